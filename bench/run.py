@@ -1,7 +1,7 @@
 """Measures Octavo beside its peers in one run and prints the tables of bench/results.
 
     make bench                              all tables, on samples made here and on the real sets where they are
-    .venv/bin/python bench/run.py map       one of: sizes, lossless, convert, map, maps_on_ranks, info, engine, partition, apps, shallow, malpasset
+    .venv/bin/python bench/run.py map       one of those at its end, by name
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -272,6 +272,20 @@ def shallow(folder):
     shallow_ways.tables(folder, head, row)
 
 
+def blocks(folder):
+    """Stores of real FLASH and AMReX checkpoints at point:2e-3, against the bytes of their mesh variables."""
+    import blocks_table
+
+    blocks_table.stores(folder, convert, store_bytes, head, row)
+
+
+def native(folder):
+    """FLASH and AMReX outputs from all ranks: what a step costs the simulation."""
+    import blocks_table
+
+    blocks_table.native(folder, head, row)
+
+
 def malpasset(folder):
     """The dam break of Malpasset: arrival of the wave, and the picture of docs/shallow.md."""
     import shallow_malpasset
@@ -287,6 +301,8 @@ TABLES = {
     "maps_on_ranks": maps_on_ranks,
     "info": info,
     "engine": engine,
+    "blocks": blocks,
+    "native": native,
     "partition": partition,
     "apps": apps,
     "shallow": shallow,

@@ -192,19 +192,19 @@ struct Collective {
 };
 
 // Lengths and the time of a step: of rank 0.
-void put_frame(const Problem& problem, const serafin::Layout& layout, MPI_File file, int step) {
+void put_frame(const Problem& problem, const serafin::RecordOffsets& offsets, MPI_File file, int step) {
   if (rank() != 0) return;
   const auto put = [&](std::uint64_t at, auto value) {
     const auto bits = __builtin_bswap32(std::bit_cast<std::uint32_t>(value));
     MPI_File_write_at(file, static_cast<MPI_Offset>(at), &bits, 4, MPI_BYTE, MPI_STATUS_IGNORE);
   };
   const auto record = static_cast<std::int32_t>(4 * problem.header.points);
-  const std::uint64_t time = serafin::time_at(layout, step);
+  const std::uint64_t time = serafin::time_at(offsets, step);
   put(time - 4, std::int32_t{4});
   put(time, static_cast<float>(step));
   put(time + 4, std::int32_t{4});
   for (std::size_t v = 0; v < problem.variables(); ++v) {
-    const std::uint64_t at = serafin::values_at(problem.header, layout, step, v);
+    const std::uint64_t at = serafin::values_at(problem.header, offsets, step, v);
     put(at - 4, record);
     put(at + 4 * static_cast<std::uint64_t>(problem.header.points), record);
   }
@@ -213,12 +213,12 @@ void put_frame(const Problem& problem, const serafin::Layout& layout, MPI_File f
 Way collective_way(const fs::path& path, const Problem& problem, bool blocking) {
   engine::Writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, problem.header, problem.mesh, {.sync = false}}).close();
   auto state = std::make_shared<Collective>();
-  const serafin::Layout layout = serafin::layout_of(problem.header);
+  const serafin::RecordOffsets offsets = serafin::offsets_of(problem.header);
   state->owned = owned_points(problem, static_cast<std::size_t>(problem.header.points));
   std::vector<MPI_Aint> places;
   for (std::size_t v = 0; v < problem.variables(); ++v)
     for (const auto& [point, local] : state->owned)
-      places.push_back(static_cast<MPI_Aint>(serafin::values_at(problem.header, layout, 0, v) - layout.steps) +
+      places.push_back(static_cast<MPI_Aint>(serafin::values_at(problem.header, offsets, 0, v) - offsets.steps) +
                        4 * static_cast<MPI_Aint>(point));
   state->out.resize(places.size());
   MPI_Type_create_hindexed_block(static_cast<int>(places.size()), 4, places.data(), MPI_BYTE, &state->type);
@@ -231,8 +231,8 @@ Way collective_way(const fs::path& path, const Problem& problem, bool blocking) 
               for (const auto& [point, local] : state->owned)
                 state->out[k++] = __builtin_bswap32(std::bit_cast<std::uint32_t>(static_cast<float>(field[local])));
             MPI_File_set_view(state->file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
-            put_frame(problem, layout, state->file, step);
-            const std::uint64_t begin = layout.steps + static_cast<std::uint64_t>(step) * layout.step_bytes;
+            put_frame(problem, offsets, state->file, step);
+            const std::uint64_t begin = offsets.steps + static_cast<std::uint64_t>(step) * offsets.step_bytes;
             MPI_File_set_view(state->file, static_cast<MPI_Offset>(begin), MPI_BYTE, state->type, "native",
                               MPI_INFO_NULL);
             const int bytes = static_cast<int>(4 * state->out.size());
@@ -358,7 +358,7 @@ void measure(int argc, char** argv) {
   if (rank() == 0)
     std::printf("%d triangles, %d points, %zu variables, %d steps of %.1f MB, %d ranks\n", problem.header.elements,
                 problem.header.points, problem.variables(), problem.steps,
-                1e-6 * static_cast<double>(serafin::layout_of(problem.header).step_bytes), ranks());
+                1e-6 * static_cast<double>(serafin::offsets_of(problem.header).step_bytes), ranks());
   MPI_Barrier(MPI_COMM_WORLD);
   const auto in = [&](const char* name) { return directory / name; };
   run("octavo, background", problem, octavo_way(in("background.slf"), problem, engine::Mode::background));

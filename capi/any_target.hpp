@@ -8,7 +8,7 @@
 namespace octavo::capi {
 
 /// Names the alternative that an engine::Target holds.
-enum class TargetKind : std::uint8_t { store, output, series };
+enum class TargetKind : std::uint8_t { store, flash, amrex, series };
 inline TargetKind kind_of(const engine::Target& target) { return static_cast<TargetKind>(target.index()); }
 
 /// Begins a step with the arguments that the target takes: a store the flow, FLASH and AMReX the path, a series the

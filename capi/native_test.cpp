@@ -176,7 +176,7 @@ TEST(CapiNativeMpi, face_variables_have_one_value_more_along_their_axis) {
   const std::int64_t cells = 4;
   std::uint8_t refined[4] = {}, owned[4];
   for (int b = 0; b < 4; ++b) owned[b] = b % size() == rank() ? 1 : 0;
-  // 6 x 5 with the ghosts around 4 x 3 faces, of 4 blocks, two variables that stand together.
+  // 4 x 3 faces, 6 x 5 with ghosts, of 4 blocks. Two variables are interleaved.
   std::vector<double> facevary(2 * 6 * 5 * 4);
   std::iota(facevary.begin(), facevary.end(), 0.0);
   EXPECT_EQ(octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, path.c_str(), 5, 0.5, &error), 0);
@@ -217,7 +217,7 @@ struct Backwards {
       for (std::int64_t v = 7; v >= 0; --v)
         values.push_back(static_cast<float>(value_at(b % 2 * 4 + v % 4, b / 2 * 2 + v / 4)));
     }
-    values.resize(std::max<std::size_t>(values.size(), 8));  // a rank without blocks has memory, too
+    values.resize(std::max<std::size_t>(values.size(), 8));  // a rank without blocks also has an array
     array.values = values.data() + 7;
     array.stride_cell = 8;
     array.stride[0] = -1;

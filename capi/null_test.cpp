@@ -125,6 +125,11 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   const octavo_target store = target_of("s"), no_path = octavo_target_default(OCTAVO_STORE);
   octavo_target no_names = octavo_target_default(OCTAVO_FLASH);
   no_names.num_names = 1;
+  octavo_target files = octavo_target_default(OCTAVO_FLASH), collect = octavo_target_default(OCTAVO_AMREX_PLOTFILE),
+                multifab = collect;
+  files.files = 3;
+  collect.collect = 1;
+  multifab.multifab = "state";
   const octavo_triangles none = octavo_triangles_default(), no_points = piece_without_points();
   octavo_target series = octavo_target_default(OCTAVO_SERAFIN);
   series.path = "s";
@@ -140,6 +145,7 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   octavo_writer* writer = nullptr;
   std::int64_t count = 0;
   const octavo_box box = octavo_box_default();
+  octavo_points points = octavo_points_default();
   const octavo_array field = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 1);
   octavo_restart* restart = nullptr;
   const auto open = [&](const octavo_target& target, E e) {
@@ -151,6 +157,9 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"domain", [&](E e) { return octavo_writer_open(everyone(), &store, nullptr, &writer, e); }},
       {"path", [&](E e) { return open(no_path, e); }},
       {"names", [&](E e) { return open(no_names, e); }},
+      {"files: an option of AMReX targets only", [&](E e) { return open(files, e); }},
+      {"collect: an option of FLASH targets only", [&](E e) { return open(collect, e); }},
+      {"multifab: an option of AMReX checkpoints only", [&](E e) { return open(multifab, e); }},
       {"path", [&](E e) { return open(no_series_path, e); }},
       {"variables", [&](E e) { return open(no_variables, e); }},
       {"variables", [&](E e) { return open(no_variable, e); }},
@@ -163,6 +172,8 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, "f", &field, nullptr, e); }},
       {"array", [&](E e) { return octavo_read_box("/nowhere", &box, "f", nullptr, nullptr, e); }},
       {"path", [&](E e) { return octavo_read_box(nullptr, &box, "f", &field, nullptr, e); }},
+      {"points", [&](E e) { return octavo_read_points("/nowhere", "f", nullptr, e); }},
+      {"path", [&](E e) { return octavo_read_points(nullptr, "f", &points, e); }},
       {"store", [&](E e) { return octavo_list_steps(nullptr, OCTAVO_CHECKPOINT, 0, nullptr, nullptr, &count, e); }},
       {"count", [](E e) { return octavo_list_steps("/nowhere", OCTAVO_CHECKPOINT, 0, nullptr, nullptr, nullptr, e); }},
   });

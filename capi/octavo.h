@@ -203,6 +203,7 @@ typedef struct octavo_target {
   int ranks_per_node;             /* SERAFIN, MED: groups of this many ranks act as hosts; 0: the real hosts */
   int resume;                     /* SERAFIN, MED: append to an existing file, after its last step up to resume_time */
   double resume_time;             /* [s] default 1e300: append after the last step */
+  int64_t staging_bytes;          /* FLASH, AMReX: memory for the copy of a step; end_step writes a larger one itself */
 } octavo_target;
 
 /* ---- writing: open, then begin_step, put, end_step for each step, then close */
@@ -535,6 +536,33 @@ OCTAVO_API int octavo_read_box(
     int64_t* missing,             /* out: number of cells without a value, whose memory stays as it is; may be NULL */
     octavo_error* error);
 
+/* A box of coordinates in a mesh of triangles, and the caller's memory for the points inside and for the triangles whose
+ * three points are all inside. */
+typedef struct octavo_points {
+  size_t size;                    /* sizeof(octavo_points) */
+  octavo_flow flow;               /* stores only */
+  int64_t step;                   /* < 0: the newest; in a file of many steps its number from 0 */
+  double lower[2], upper[2];      /* half-open, of x and y [code length]; SERAFIN, MED: [m] */
+  int64_t capacity;               /* points for which the arrays have room; 0: count only */
+  int64_t* number;                /* out: [capacity] in the whole mesh from 0, ascending; or NULL */
+  double* x;                      /* out: [capacity], or NULL */
+  double* y;                      /* out: [capacity], or NULL */
+  double* values;                 /* out: [planes][capacity] of the field, or NULL */
+  int64_t triangle_capacity;      /* triangles for which the arrays have room */
+  int64_t* triangle;              /* out: [triangle_capacity] in the whole mesh from 0, ascending; or NULL */
+  int64_t* corners;               /* out: [triangle_capacity][3] indices of points in `number`; or NULL */
+  int64_t points, triangles;      /* out: how many there are, which may exceed the capacities */
+  int planes;                     /* out */
+} octavo_points;
+
+/* Opens a step and reads the points of a mesh of triangles in a box, with a field's values. Call it with the capacities
+ * 0 to learn how much memory it takes. Returns OCTAVO_UNSUPPORTED for cells. */
+OCTAVO_API int octavo_read_points(
+    const char* path,             /* a store, or a SERAFIN, MED or VTKHDF file */
+    const char* field,            /* or NULL: no values */
+    octavo_points* points,
+    octavo_error* error);
+
 /* Forgets the steps that octavo_restart_failed recorded: restarts may take them again. */
 OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* error);
 
@@ -567,7 +595,7 @@ static inline octavo_array octavo_array_packed(octavo_type type, const void* val
 }
 static inline octavo_target octavo_target_default(octavo_kind kind) { /* in the background, synced, with checksums */
   octavo_target it = {sizeof(octavo_target), OCTAVO_STORE, NULL, NULL, NULL, 1, 1, 0, 1, 0, NULL, 0, 0, 64, NULL, NULL,
-                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300};
+                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300, 268435456};
   it.kind = kind;
   return it;
 }
@@ -586,6 +614,10 @@ static inline octavo_field_info octavo_field_info_default(void) { /* no name */
 }
 static inline octavo_box octavo_box_default(void) { /* a cell of the newest checkpoint's level 0 */
   octavo_box it = {sizeof(octavo_box), OCTAVO_CHECKPOINT, -1, 0, {0, 0, 0}, {1, 1, 1}};
+  return it;
+}
+static inline octavo_points octavo_points_default(void) { /* a square of the newest checkpoint, and no memory */
+  octavo_points it = {sizeof(octavo_points), OCTAVO_CHECKPOINT, -1, {0, 0}, {1, 1}, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, 0, 0};
   return it;
 }
 static inline octavo_neighbours octavo_neighbours_default(void) { /* none */

@@ -204,7 +204,7 @@ TEST(CapiMpi, errors_are_codes_with_a_message_on_all_ranks) {
   const std::vector<double> values(10);
   octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 1, 0, &error);
   put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
-  // One rank has a value too few.
+  // One rank lacks a value.
   const std::int64_t cells = rank() == 0 ? 9 : 10;
   put_packed(writer, "density", OCTAVO_FLOAT64, values.data(), cells, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
@@ -318,7 +318,7 @@ TEST(CapiMpi, a_good_begin_step_makes_up_for_a_failed_one) {
   put_tree(writer, 2, tree.cells_of_level, tree.refined, tree.owned, &error);
   put_packed(writer, "density", OCTAVO_FLOAT64, values.data(), 10, &error);
   EXPECT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
-  // Where none follows, the others are told in end_step and in close.
+  // If no begin_step follows, end_step and close tell the other ranks.
   if (rank() == 0) {
     EXPECT_EQ(octavo_writer_begin_step(writer, static_cast<octavo_flow>(3), nullptr, 2, 0, &error), OCTAVO_USAGE);
   }

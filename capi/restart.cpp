@@ -194,15 +194,62 @@ int octavo_list_steps(const char* store, octavo_flow flow, int64_t capacity, int
   });
 }
 
+namespace {
+
+mesh::Dataset open_step(const char* path, octavo_flow flow, std::int64_t step) {
+  step::StepChoice choice;
+  if (store::recognise(&checked(path, "path"))) choice.flow = flow_of(flow);
+  if (step >= 0) choice.step = step;
+  return step::open(path, choice);
+}
+
+template <class From, class To>
+void copy_some(const From& from, std::int64_t capacity, To* to) {
+  if (to == nullptr) return;
+  std::copy_n(from.begin(), std::min(std::ssize(from), std::max<std::int64_t>(capacity, 0)), to);
+}
+
+void fill_points(const step::PointsInBox& found, octavo_points& to) {
+  copy_some(found.point, to.capacity, to.number);
+  copy_some(found.x, to.capacity, to.x);
+  copy_some(found.y, to.capacity, to.y);
+  copy_some(found.triangle, to.triangle_capacity, to.triangle);
+  copy_some(found.connectivity, 3 * to.triangle_capacity, to.corners);
+  if (!found.fields.empty() && to.values != nullptr) {
+    const std::vector<double> values = mesh::to_doubles(found.fields[0]);
+    const std::size_t points = found.point.size();
+    for (std::size_t plane = 0; plane < static_cast<std::size_t>(found.planes); ++plane)
+      copy_some(std::span(values).subspan(plane * points, points), to.capacity,
+                to.values + static_cast<std::int64_t>(plane) * to.capacity);
+  }
+  to.points = std::ssize(found.point);
+  to.triangles = std::ssize(found.triangle);
+  to.planes = found.planes;
+}
+
+}  // namespace
+
+int octavo_read_points(const char* path, const char* field, octavo_points* points, octavo_error* error) {
+  return guard(error, [&] {
+    octavo_points out = complete(points, octavo_points_default(), "points");
+    if (out.capacity < 0 || out.triangle_capacity < 0)
+      throw Error(Kind::usage, "capacity: expected at least 0, found " +
+                                   std::to_string(std::min(out.capacity, out.triangle_capacity)));
+    std::vector<std::string> fields;
+    if (field != nullptr) fields = {field};
+    fill_points(step::read_points(open_step(path, out.flow, out.step), {out.lower[0], out.lower[1]},
+                                  {out.upper[0], out.upper[1]}, fields),
+                out);
+    fill(points, out, "points");
+  });
+}
+
 int octavo_read_box(const char* path, const octavo_box* box, const char* field, const octavo_array* array,
                     int64_t* missing, octavo_error* error) {
   return guard(error, [&] {
     const octavo_box wanted = complete(box, octavo_box_default(), "box");
     const octavo_array memory = complete_array(array);
-    step::StepChoice choice;
-    if (store::recognise(&checked(path, "path"))) choice.flow = flow_of(wanted.flow);
-    if (wanted.step >= 0) choice.step = wanted.step;
-    const mesh::Dataset dataset = step::open(path, choice);
+    const mesh::Dataset dataset = open_step(path, wanted.flow, wanted.step);
     mesh::IndexBox cells;
     std::copy_n(wanted.lower, 3, cells.lo.begin());
     std::copy_n(wanted.upper, 3, cells.hi.begin());

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -53,6 +54,71 @@ octavo_triangles mesh_of(const Piece& piece) {
   return mesh;
 }
 
+/// The lower left half of the box around a mesh.
+template <class Mesh>
+octavo_points half_of(const Mesh& mesh) {
+  octavo_points box = octavo_points_default();
+  const auto [west, east] = std::minmax_element(mesh.x.begin(), mesh.x.end());
+  const auto [south, north] = std::minmax_element(mesh.y.begin(), mesh.y.end());
+  box.lower[0] = *west;
+  box.lower[1] = *south;
+  box.upper[0] = (*west + *east) / 2;
+  box.upper[1] = *north + 1;
+  return box;
+}
+
+/// The field "depth" of point i is 3 i.
+template <class Mesh>
+void expect_points_in_box(const char* path, const Mesh& mesh) {
+  octavo_points found = half_of(mesh);
+  std::vector<std::int64_t> expected;
+  for (std::size_t i = 0; i < mesh.x.size(); ++i)
+    if (mesh.x[i] < found.upper[0]) expected.push_back(static_cast<std::int64_t>(i));
+  octavo_error error{};
+  ASSERT_EQ(octavo_read_points(path, nullptr, &found, &error), 0) << error.message;
+  ASSERT_EQ(found.points, std::ssize(expected));
+  ASSERT_GT(found.triangles, 0);
+  EXPECT_EQ(found.planes, 1);
+  const auto points = static_cast<std::size_t>(found.points), triangles = static_cast<std::size_t>(found.triangles);
+  std::vector<std::int64_t> number(points), triangle(triangles), corners(3 * triangles);
+  std::vector<double> x(points), y(points), depth(points);
+  found.capacity = found.points;
+  found.triangle_capacity = found.triangles;
+  found.number = number.data();
+  found.x = x.data();
+  found.y = y.data();
+  found.values = depth.data();
+  found.triangle = triangle.data();
+  found.corners = corners.data();
+  ASSERT_EQ(octavo_read_points(path, "depth", &found, &error), 0) << error.message;
+  EXPECT_EQ(number, expected);
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto point = static_cast<std::size_t>(number[i]);
+    EXPECT_EQ(x[i], mesh.x[point]);
+    EXPECT_EQ(y[i], mesh.y[point]);
+    EXPECT_EQ(depth[i], 3.0 * static_cast<double>(point));
+  }
+  std::int64_t inside = 0;
+  for (std::size_t e = 0; 3 * e < mesh.connectivity.size(); ++e) {
+    bool all = true;
+    for (std::size_t k = 0; k < 3; ++k)
+      all = all && mesh.x[static_cast<std::size_t>(mesh.connectivity[3 * e + k])] < found.upper[0];
+    inside += all ? 1 : 0;
+  }
+  EXPECT_EQ(found.triangles, inside);
+  for (std::size_t e = 0; e < triangles; ++e)
+    for (std::size_t k = 0; k < 3; ++k)
+      EXPECT_EQ(number[static_cast<std::size_t>(corners[3 * e + k])],
+                mesh.connectivity[3 * static_cast<std::size_t>(triangle[e]) + k]);
+  found.capacity = 1;  // the rest stays as it is
+  number[1] = -1;
+  ASSERT_EQ(octavo_read_points(path, nullptr, &found, &error), 0) << error.message;
+  EXPECT_EQ(found.points, std::ssize(expected));
+  EXPECT_EQ(number[1], -1);
+  EXPECT_EQ(octavo_read_points(path, "height", &found, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("height"));
+}
+
 TEST(CapiSeriesMpi, triangles_in_a_store_come_back_by_number_on_any_rank) {
   const octavo::testing::SharedDirectory directory;
   const Piece piece = make_piece();
@@ -73,6 +139,8 @@ TEST(CapiSeriesMpi, triangles_in_a_store_come_back_by_number_on_any_rank) {
   ASSERT_EQ(octavo::testing::put_packed(writer, "depth", OCTAVO_FLOAT64, depth.data(), count, &error, "m"), 0);
   ASSERT_EQ(octavo_writer_end_step(writer, &error), 0) << error.message;
   ASSERT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
+
+  expect_points_in_box(path.c_str(), piece.fixture.mesh);
 
   octavo_restart* restart = nullptr;
   ASSERT_EQ(octavo_restart_open(everyone(), path.c_str(), nullptr, &restart, &error), 0);

@@ -29,21 +29,33 @@ engine::StoreTarget store_of(const octavo_target& from) {
   return target;
 }
 
-engine::NativeOptions native_of(const octavo_target& from) {
-  engine::NativeOptions options;
-  options.format = static_cast<engine::NativeFormat>(from.kind - OCTAVO_FLASH);
+engine::OutputOptions output_options_of(const octavo_target& from) {
+  engine::OutputOptions options;
   options.mode = mode_of(from);
   options.sync = from.sync != 0;
   options.checksums = from.checksums != 0;
-  options.collect = from.collect != 0;
-  options.files = from.files;
-  options.max_box = from.max_box;
   options.bound_thread = from.bound_thread != 0;
-  for_each_pair(from.names, from.num_names, "names",
-                [&](const char* name, const char* own) { options.names[name] = own; });
-  if (from.title != nullptr) options.title = from.title;
-  if (from.multifab != nullptr) options.multifab = from.multifab;
+  options.staging_bytes = from.staging_bytes;
   return options;
+}
+
+engine::FlashTarget flash_of(const octavo_target& from) {
+  engine::FlashTarget target{output_options_of(from)};
+  target.collect = from.collect != 0;
+  for_each_pair(from.names, from.num_names, "names",
+                [&](const char* name, const char* own) { target.names[name] = own; });
+  return target;
+}
+
+engine::AmrexTarget amrex_of(const octavo_target& from) {
+  engine::AmrexTarget target;
+  if (from.kind == OCTAVO_AMREX_CHECKPOINT) target.kind = engine::AmrexKind::checkpoint;
+  target.options = output_options_of(from);
+  target.files = from.files;
+  target.max_box = from.max_box;
+  if (from.title != nullptr) target.title = from.title;
+  if (from.multifab != nullptr) target.multifab = from.multifab;
+  return target;
 }
 
 serafin::Header header_of_series(const octavo_target& from) {
@@ -75,12 +87,27 @@ engine::SeriesTarget series_of(const octavo_target& from) {
   return target;
 }
 
+// An option that the target does not have must keep its default, so that no wish is ignored.
+void refuse_foreign_options(const octavo_target& from) {
+  const bool flash = from.kind == OCTAVO_FLASH, checkpoint = from.kind == OCTAVO_AMREX_CHECKPOINT;
+  const bool amrex = checkpoint || from.kind == OCTAVO_AMREX_PLOTFILE;
+  const auto only = [](bool has, bool set, const char* option, const char* whose) {
+    if (set && !has) throw Error(Kind::usage, std::string(option) + ": an option of " + whose + " only");
+  };
+  only(flash, from.collect != 0, "collect", "FLASH targets");
+  only(flash, from.num_names != 0, "names", "FLASH targets");
+  only(amrex, from.files != 0, "files", "AMReX targets");
+  only(amrex, from.max_box != octavo_target_default(OCTAVO_STORE).max_box, "max_box", "AMReX targets");
+  only(checkpoint, from.multifab != nullptr, "multifab", "AMReX checkpoints");
+}
+
 engine::Target target_of(const octavo_target& from) {
+  refuse_foreign_options(from);
   switch (from.kind) {
     case OCTAVO_STORE: return store_of(from);
-    case OCTAVO_FLASH:
+    case OCTAVO_FLASH: return flash_of(from);
     case OCTAVO_AMREX_PLOTFILE:
-    case OCTAVO_AMREX_CHECKPOINT: return native_of(from);
+    case OCTAVO_AMREX_CHECKPOINT: return amrex_of(from);
     case OCTAVO_SERAFIN:
     case OCTAVO_MED: return series_of(from);
   }

@@ -12,6 +12,7 @@ program triangles
   type(octavo_restart) :: from
   type(octavo_restart_options) :: wanted
   type(octavo_restart_info) :: info
+  type(octavo_points) :: points
   real(real64), allocatable :: x(:), y(:), depth(:)
   integer, allocatable :: nodes(:, :), knolg(:)
   character(1000) :: store, steps
@@ -61,6 +62,12 @@ program triangles
   end do
   call writer%close()
   call MPI_Allreduce(maxval(depth), deepest, 1, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, ierror)
+  if (rank == 0) then ! the points with x < 10 in the newest step, read by one rank
+    points%upper = [10.0_real64, 1000.0_real64]
+    call octavo_read_points(store, 'WATER DEPTH', points)
+    if (any(points%x >= 10) .or. size(points%number) /= 2*(rows + 1) .or. size(points%triangle) /= 2*rows .or. &
+        any(points%values(:, 1) /= 2 + last_step*points%x/1024)) error stop 'points in a box'
+  end if
   if (rank == 0) print '(a, i0, a, f0.9)', 'step ', last_step, ', deepest ', deepest
   call MPI_Finalize(ierror)
 end program triangles

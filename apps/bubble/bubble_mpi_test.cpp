@@ -64,7 +64,7 @@ TEST(BubbleMpi, faces_of_boxes_side_by_side_have_the_same_bits) {
   const Faces faces = regrid_faces(first, some, mesh);
   for (std::size_t axis = 0; axis < 2; ++axis)
     for (std::size_t l = 0; l < mesh.levels.size(); ++l) {
-      // A face that two boxes have counts twice in the sum over boxes.
+      // A face that belongs to two boxes counts twice in the sum over boxes.
       const IndexBox all = faces_of(domain_of(shape, static_cast<int>(l)), axis);
       Values sum = patches::make_values(all, 1), count = patches::make_values(all, 1);
       for (const auto& box : faces.of[l])

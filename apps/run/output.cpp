@@ -12,10 +12,18 @@ engine::Mode mode_of(const std::string& io) {
   return io == "sync" ? engine::Mode::sync : io == "auto" ? engine::Mode::automatic : engine::Mode::background;
 }
 
-engine::NativeFormat format_of(const std::string& native) {
-  return native == "flash"   ? engine::NativeFormat::flash
-         : native == "amrex" ? engine::NativeFormat::amrex_plotfile
-                             : engine::NativeFormat::amrex_checkpoint;
+engine::Target native_target(const RunOptions& options, const euler::Problem& problem) {
+  const engine::OutputOptions common{
+      .mode = options.io == "sync" ? engine::Mode::sync : engine::Mode::background,
+  };
+  if (options.native == "flash") {
+    engine::FlashTarget target{common};
+    for (int scalar = 0; scalar < problem.gas.scalars; ++scalar)
+      target.names["scalar_" + std::to_string(scalar)] = flash_name(scalar);
+    return target;
+  }
+  const auto kind = options.native == "amrex" ? engine::AmrexKind::plotfile : engine::AmrexKind::checkpoint;
+  return engine::AmrexTarget{.kind = kind, .options = common, .title = checkpoint_title(problem)};
 }
 
 }  // namespace
@@ -32,15 +40,8 @@ Output open_output(MPI_Comm comm, const RunOptions& options, const euler::Proble
                                                     same ? std::optional(from->id) : std::nullopt);
     if (same) output.last_checkpoint = from->id.step;
   }
-  if (!options.native.empty()) {
-    engine::NativeOptions native;
-    native.format = format_of(options.native);
-    native.title = checkpoint_title(problem);
-    for (int scalar = 0; scalar < problem.gas.scalars; ++scalar)
-      native.names["scalar_" + std::to_string(scalar)] = flash_name(scalar);
-    native.mode = options.io == "sync" ? engine::Mode::sync : engine::Mode::background;
-    output.native = std::make_unique<engine::Writer>(comm, header, native);
-  }
+  if (!options.native.empty())
+    output.native = std::make_unique<engine::Writer>(comm, header, native_target(options, problem));
   return output;
 }
 

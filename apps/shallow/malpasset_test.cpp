@@ -41,7 +41,7 @@ TEST(Malpasset, TheWaveComesDownTheValleyAndNoWaterIsLost) {
     else if (w.h > 0.1)
       front = std::max(front, run.mesh.x[i]);
   }
-  EXPECT_LT(sea, 1e-12);  // [m2/s] not reached yet, and still water stays still
+  EXPECT_LT(sea, 1e-12);  // [m2/s] the wave has not arrived, and still water stays still
   // The dam is at x = 4700 m; a wave on a dry bed moves at 2 sqrt(g 40 m) = 40 m/s and less than Ritter's 46 m/s.
   EXPECT_GT(front, 4700 + 20 * 10);
   EXPECT_LT(front, 4750 + 20 * 46);

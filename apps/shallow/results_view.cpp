@@ -25,14 +25,15 @@ struct Word {
 };
 
 /// This rank's words, by place. Rank 0 has those between the values too, so that a step has no holes.
-std::vector<Word> words_of(const Mesh& mesh, const serafin::Header& header, const serafin::Layout& layout, bool first) {
+std::vector<Word> words_of(const Mesh& mesh, const serafin::Header& header, const serafin::RecordOffsets& offsets,
+                           bool first) {
   std::vector<Word> words;
   const auto add = [&](Word::Kind kind, std::uint64_t place, std::uint32_t variable = 0, std::int32_t point = 0) {
     words.push_back({kind, variable, point, static_cast<MPI_Aint>(place)});
   };
   if (first) add(Word::time_length, 0), add(Word::time, 4), add(Word::time_length, 8);
   for (std::uint32_t v = 0; v < header.variables.size(); ++v) {
-    const std::uint64_t values = serafin::values_at(header, layout, 0, v) - layout.steps;
+    const std::uint64_t values = serafin::values_at(header, offsets, 0, v) - offsets.steps;
     if (first) add(Word::length, values - 4);
     for (std::int32_t i = 0; i < mesh.owned; ++i)
       add(Word::value, values + 4 * static_cast<std::uint64_t>(mesh.global[static_cast<std::size_t>(i)]), v, i);
@@ -90,16 +91,16 @@ struct View {
   std::int32_t points = 0;
 };
 
-void open_file(MPI_Comm comm, View& view, const std::filesystem::path& path, const serafin::Layout& layout) {
+void open_file(MPI_Comm comm, View& view, const std::filesystem::path& path, const serafin::RecordOffsets& offsets) {
   check(MPI_File_open(comm, path.c_str(), MPI_MODE_WRONLY, MPI_INFO_NULL, &view.file), "open the file");
   std::vector<MPI_Aint> places;
   for (const Word& word : view.words) places.push_back(word.place);
   MPI_Datatype packed = MPI_DATATYPE_NULL, step = MPI_DATATYPE_NULL;
   MPI_Type_create_hindexed_block(static_cast<int>(places.size()), 1, places.data(), MPI_UINT32_T, &packed);
-  MPI_Type_create_resized(packed, 0, static_cast<MPI_Aint>(layout.step_bytes), &step);
+  MPI_Type_create_resized(packed, 0, static_cast<MPI_Aint>(offsets.step_bytes), &step);
   MPI_Type_commit(&step);
   check(
-      MPI_File_set_view(view.file, static_cast<MPI_Offset>(layout.steps), MPI_UINT32_T, step, "native", MPI_INFO_NULL),
+      MPI_File_set_view(view.file, static_cast<MPI_Offset>(offsets.steps), MPI_UINT32_T, step, "native", MPI_INFO_NULL),
       "set a view");
   MPI_Type_free(&step);
   MPI_Type_free(&packed);
@@ -123,16 +124,16 @@ void write_step(View& view, bool nonblocking, double time, const Fields& fields)
 
 Results open_view(MPI_Comm comm, bool nonblocking, const std::filesystem::path& path, const Mesh& mesh,
                   const serafin::Series& geometry, const serafin::Header& header) {
-  const serafin::Layout layout = serafin::layout_of(header);
+  const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   const bool first = ranks::rank_in(comm) == 0;
   auto view = std::make_shared<View>();
-  view->words = words_of(mesh, header, layout, first);
+  view->words = words_of(mesh, header, offsets, first);
   view->buffer.resize(view->words.size());
   view->points = header.points;
   ranks::agree(comm, [&] {
     if (first) copy_geometry(geometry, header, path);
   });
-  open_file(comm, *view, path, layout);
+  open_file(comm, *view, path, offsets);
   Results results;
   results.write = [view, nonblocking](double time, const Fields& fields) {
     write_step(*view, nonblocking, time, fields);

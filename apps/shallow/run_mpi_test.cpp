@@ -163,7 +163,7 @@ TEST_F(RunMpi, StepsWrittenAfterTheCheckpointAreDropped) {
   run(everyone_, lost, &never_);
   lost.checkpoints.clear();
   lost.checkpoint_steps = 0;
-  // As a run that was killed long after its checkpoint leaves it: more steps in the result.
+  // Like a run that was killed long after its checkpoint: the result has more steps.
   if (first()) fs::copy_file(at("alone.slf"), at("lost.slf"), fs::copy_options::overwrite_existing);
   MPI_Barrier(everyone_);
   lost = options("lost.slf");

@@ -46,7 +46,7 @@ TEST_P(ByOrder, StillWaterAroundDryIslandsStaysStill) {
   }
   EXPECT_GT(lake.step, 100);
   EXPECT_GT(dry, 20);
-  EXPECT_LT(fastest, 1e-13);  // levels are sums of two doubles: still up to their last bits
+  EXPECT_LT(fastest, 1e-13);  // levels are sums of two doubles, so the water is still except for the last bits
   EXPECT_LT(level, 1e-13);
   EXPECT_NEAR(total_volume(lake), before, 1e-14 * before);
 }

@@ -80,6 +80,7 @@ module octavo_arguments
     integer(int64) :: alignment = 4096
     integer :: ranks_per_node = 0
     real(real64), allocatable :: resume_time         !< append to an existing file, after its last step up to this time
+    integer(int64) :: staging_bytes = 268435456_int64
   end type
 
   ! ------------------------------------------------------------------ as C has it

@@ -6,7 +6,8 @@ module octavo_reading
   implicit none
   private
   public :: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, octavo_neighbours, &
-            octavo_box, octavo_read_box, octavo_list_steps, octavo_forget_failed_restarts
+            octavo_box, octavo_read_box, octavo_points, octavo_read_points, octavo_list_steps, &
+            octavo_forget_failed_restarts
 
   !> Options of a restart. The struct octavo_restart_options of octavo.h explains each component.
   type :: octavo_restart_options
@@ -53,6 +54,19 @@ module octavo_reading
     integer :: step = -1                         !< stores only; < 0: the newest that is complete and undamaged
     integer :: level = 0                         !< the code's own number
     integer :: lower(3) = 1, upper(3) = 1        !< 1 beyond dim
+  end type
+
+  !> A box of coordinates in a mesh of triangles, the points inside, and the triangles whose three points are all inside.
+  type :: octavo_points
+    integer :: flow = octavo_checkpoint          !< stores only
+    integer :: step = -1                         !< < 0: the newest; in a file of many steps its number from 0
+    real(real64) :: lower(2) = 0, upper(2) = 1   !< half-open, of x and y
+    integer(int64), allocatable :: number(:)     !< in the whole mesh, ascending
+    real(real64), allocatable :: x(:), y(:)
+    real(real64), allocatable :: values(:, :)    !< (points, planes) of the field
+    integer(int64), allocatable :: triangle(:)   !< in the whole mesh, ascending
+    integer(int64), allocatable :: corners(:, :) !< (3, triangles) positions in `number`
+    integer :: planes = 1
   end type
 
   !> The neighbours of this rank's triangles: the contents of TELEMAC's PAR and CLI files. Points, triangles and places
@@ -147,6 +161,19 @@ module octavo_reading
     integer(c_int64_t) :: lower(3), upper(3)
   end type
 
+  type, bind(c) :: c_points
+    integer(c_size_t) :: size
+    integer(c_int) :: flow
+    integer(c_int64_t) :: step
+    real(c_double) :: lower(2), upper(2)
+    integer(c_int64_t) :: capacity = 0
+    type(c_ptr) :: number = c_null_ptr, x = c_null_ptr, y = c_null_ptr, values = c_null_ptr
+    integer(c_int64_t) :: triangle_capacity = 0
+    type(c_ptr) :: triangle = c_null_ptr, corners = c_null_ptr
+    integer(c_int64_t) :: points = 0, triangles = 0
+    integer(c_int) :: planes = 1
+  end type
+
   type, bind(c) :: c_neighbours
     integer(c_size_t) :: size
     integer(c_int64_t) :: shared = 0
@@ -165,6 +192,12 @@ module octavo_reading
       type(c_box), intent(in) :: box
       real(c_double), intent(inout) :: values(*)
       integer(c_int64_t), intent(inout) :: missing
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_read_points(path, field, points, error) bind(c, name='octavo_read_points')
+      import
+      character(kind=c_char), intent(in) :: path(*), field(*)
+      type(c_points), intent(inout) :: points
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_list_steps(store, flow, capacity, steps, times, number, error) &
@@ -375,6 +408,42 @@ contains
     without = 0
     call check(c_read_box(text(path), in_c, text(field), values, without, what), what, error)
     if (present(missing)) missing = without
+  end subroutine
+
+  !> Reads the points of a mesh of triangles with lower <= (x, y) < upper, and a field's values at them.
+  subroutine octavo_read_points(path, field, points, error)
+    character(*), intent(in) :: path, field
+    type(octavo_points), intent(inout), target :: points
+    type(octavo_error), intent(inout), optional :: error
+    type(c_points) :: found
+    type(c_error) :: what
+    found%size = c_sizeof(found)
+    found%flow = int(points%flow, c_int)
+    found%step = points%step
+    found%lower = points%lower
+    found%upper = points%upper
+    call check(c_read_points(text(path), text(field), found, what), what, error)
+    if (allocated(points%number)) &
+      deallocate (points%number, points%x, points%y, points%values, points%triangle, points%corners)
+    allocate (points%number(found%points), points%x(found%points), points%y(found%points), &
+              points%values(found%points, found%planes), points%triangle(found%triangles), &
+              points%corners(3, found%triangles))
+    points%planes = found%planes
+    if (found%points == 0) return
+    found%capacity = found%points
+    found%triangle_capacity = found%triangles
+    found%number = c_loc(points%number)
+    found%x = c_loc(points%x)
+    found%y = c_loc(points%y)
+    found%values = c_loc(points%values)
+    if (found%triangles > 0) then
+      found%triangle = c_loc(points%triangle)
+      found%corners = c_loc(points%corners)
+    end if
+    call check(c_read_points(text(path), text(field), found, what), what, error)
+    points%number = points%number + 1
+    points%triangle = points%triangle + 1
+    points%corners = points%corners + 1
   end subroutine
 
   subroutine octavo_list_steps(store, flow, steps, times, error)

@@ -54,6 +54,7 @@ module octavo_writing
     integer(c_int64_t) :: alignment
     integer(c_int) :: ranks_per_node, resume = 0
     real(c_double) :: resume_time = 0
+    integer(c_int64_t) :: staging_bytes
   end type
 
   type, bind(c) :: c_array
@@ -223,7 +224,7 @@ contains
                   collect=flag(target%collect), files=int(target%files, c_int), max_box=target%max_box, &
                   double_precision=flag(target%double_precision), little_endian=flag(target%little_endian), &
                   origin=int(target%origin, c_int), writers=int(target%writers, c_int), alignment=target%alignment, &
-                  ranks_per_node=int(target%ranks_per_node, c_int))
+                  ranks_per_node=int(target%ranks_per_node, c_int), staging_bytes=target%staging_bytes)
     to%size = c_sizeof(to)
     if (present(from)) to%from = from%handle
     if (allocated(target%path)) call hold_text(target%path, path, to%path)

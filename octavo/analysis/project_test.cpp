@@ -56,7 +56,7 @@ struct Reference {
     return std::max(0.0L, std::min(b, hi) - std::max(a, lo));
   }
 
-  /// The share of a window's pixel that the cell's interval covers, or of a line of sight the length of it.
+  /// The share of a window's pixel that the cell's interval covers; along the line of sight, its length.
   long double along(int axis, long double a, long double b, long double lo, long double hi, bool share) const {
     if (axis >= header.dim) return 1;
     const long double length = overlap(a, b, lo, hi);

@@ -75,7 +75,7 @@ std::map<std::string, Make> fields() {
     for (double& v : values) v = std::max(0.0, v);
     return values;
   };
-  // A symmetric set-up gives the same few values again and again, in every part.
+  // A symmetric set-up repeats the same few values in every part.
   all["a hundred values forty-eight times"] = [](int, std::size_t count) {
     Random random(5);
     std::vector<double> few(count / 48 + 1), values(count);
@@ -99,7 +99,7 @@ struct Sum {
 
 template <class T>
 void add(const Bound& bound, const std::vector<double>& given, Sum& sum) {
-  // Every third value is no leaf: its error does not count.
+  // Every third value is not a leaf, and its error does not count.
   std::vector<std::uint8_t> counted(given.size());
   for (std::size_t i = 0; i < counted.size(); ++i) counted[i] = i % 3 == 0 ? 0 : 1;
   std::vector<T> values(given.begin(), given.end()), decoded(given.size());
@@ -138,7 +138,7 @@ TYPED_TEST(Centred, errors_of_many_chunks_sum_to_what_independent_errors_would_a
           Sum sum;
           for (int chunk = 0; chunk < 12; ++chunk) add<TypeParam>({kind, value}, make(chunk, count), sum);
           if (this->HasFatalFailure()) return;
-          // The codec does not answer for rounding.
+          // The codec is not responsible for rounding.
           const double rounding = (sizeof(TypeParam) == 8 ? 1e-15 : 1e-7) * sum.size;
           EXPECT_LE(std::abs(sum.error), 4 * std::sqrt(sum.squares) + rounding)
               << sum.error / std::sqrt(sum.squares) << " times its standard error";

@@ -13,7 +13,7 @@ namespace {
 /// Values at the corners of squares, `rows` by `columns` in each of `layers`, points in a shuffled order.
 struct Net {
   std::size_t rows = 0, columns = 0, layers = 1;
-  std::vector<std::uint32_t> place;  ///< of corner row * columns + column
+  std::vector<std::uint32_t> place;  ///< of the corner with index row * columns + column
   std::vector<std::uint32_t> order;
   std::vector<std::array<std::uint32_t, 3>> near;
   std::size_t points() const { return rows * columns; }

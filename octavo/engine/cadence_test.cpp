@@ -29,7 +29,7 @@ TEST(Cadence, code_time_is_due_whenever_a_multiple_has_been_passed_and_once_only
     state.asked_time = time;
   }
   EXPECT_EQ(due, 12);  // 0.25 ... 3.00
-  // A run that starts again between two multiples waits for the next.
+  // A run that restarts between two multiples waits for the next one.
   EXPECT_FALSE(is_due({.time = 0.25}, 0, 0.3, {}));
   EXPECT_FALSE(is_due({.time = 0.25}, 1, 0.45, {.asked_time = 0.3}));
   EXPECT_TRUE(is_due({.time = 0.25}, 2, 0.5, {.asked_time = 0.45}));

@@ -16,7 +16,7 @@ namespace {
 struct Row {
   std::string name, text, toml;
   std::function<std::string(const Options&)> of;
-  Options defaults = {};  ///< without which it would contradict others
+  Options defaults = {};  ///< without which the option would contradict others
 };
 
 std::string joined(const std::vector<std::string>& items) {

@@ -43,16 +43,19 @@ std::string process_space() {
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "unknown";
 }
 
-// Returns the clock ticks from boot to the start of the process; nothing if there is no such process. This is item 22
-// of the line, the 20th behind the name. The name stands in parentheses and may hold any bytes.
+// Returns the clock ticks from boot to the start of the process; nothing if there is no such process, or if it has
+// ended and its parent has not waited for it yet. The state, the number of threads and the start are items 3, 20 and 22
+// of the line, the 1st, 18th and 20th behind the name. The name stands in parentheses and may hold any bytes.
 std::optional<unsigned long long> start_of(long process) {
   std::ifstream in("/proc/" + std::to_string(process) + "/stat");
   std::string line;
   if (!std::getline(in, line)) return {};
   std::istringstream items(line.substr(std::min(line.size(), line.rfind(')') + 1)));
-  std::string item;
-  for (int i = 0; i < 20; ++i) items >> item;
-  return std::strtoull(item.c_str(), nullptr, 10);
+  std::array<std::string, 20> item;
+  for (std::string& each : item) items >> each;
+  const bool has_ended = item[0] == "X" || (item[0] == "Z" && std::strtol(item[17].c_str(), nullptr, 10) < 2);
+  if (has_ended) return {};
+  return std::strtoull(item[19].c_str(), nullptr, 10);
 }
 
 Holder this_process() {

@@ -80,6 +80,20 @@ TEST_P(DirectoryLockWithout, flock_the_file_of_a_killed_process_is_taken_over) {
   EXPECT_FALSE(lock_directory(folder_.path()).is_open());
 }
 
+TEST_P(DirectoryLockWithout, flock_a_killed_process_holds_nothing_before_its_parent_has_waited_for_it) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const DirectoryLock held = lock_directory(folder_.path());
+    ::raise(SIGKILL);
+  }
+  ASSERT_GT(child, 0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(fs::exists(lock_file()));
+  EXPECT_TRUE(lock_directory(folder_.path()).is_open());
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+}
+
 TEST_P(DirectoryLockWithout, flock_another_hosts_file_counts_while_it_is_touched) {
   const std::string other = "host elsewhere space pid:[1] process 1 started 1\n";
   write_lock_of(other, 5);
@@ -87,7 +101,7 @@ TEST_P(DirectoryLockWithout, flock_another_hosts_file_counts_while_it_is_touched
   EXPECT_THAT(lock_directory(folder_.path()).holder(), HasSubstr("process 1 on elsewhere, last seen 5 s ago"));
   write_lock_of(other, 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());
-  write_lock_of("", 0);  // the other process has not filled it yet
+  write_lock_of("", 0);  // the other process has not written into it yet
   EXPECT_FALSE(lock_directory(folder_.path()).is_open());
   write_lock_of("nonsense", 3600);
   EXPECT_TRUE(lock_directory(folder_.path()).is_open());

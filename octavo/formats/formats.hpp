@@ -37,8 +37,8 @@ struct Format {
   /// Reads headers; throws Error. `step`: if the files hold many steps, the one of this number from 0; without a number
   /// the last.
   mesh::Dataset (*open)(const std::filesystem::path& path, std::optional<std::int64_t> step);
-  /// If files hold many steps: the times of all.
-  std::vector<double> (*times)(const std::filesystem::path& path) = nullptr;
+  /// If files may hold many steps: all of them.
+  FileSteps (*list_steps)(const std::filesystem::path& path) = nullptr;
 
   bool triangles = false;                          ///< holds series on meshes of triangles; else single steps of cells
   std::span<const std::string_view> endings = {};  ///< endings of output names that select this format

@@ -112,7 +112,7 @@ TEST(field, is_never_seen_with_another_type) {
   expect_refused([&] { field.as<double>(); });
   expect_refused([&] { field.as<std::int32_t>(); });
   expect_refused([&] { std::as_const(field).as<double>(); });
-  // Also where it has no values: the program is wrong on every rank.
+  // Throws even if there are no values: the program is wrong on every rank.
   expect_refused([&] { make_field(info, 0).as<double>(); });
   EXPECT_EQ(to_doubles(field), (std::vector<double>{0, 1.5, 0, 0}));
 }

@@ -116,7 +116,7 @@ TEST(Specific, refining_keeps_mass_momentum_energy_and_species_to_rounding) {
 }
 
 TEST(Specific, energies_and_pressure_of_new_cells_belong_together) {
-  // Also where the gas is so cold that nearly all energy is kinetic.
+  // Holds even if the gas is so cold that nearly all energy is kinetic.
   for (const double heat : {1.0, 1e-3, 1e-9}) {
     const Gas coarse = gas(7, 2, heat);
     const State after = state_of(refined(coarse, coarse.specific)), before = state_of(coarse.part);
@@ -194,7 +194,7 @@ TEST(Specific, codes_have_their_own_names_for_it) {
   EXPECT_THAT(flash.others, ElementsAre("entr"));
 
   Header amrex = flash_header({"density", "x_velocity", "total_energy", "internal_energy", "pressure"});
-  amrex.code = "AMReX";  // its codes store energy by volume under these names
+  amrex.code = "AMReX";  // codes of this format store energy per volume under these names
   EXPECT_THAT(per_mass(specific_of(amrex)), ElementsAre("x_velocity"));
   EXPECT_EQ(specific_of(amrex).pressure, "");
   EXPECT_THAT(per_mass(specific_of(amrex, {"total_energy"})), ElementsAre("x_velocity", "total_energy"));

@@ -89,7 +89,7 @@ TEST(PartitionSmooth, what_cannot_get_better_stays) {
   PartVector one(mesh.connectivity.size() / 3, 0);
   smooth_cuts(mesh, 1, one);
   EXPECT_THAT(one, ::testing::Each(0));
-  PartVector each(one.size());  // one element a part: no part may lose its own
+  PartVector each(one.size());  // one element per part: no part may lose it
   for (std::size_t e = 0; e < each.size(); ++e) each[e] = static_cast<std::int32_t>(e);
   const PartVector before = each;
   smooth_cuts(mesh, static_cast<std::int32_t>(each.size()), each);

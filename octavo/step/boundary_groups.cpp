@@ -127,18 +127,18 @@ std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByNam
   return of_edge;
 }
 
-/// Points of the boundary, from 0, as IPOBO ranks them, or the mesh's outline where it ranks none.
+/// Points of the boundary, from 0, in the order of IPOBO, or along the mesh's outline if IPOBO has none.
 std::vector<std::int32_t> ranked_points(const formats::Series& series, std::vector<std::string>& notes) {
-  std::vector<std::int32_t> ranks = boundary_ranks(series, notes);
-  if (std::none_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank > 0; })) {
+  std::vector<std::int32_t> numbers = boundary_numbers_of(series, notes);
+  if (std::none_of(numbers.begin(), numbers.end(), [](std::int32_t number) { return number > 0; })) {
     notes.emplace_back("IPOBO is zero everywhere: the boundary was found from the mesh");
-    ranks = ranks_of_mesh(series.mesh);
+    numbers = number_boundary(series.mesh);
   }
   std::vector<std::int32_t> points;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    if (ranks[i] > 0) points.push_back(static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    if (numbers[i] > 0) points.push_back(static_cast<std::int32_t>(i));
   std::stable_sort(points.begin(), points.end(),
-                   [&](std::int32_t a, std::int32_t b) { return ranks[at(a)] < ranks[at(b)]; });
+                   [&](std::int32_t a, std::int32_t b) { return numbers[at(a)] < numbers[at(b)]; });
   return points;
 }
 

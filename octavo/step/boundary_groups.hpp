@@ -38,7 +38,7 @@ struct BoundaryOfGroupsReport {
 };
 
 /// Writes the .cli of a mesh of triangles in MED: a line for each boundary point in the order of IPOBO, with zero
-/// values and K as the point's rank. Without IPOBO the order comes from the mesh. Throws Error(corrupt) if a boundary
+/// values and K as the point's number. Without IPOBO the order comes from the mesh. Throws Error(corrupt) if a boundary
 /// edge has no group with codes, or groups with different codes; Error(unsupported) for a mesh with planes and for
 /// files that are not MED; Error(usage) if `out` exists. Memory: the mesh.
 BoundaryOfGroupsReport boundary_of_groups(const std::filesystem::path& med, const std::filesystem::path& out,

@@ -65,7 +65,7 @@ TEST(Claim, WhereLocksAreRefusedAFileKeepsTheSecondJobAway) {
     const Claim other(folder.path() / "other.octavo");
   }
   EXPECT_EQ(entries(folder.path()), 0u);
-  // A job that was killed on another host left this.
+  // This comes from a job that was killed on another host.
   write(folder.path() / ".run.octavo.writer", "host elsewhere space pid:[1] process 1 started 1\n");
   fs::last_write_time(folder.path() / ".run.octavo.writer", fs::file_time_type::clock::now() - std::chrono::hours(1));
   const Claim again(out);

@@ -42,7 +42,7 @@ mesh::Dataset within_memory(mesh::Dataset dataset) {
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) {
   if (store::recognise(path)) return store::open_step(path, choice.flow, choice.step);
   const formats::Format& format = formats::format_of(path);
-  const bool of_many = format.times != nullptr && choice.step && !choice.flow;
+  const bool of_many = format.list_steps != nullptr && choice.step && !choice.flow;
   mesh::Dataset dataset = within_memory(format.open(path, of_many ? choice.step : std::nullopt));
   if (of_many) return dataset;
   if (choice.flow || (choice.step && choice.step != step_number(dataset)))
@@ -51,23 +51,36 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) 
   return dataset;
 }
 
-std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
-  if (store::recognise(path)) return store::list_steps(path);
-  const formats::Format& format = formats::format_of(path);
-  const mesh::Dataset dataset = format.open(path, {});
+namespace {
+
+std::vector<store::StepInfo> steps_of_file(const formats::FileSteps& file) {
+  std::vector<store::StepInfo> all;
+  for (const double time : file.times) {
+    store::StepInfo info;
+    info.step = static_cast<std::int64_t>(all.size());
+    info.time = time;
+    info.bytes = static_cast<std::uint64_t>(file.bytes);
+    info.parts = 1;
+    all.push_back(info);
+  }
+  return all;
+}
+
+std::vector<store::StepInfo> steps_of_output(const mesh::Dataset& dataset) {
   store::StepInfo info;
   info.step = step_number(dataset).value_or(0);
   info.time = dataset.header.time;
   info.bytes = static_cast<std::uint64_t>(dataset.bytes);
   info.parts = dataset.num_parts;
-  if (format.times == nullptr) return {info};
-  std::vector<store::StepInfo> all;
-  for (const double time : format.times(path)) {
-    info.step = static_cast<std::int64_t>(all.size());
-    info.time = time;
-    all.push_back(info);
-  }
-  return all;
+  return {info};
+}
+
+}  // namespace
+
+std::vector<store::StepInfo> steps(const std::filesystem::path& path) {
+  if (store::recognise(path)) return store::list_steps(path);
+  const formats::Format& format = formats::format_of(path);
+  return format.list_steps != nullptr ? steps_of_file(format.list_steps(path)) : steps_of_output(format.open(path, {}));
 }
 
 std::vector<store::StepInfo> steps_of_flow(const std::filesystem::path& path, std::optional<store::Flow> flow) {

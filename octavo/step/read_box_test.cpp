@@ -29,7 +29,8 @@ struct Oracle {
   explicit Oracle(const mesh::Dataset& dataset)
       : whole(mesh::merge(testing::read_all(dataset))), tree(mesh::octree_of(whole)), offsets(level_offsets(tree)) {}
 
-  // The value's number in an array of one component, of a cell of a tree level; nothing if the step has none there.
+  // Returns the index of a cell's value in an array of one component, for a cell of a tree level; nothing if the step
+  // has none there.
   std::optional<std::size_t> find(int level, const Index3& at) const {
     const mesh::TreeIndex index(tree);
     for (int l = level; l >= 0; --l) {

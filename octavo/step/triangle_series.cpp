@@ -25,7 +25,7 @@ std::vector<mesh::FieldInfo> variables_of(const mesh::Header& header,
 
 }  // namespace
 
-std::vector<std::int32_t> stored_ranks(const mesh::Dataset& dataset) {
+std::vector<std::int32_t> stored_boundary_numbers(const mesh::Dataset& dataset) {
   for (const mesh::FieldInfo& field : dataset.header.fields) {
     if ((field.name != "IPOBO" && field.name != "GLB") || field.type != mesh::ScalarType::int32) continue;
     mesh::Request request;
@@ -75,23 +75,23 @@ formats::Series open_triangles(const std::filesystem::path& path, const std::opt
   return series;
 }
 
-std::vector<std::int32_t> boundary_ranks(const formats::Series& series, std::vector<std::string>& notes) {
-  std::vector<std::int32_t> ranks = stored_ranks(series.first);
-  if (!ranks.empty()) return ranks;
+std::vector<std::int32_t> boundary_numbers_of(const formats::Series& series, std::vector<std::string>& notes) {
+  std::vector<std::int32_t> numbers = stored_boundary_numbers(series.first);
+  if (!numbers.empty()) return numbers;
   notes.emplace_back("the boundary has no numbers (IPOBO): they were found from the mesh");
-  return ranks_of_mesh(series.mesh);
+  return number_boundary(series.mesh);
 }
 
-std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh) {
+std::vector<std::int32_t> number_boundary(const mesh::Unstructured& mesh) {
   const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
   const auto boundary = partition::find_boundary(connectivity, mesh.x, mesh.y);
   const auto count = static_cast<std::int32_t>(boundary.size());
-  std::vector<std::int32_t> ranks(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
+  std::vector<std::int32_t> numbers(mesh.x.size() * static_cast<std::size_t>(mesh.planes), 0);
   for (std::int32_t plane = 0; plane < mesh.planes; ++plane)
     for (std::int32_t k = 0; k < count; ++k)
-      ranks[static_cast<std::size_t>(plane) * mesh.x.size() +
-            static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
-  return ranks;
+      numbers[static_cast<std::size_t>(plane) * mesh.x.size() +
+              static_cast<std::size_t>(boundary[static_cast<std::size_t>(k)])] = plane * count + k + 1;
+  return numbers;
 }
 
 }  // namespace octavo::step

@@ -22,12 +22,12 @@ formats::Series open_triangles(const std::filesystem::path& path, const std::opt
                                const std::string& what, std::optional<store::Flow> flow = {});
 
 /// The step's IPOBO, for all planes; empty if it has none.
-std::vector<std::int32_t> stored_ranks(const mesh::Dataset& step);
+std::vector<std::int32_t> stored_boundary_numbers(const mesh::Dataset& step);
 
 /// IPOBO of all planes. A step without IPOBO gets numbers along the mesh's boundary, and a note.
-std::vector<std::int32_t> boundary_ranks(const formats::Series& series, std::vector<std::string>& notes);
+std::vector<std::int32_t> boundary_numbers_of(const formats::Series& series, std::vector<std::string>& notes);
 
 /// IPOBO of all planes as numbers along the mesh's boundary, whatever a step has.
-std::vector<std::int32_t> ranks_of_mesh(const mesh::Unstructured& mesh);
+std::vector<std::int32_t> number_boundary(const mesh::Unstructured& mesh);
 
 }  // namespace octavo::step

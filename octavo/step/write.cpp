@@ -257,7 +257,7 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   request.out = out;
   WriteReport report = formats::report_of(series);
   note_integers(series, request, report);
-  if (series.boundary.empty()) series.boundary = boundary_ranks(series, report.notes);
+  if (series.boundary.empty()) series.boundary = boundary_numbers_of(series, report.notes);
   if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));

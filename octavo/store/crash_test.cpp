@@ -34,7 +34,7 @@ struct Promise {
   Attempt attempt{};
   std::size_t at = 0;  // operations done
   std::vector<mesh::Part> parts;
-  std::size_t until = never;  // then its place was given to another
+  std::size_t until = never;  // then its place was reused
 };
 
 struct Log : testing::FileLog {
@@ -94,7 +94,7 @@ void replay(const Log& log, const fs::path& from, bool go_on) {
       const std::string what = "after operation " + std::to_string(moment) + ", unsynced " + name_of(fate);
       ASSERT_NO_FATAL_FAILURE(check(log, moment, store, what));
       if (!go_on) continue;
-      // A new run can go on from any crash, and loses nothing.
+      // A new run can continue after any crash, and nothing is lost.
       write_step(next, store, plan_of(99, 99, 2));
       EXPECT_TRUE(same_parts(read_all(open_step(store)), next.parts)) << what;
       for (const auto& [step, promise] : due(log, moment))
@@ -177,7 +177,7 @@ TEST(Crash, slots_that_are_recycled_in_place) {
   Log log;
   log.start();
   for (std::int64_t step : {1, 2, 3, 4, 5}) {
-    // The step before last has its slot taken away, the last one is kept.
+    // The slot of the step before last is reused; the last step stays.
     if (step > 2) log.promises[static_cast<std::size_t>(step - 3)].until = log.done.size();
     write_promised(log, dir / "s", in_slot(dir / "s", step, 2, step > 2), static_cast<std::uint64_t>(step));
   }
@@ -272,7 +272,7 @@ TEST(Crash, a_dead_attempts_longer_tail_is_written_over) {
   TemporaryDirectory dir;
   write_step(random_step(1, tiny_options()), dir / "s", plan_of(1, 1));
   const fs::path path = dir / "s" / "analysis" / "data.000";
-  // A kill leaves the tail that a destructor would have cut off.
+  // After a kill the tail remains, which a destructor would have cut off.
   auto bytes = testing::file_bytes(path);
   testing::Random random(5);
   for (int i = 0; i < 50000; ++i) bytes.push_back(static_cast<char>(random.bits() & 0xFF));

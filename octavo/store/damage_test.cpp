@@ -84,7 +84,7 @@ TEST(Damage, verify_quick_reads_footers_and_tables_only) {
   EXPECT_EQ(quick.steps, all.steps);
   EXPECT_EQ(quick.streams, all.streams);
   EXPECT_LT(quick.bytes, all.bytes);
-  // A flipped bit in a stream it does not see; one in any byte of a table it does.
+  // It does not see a flipped bit in a stream. It does see one in any byte of a table.
   const StreamInfo stream = list_streams(two.store, Flow::analysis, 2).back();
   auto sound = testing::file_bytes(stream.file), damaged = sound;
   damaged[stream.offset] ^= 1;
@@ -298,7 +298,7 @@ TEST(Damage, one_unreadable_sector_of_the_head_loses_no_committed_step) {
 struct FourCheckpoints {
   TemporaryDirectory dir;
   fs::path store = dir / "s";
-  bool reported = true;  // as durable, but for number 4
+  bool reported = true;  // as durable, except number 4
   FourCheckpoints() {
     for (int number = 1; number <= 4; ++number) {
       reported = number < 4;
@@ -384,7 +384,7 @@ TEST(Damage, a_gap_above_the_orders_of_a_mark_is_a_lost_step) {
   EXPECT_TRUE(verify(four.store, 1).findings.empty());
   fs::remove_all(four.file(2, 0).parent_path());
   expect_lost(four.store, "checkpoint step of order 2 is lost", "above the mark");
-  // A step that failed, and that the writer has removed.
+  // A step that failed and was removed by the writer.
   note_failed(stale, 2);
   write_mark(four.store, Flow::checkpoint, stale, true);
   EXPECT_TRUE(verify(four.store, 1).findings.empty());
@@ -404,7 +404,7 @@ TEST(Damage, what_a_writer_removed_on_purpose_is_not_lost) {
 }
 
 TEST(Damage, what_an_interrupted_or_failed_writer_may_have_left_is_a_note) {
-  // The newest, which was not reported.
+  // The newest step, which was not reported.
   for (int subfile : {0, 1})
     for (std::int64_t size : {-1, 0, 4000}) {
       const FourCheckpoints four;
@@ -539,7 +539,7 @@ TEST(Damage, a_full_disk_at_any_operation_keeps_what_was_committed) {
     const bool told = kind == Kind::no_space;
     EXPECT_EQ(list_steps(dir / "s").size(), told ? 1u : 2u) << nth;
     untold += told ? 0 : 1;
-    // The next attempt goes through, and the store is sound.
+    // The next attempt succeeds, and the store is sound.
     write_step(second, dir / "s", plan_of(2, 3, 2));
     EXPECT_TRUE(same_parts(read_all(open_step(dir / "s")), second.parts)) << nth;
     EXPECT_TRUE(verify(dir / "s", 1).findings.empty()) << nth;

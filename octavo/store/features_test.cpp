@@ -197,7 +197,7 @@ TEST(Features, opaque_bytes_come_back_by_part) {
   request.opaque = true;
   EXPECT_EQ(open_step(dir / "s").read(1, request).opaque, step.parts[1].opaque);
   EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
-  // Both parts in one segment: the table has each name once.
+  // Both parts are in one segment, and the table has each name once.
   write_durable_step(step, dir / "one", plan_of(1, 1));
   EXPECT_EQ(read_opaque(dir / "one", Flow::analysis, 1), found);
 }

@@ -266,7 +266,7 @@ void make_triangles(const fs::path& store) {
   encoding.field_codec["relative"] = {
       {codec::BoundKind::pointwise_relative, 1e-3}, codec::Effort::normal, codec::Method::tree};
   encoding.field_codec["absolute"] = {{codec::BoundKind::absolute, 1e-3}, codec::Effort::max, codec::Method::tree};
-  for (const int step : {1, 2, 3}) {  // the second takes the mesh of the first, the third is in two parts
+  for (const int step : {1, 2, 3}) {  // the second refers to the mesh of the first, the third is in two parts
     const mesh::Part part = small_triangles(step);
     const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
     mesh::Header header;

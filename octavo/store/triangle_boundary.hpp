@@ -13,7 +13,7 @@ struct BoundaryArrays {
   std::vector<std::int32_t> point;   ///< from 0, of the lowest plane
   std::vector<std::int32_t> codes;   ///< 4 a point: depth, u, v, tracer (LIHBOR, LIUBOR, LIVBOR, LITBOR)
   std::vector<double> values;        ///< 7 a point: HBOR, UBOR, VBOR, AUBOR, TBOR, ATBOR, BTBOR
-  std::vector<std::int32_t> colour;  ///< the file's last number: a colour, or the rank again
+  std::vector<std::int32_t> colour;  ///< the file's last number: a colour, or the point's number along the boundary
   bool operator==(const BoundaryArrays&) const = default;
 };
 

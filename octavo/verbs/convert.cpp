@@ -52,7 +52,7 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
                              return step::open(path, {info.flow, info.step});
                            },
                            step::StepChoice{info.flow, info.step}});
-    } else if (formats::format_of(path).times != nullptr) {
+    } else if (formats::format_of(path).list_steps != nullptr) {
       const std::vector<store::StepInfo> all = step::steps(path);
       for (const store::StepInfo& info : all)
         sources.push_back({path, info.step, [path, info] { return step::open(path, {{}, info.step}); }});

@@ -420,7 +420,7 @@ TEST(Cross, names_of_variables_come_back_from_a_checkpoint_of_amrex) {
   ASSERT_EQ(there.header.fields.size(), step.header.fields.size());
   for (std::size_t f = 0; f < step.header.fields.size(); ++f)
     EXPECT_EQ(formats::field_name(there.header.fields[f].name, amrex_words, flash_words), step.header.fields[f].name);
-  // And by way of a store.
+  // Also through a store.
   ConvertOptions keep;
   keep.flow = store::Flow::checkpoint;
   convert({dir / "chk00001"}, dir / "run.octavo", keep);

@@ -166,7 +166,7 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   EXPECT_THAT(message(slf, {}), HasSubstr("groups of edges are MED's"));
   testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
-  const std::string mark = "\xEF\xBB\xBF";  // of the byte order: no digit
+  const std::string mark = "\xEF\xBB\xBF";  // the byte order has no digit
   for (const std::string& first : {std::string("groups"), std::string(), mark + "1"}) {
     testing::put_file(folder / "codes.cli", first + "\n4 5 5 4 CONLIM_5445\n");
     EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
@@ -183,7 +183,7 @@ TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
   testing::to_med(slf, out, {.boundary = folder / "a.cli"});
   med::Groups groups = med::read_groups(out);
   const auto twice = [&](std::int32_t family) {
-    groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first, turned round
+    groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first one, reversed
     groups.of_edge.push_back(family);
     med::Writer writer(folder / "twice.med", {"AN EDGE TWICE", false});
     writer.add_mesh("MESH", std::get<mesh::Unstructured>(step::open(slf).read(0, {}).mesh), {}, f.numbers);

@@ -80,7 +80,7 @@ TEST(Triangles, a_map_shows_linear_functions_exactly_and_nothing_outside_of_the_
         else
           EXPECT_NEAR(found, Linear::value(0, x, y), 1e-11);
       }
-    // With an island one of 6 x 5 squares, whose corners are moved by up to a quarter each, is missing.
+    // A mesh of 6 x 5 squares, whose corners are moved by up to a quarter. With an island, one square is missing.
     if (seed % 2 == 1)
       EXPECT_EQ(empty, 0U);
     else
@@ -261,7 +261,7 @@ TEST(Triangles, differences_are_found_point_by_point) {
   EXPECT_EQ(report.variables[0].figures.absolute, 2 * 22);
   EXPECT_TRUE(report.variables[1].within);
   const Linear other(2);
-  EXPECT_EQ(diff(first, step::open(other.path, {{}, 0})).variables.size(), 2U);  // as many points
+  EXPECT_EQ(diff(first, step::open(other.path, {{}, 0})).variables.size(), 2U);  // the same number of points
   const Linear planes(1, 2);
   EXPECT_THAT(diff(first, step::open(planes.path, {{}, 0}), {.ignore = {"domain"}}).reasons.at(0),
               HasSubstr("meshes differ"));
@@ -278,13 +278,13 @@ TEST(Triangles, verify_finds_times_that_go_back_and_what_is_no_number) {
   EXPECT_EQ(verify(path, 1).steps, 3);
   const auto series = formats::serafin::open_series(path);
   std::string damaged = sound;
-  damaged[formats::serafin::time_at(series.layout, 1)] = '\xBF';  // negative
+  damaged[formats::serafin::time_at(series.offsets, 1)] = '\xBF';  // negative
   const std::string nan = "\x7F\xC0";
-  damaged.replace(formats::serafin::values_at(series.header, series.layout, 2, 1), nan.size(), nan);
-  damaged[series.layout.numbers - 1] ^= 1;
+  damaged.replace(formats::serafin::values_at(series.header, series.offsets, 2, 1), nan.size(), nan);
+  damaged[series.offsets.numbers - 1] ^= 1;
   testing::put_file(path, damaged);
   EXPECT_THROW(verify(path, 1), base::Error);  // a header that is not one
-  damaged[series.layout.numbers - 1] ^= 1;
+  damaged[series.offsets.numbers - 1] ^= 1;
   testing::put_file(path, damaged);
   const store::Report report = verify(path, 1);
   ASSERT_EQ(report.findings.size(), 2U);
@@ -381,7 +381,7 @@ TEST(Triangles, a_tag_of_rubbish_comes_back_too) {
 }
 
 TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
-  const Stored one(1), other(7);  // as many points, not in the same places
+  const Stored one(1), other(7);  // the same number of points at other places
   const mesh::Dataset first = step::open(one.path, {{}, 0}), second = step::open(other.path, {{}, 1});
   ConvertOptions append;
   append.append = true;

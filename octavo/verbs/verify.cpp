@@ -120,7 +120,7 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
 
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress) {
   if (store::recognise(path)) return store::verify(path, base::thread_count(threads), progress);
-  if (formats::format_of(path).times != nullptr) return verify_series(path, progress);
+  if (formats::format_of(path).list_steps != nullptr) return verify_series(path, progress);
   return verify_native(step::open(path), threads, progress);
 }
 

@@ -193,7 +193,7 @@ store::Report verify_series(const std::filesystem::path& path, const base::Progr
   report.notes = last.notes;
   report.bytes = static_cast<std::uint64_t>(std::filesystem::file_size(last.path));  // without "#MESH"
   check_mesh(last, report);
-  const std::vector<double> times = format.times(path);
+  const std::vector<double> times = format.list_steps(path).times;
   mesh::Request values;
   values.mesh = false;
   for (std::size_t step = 0; step < times.size(); ++step) {

@@ -41,7 +41,7 @@ struct Prisms {
   /// Corner `corner` of prism `element` of the upper layer, from 0.
   std::uint64_t corner_above(std::size_t element, std::size_t corner) const {
     const std::size_t elements = fixture.mesh.connectivity.size() / 3;
-    return series.layout.connectivity + 4 + 4 * (6 * (elements + element) + corner);
+    return series.offsets.connectivity + 4 + 4 * (6 * (elements + element) + corner);
   }
   void expect_named(const std::string& where, const std::string& what) {
     const store::Report report = verify(path, 1);
@@ -71,7 +71,7 @@ TEST(VerifyTriangles, an_upper_prism_that_is_not_the_lower_one_is_named) {
 TEST(VerifyTriangles, planes_that_stand_elsewhere_are_named) {
   Prisms prisms;
   const std::uint64_t point = prisms.fixture.mesh.x.size() + 1;
-  prisms.change(prisms.series.layout.y + 4 + 4 * point, "\x42\xC8");
+  prisms.change(prisms.series.offsets.y + 4 + 4 * point, "\x42\xC8");
   prisms.expect_named("plane 2", "y of point " + std::to_string(point + 1) + " is not as on plane 1: expected ");
 }
 

@@ -50,7 +50,7 @@ nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesy
 std::vector<double> times(const std::filesystem::path& path) {
   if (store::recognise(path)) return {};
   const formats::Format& format = formats::format_of(path);
-  return format.times == nullptr ? std::vector<double>{} : format.times(path);
+  return format.list_steps == nullptr ? std::vector<double>{} : format.list_steps(path).times;
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct TargetWords {
   bool sync = true, bound_thread = false, checksums = true, collect = false, little_endian = false;
   std::map<std::string, std::string> names;
   int files = 0, writers = 0, ranks_per_node = 0;
-  std::int64_t max_box = engine::NativeOptions().max_box, alignment = 4096;
+  std::int64_t max_box = engine::AmrexTarget().max_box, alignment = 4096;
+  std::int64_t staging_bytes = engine::OutputOptions().staging_bytes;
   std::vector<std::pair<std::string, std::string>> variables;  // name and unit
   std::optional<std::array<std::int32_t, 6>> date;
   std::array<std::int32_t, 2> origin{};
@@ -35,20 +36,23 @@ struct TargetWords {
   engine::SeriesMesh mesh;
 };
 
-engine::NativeOptions native_from(const TargetWords& words, engine::NativeFormat format) {
-  engine::NativeOptions options;
-  options.format = format;
+engine::OutputOptions output_options_from(const TargetWords& words) {
+  engine::OutputOptions options;
   options.mode = mode_named(words.mode);
   options.sync = words.sync;
   options.checksums = words.checksums;
-  options.collect = words.collect;
-  options.names = words.names;
-  options.files = words.files;
-  options.max_box = words.max_box;
   options.bound_thread = words.bound_thread;
-  if (!words.title.empty()) options.title = words.title;
-  if (!words.multifab.empty()) options.multifab = words.multifab;
+  options.staging_bytes = words.staging_bytes;
   return options;
+}
+
+engine::AmrexTarget amrex_from(const TargetWords& words, engine::AmrexKind kind) {
+  engine::AmrexTarget target{.kind = kind, .options = output_options_from(words)};
+  target.files = words.files;
+  target.max_box = words.max_box;
+  if (!words.title.empty()) target.title = words.title;
+  if (!words.multifab.empty()) target.multifab = words.multifab;
+  return target;
 }
 
 serafin::Header header_from(const TargetWords& words) {
@@ -83,9 +87,9 @@ engine::SeriesTarget series_from(const TargetWords& words) {
 engine::Target target_from(const TargetWords& words) {
   if (words.kind == "store")
     return engine::StoreTarget{words.path, options_from(words.settings, words.options), words.resumed_from};
-  if (words.kind == "flash") return native_from(words, engine::NativeFormat::flash);
-  if (words.kind == "amrex_plotfile") return native_from(words, engine::NativeFormat::amrex_plotfile);
-  if (words.kind == "amrex_checkpoint") return native_from(words, engine::NativeFormat::amrex_checkpoint);
+  if (words.kind == "flash") return engine::FlashTarget{output_options_from(words), words.collect, words.names};
+  if (words.kind == "amrex_plotfile") return amrex_from(words, engine::AmrexKind::plotfile);
+  if (words.kind == "amrex_checkpoint") return amrex_from(words, engine::AmrexKind::checkpoint);
   if (words.kind == "serafin" || words.kind == "med") return series_from(words);
   throw Error(Kind::usage, "no target '" + words.kind +
                                "': there are store, flash, amrex_plotfile, amrex_checkpoint, serafin and med");
@@ -254,6 +258,7 @@ void bind_target(nb::module_& m) {
       .def_rw("writers", &TargetWords::writers)
       .def_rw("ranks_per_node", &TargetWords::ranks_per_node)
       .def_rw("max_box", &TargetWords::max_box)
+      .def_rw("staging_bytes", &TargetWords::staging_bytes)
       .def_rw("alignment", &TargetWords::alignment)
       .def_rw("variables", &TargetWords::variables)
       .def_rw("date", &TargetWords::date, nb::arg().none())

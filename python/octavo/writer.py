@@ -38,9 +38,15 @@ _TYPES = {
     "float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint8", "bool"
 }  # fmt: skip
 _THREAD = ("mode", "sync", "bound_thread")
-_OUTPUT = (*_THREAD, "checksums", "collect", "names", "files", "max_box", "title", "multifab")
+_OUTPUT = (*_THREAD, "checksums", "staging_bytes")
 _FILE = (*_THREAD, "variables", "title", "precision", "little_endian", "writers", "alignment", "origin", "date", "resume",
          "ranks_per_node")  # fmt: skip
+_OUTPUTS = {
+    "store": (),
+    "flash": (*_OUTPUT, "collect", "names"),
+    "amrex_plotfile": (*_OUTPUT, "files", "max_box"),
+    "amrex_checkpoint": (*_OUTPUT, "files", "max_box", "title", "multifab"),
+}
 _PIECE = ("x", "y", "triangles", "global_point", "planes", "global_triangle", "boundary", "geometry")
 
 
@@ -53,9 +59,10 @@ class Target:
 
     All but a store: `mode`, "background" or "sync"; `sync`, a step is on disk before it gets its name or the file shows
     it; `bound_thread`, the background thread stays on the cores that its rank is bound to. FLASH and AMReX:
-    `checksums`, arrays are compared with what they were when they were copied. FLASH: `collect`, rank 0 alone writes in
+    `checksums`, copies of arrays are compared with the arrays' checksums before they are written; `staging_bytes`,
+    memory for the copy of a step (end_step() itself writes a larger step). FLASH: `collect`, rank 0 alone writes in
     end_step(); `names`, {name: its own}. AMReX: `files` a level (0: one a GiB); `max_box`, the longest box that a tree
-    is cut into [cells]; `title` and `multifab` of a checkpoint.
+    is cut into [cells]; of a checkpoint also `title` and `multifab`.
 
     SERAFIN and MED: `variables`, {name: unit}, or names; at most 16 characters each. The mesh is this rank's piece,
     maybe without points: places of its points `x`, `y` (points,), `triangles` (triangles, 3) of its points from 0,
@@ -82,11 +89,11 @@ class Target:
         if self.path is not None:
             filled.path = os.fspath(self.path)
         series = self.kind in ("serafin", "med")
-        known = (*_FILE, *_PIECE) if series else _OUTPUT
+        known = (*_FILE, *_PIECE) if series else _OUTPUTS.get(self.kind, _OUTPUT)
         for name, word in self.words.items():
             place(name)
             if name not in known:
-                raise UsageError(f"no word '{name}' of a target {self.kind!r}: there are {', '.join(known)}")
+                raise UsageError(f"no word '{name}' of a target {self.kind!r}: there are {', '.join(known) or 'none'}")
             if name not in _PIECE:
                 setattr(filled, name, _WORDS.get(name, lambda word: word)(word))
         if series:

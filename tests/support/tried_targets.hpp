@@ -70,20 +70,21 @@ inline Domain make_blocks() {
   return domain;
 }
 
-inline TriedTarget to_native(const std::filesystem::path& directory, engine::NativeFormat format,
+/// Options of FLASH and AMReX outputs.
+inline engine::OutputOptions options_of_outputs() {
+  return {.mode = background_if_possible(), .sync = false, .staging_bytes = 4 << 20};
+}
+
+inline TriedTarget to_output(const std::filesystem::path& directory, const engine::Target& target,
                              const std::string& prefix) {
-  engine::NativeOptions options;
-  options.format = format;
-  options.mode = background_if_possible();
-  options.sync = false;
-  const bool flash = format == engine::NativeFormat::flash;
+  const bool flash = std::holds_alternative<engine::FlashTarget>(target);
   const auto domain = std::make_shared<Domain>(flash ? make_blocks() : make_domain(1, rank(), size()));
   TriedTarget out;
-  out.writer = std::make_shared<engine::Writer>(everyone(), domain->header, options);
+  out.writer = std::make_shared<engine::Writer>(everyone(), domain->header, target);
   const auto path = [directory, prefix](int step) { return directory / (prefix + std::to_string(step)); };
   out.begin = [w = out.writer, path](int step) { w->begin_step(path(step), step, step); };
-  out.put = [w = out.writer, domain, format](int) {
-    if (format == engine::NativeFormat::amrex_checkpoint) w->put_attribute("level_dt", std::vector<double>{0.5});
+  out.put = [w = out.writer, domain, flash](int) {
+    if (!flash) w->put_attribute("level_dt", std::vector<double>{0.5});  // a checkpoint needs it
     w->put_mesh(domain->tree);
     engine::ArrayView view = engine::view_of(domain->density);
     view.cells = num_cells(domain->tree);
@@ -118,7 +119,7 @@ inline TriedTarget to_series(const std::filesystem::path& path) {
     if (path.extension() == ".med") {  // libmedC is for one thread: rank 0 looks
       int found = 0;
       if (rank() == 0)
-        for (const double time : formats::med::times(path)) found += time == step ? 1 : 0;
+        for (const double time : formats::med::list_steps(path).times) found += time == step ? 1 : 0;
       MPI_Bcast(&found, 1, MPI_INT, 0, everyone());
       return found != 0;
     }
@@ -155,12 +156,13 @@ inline TriedTarget to_store_of_triangles(const std::filesystem::path& directory)
 
 /// One of each. Collective.
 inline std::vector<TriedTarget> all_targets(const std::filesystem::path& directory) {
-  std::vector<TriedTarget> all{to_store(directory), to_store_of_triangles(directory),
-                               to_native(directory, engine::NativeFormat::amrex_plotfile, "plt"),
-                               to_native(directory, engine::NativeFormat::amrex_checkpoint, "chk"),
-                               to_series(directory / "r2d.slf")};
+  std::vector<TriedTarget> all{
+      to_store(directory), to_store_of_triangles(directory),
+      to_output(directory, engine::AmrexTarget{.options = options_of_outputs()}, "plt"),
+      to_output(directory, engine::AmrexTarget{engine::AmrexKind::checkpoint, options_of_outputs()}, "chk"),
+      to_series(directory / "r2d.slf")};
   if (!file::hdf5::available()) return all;
-  all.push_back(to_native(directory, engine::NativeFormat::flash, "flash_hdf5_chk_"));
+  all.push_back(to_output(directory, engine::FlashTarget{options_of_outputs()}, "flash_hdf5_chk_"));
   if (formats::med::available()) all.push_back(to_series(directory / "r2d.med"));
   return all;
 }

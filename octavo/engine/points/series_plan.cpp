@@ -20,7 +20,7 @@ std::uint64_t up(const SeriesPlan& plan, std::uint64_t at) {
 }
 
 std::uint64_t step_begin(const SeriesPlan& plan, std::int64_t step) {
-  return plan.layout.steps + static_cast<std::uint64_t>(step) * plan.layout.step_bytes;
+  return plan.offsets.steps + static_cast<std::uint64_t>(step) * plan.offsets.step_bytes;
 }
 
 /// Where the bytes that go with a variable begin: at its values; for the first variable at the step; past the last
@@ -28,7 +28,7 @@ std::uint64_t step_begin(const SeriesPlan& plan, std::int64_t step) {
 std::uint64_t variable_begin(const SeriesPlan& plan, std::int64_t step, std::size_t variable) {
   if (variable == 0) return step_begin(plan, step);
   if (variable == plan.header.variables.size()) return step_begin(plan, step + 1);
-  return serafin::values_at(plan.header, plan.layout, step, variable);
+  return serafin::values_at(plan.header, plan.offsets, step, variable);
 }
 
 /// The pieces of a writer in the bytes [begin, end) that hold the values of a variable.
@@ -51,7 +51,7 @@ SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, st
   if (alignment == 0) throw base::Error(base::Kind::usage, "alignment: expected at least 1 byte, found 0");
   if (alignment > std::uint64_t{1} << 40)
     throw base::Error(base::Kind::usage, "alignment: expected at most 2^40 bytes, found " + std::to_string(alignment));
-  SeriesPlan plan{header, serafin::layout_of(header), 1, alignment, std::move(ranks)};
+  SeriesPlan plan{header, serafin::offsets_of(header), 1, alignment, std::move(ranks)};
   // The last writer must write the bytes before a step's first values, wherever the previous step ended.
   const std::uint64_t least = 4 * std::max<std::uint64_t>(alignment, 32);
   const std::uint64_t record = header.real_bytes * static_cast<std::uint64_t>(header.points);
@@ -82,7 +82,7 @@ PointRange needed_points(const SeriesPlan& plan, int writer) {
 
 std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable) {
   return pieces_between(plan, writer, variable_begin(plan, step, variable),
-                        serafin::values_at(plan.header, plan.layout, step, variable),
+                        serafin::values_at(plan.header, plan.offsets, step, variable),
                         variable_begin(plan, step, variable + 1));
 }
 

@@ -12,7 +12,7 @@ namespace octavo::engine {
 /// touch one such unit. The last writer writes the bytes between two variables (lengths, the time).
 struct SeriesPlan {
   formats::serafin::Header header;
-  formats::serafin::Layout layout;
+  formats::serafin::RecordOffsets offsets;
   int writers = 1;
   std::uint64_t alignment = 4096;  ///< [bytes]
   std::vector<int> ranks;          ///< of the writers, ascending

@@ -136,7 +136,7 @@ TEST(TrianglesMpi, a_store_of_fewer_ranks_is_shared_out_again) {
         for (std::size_t i = 0; i < f.mesh.x.size(); ++i) {
           const auto point = static_cast<std::int64_t>(i);
           arrays.a.push_back(triangle_value(f, 2, 0, plane, point) +
-                             (mine > 0 ? 1000 : 0));  // the lowest rank's counts
+                             (mine > 0 ? 1000 : 0));  // the lowest rank's value counts
           arrays.b.push_back(static_cast<float>(triangle_value(f, 2, 1, plane, point)));
           arrays.number.push_back(static_cast<std::int32_t>(10 * point + plane));
         }
@@ -198,7 +198,7 @@ TEST(TrianglesMpi, values_that_convert_predicted_from_the_mesh_are_shared_out_to
   const testing::SharedDirectory directory;
   SerafinFixture f = fixture(6);
   f.mesh = testing::random_triangles(6, 20, 15);
-  for (double& x : f.mesh.x) x = std::floor(x);  // a lattice: triangles complete parallelograms
+  for (double& x : f.mesh.x) x = std::floor(x);  // a lattice: two triangles make a parallelogram
   for (double& y : f.mesh.y) y = std::floor(y);
   f.planes = f.variables = 1;
   f.doubles = true;
@@ -209,7 +209,7 @@ TEST(TrianglesMpi, values_that_convert_predicted_from_the_mesh_are_shared_out_to
     testing::SerafinBytes steps{f.big_endian, {}};
     std::vector<double> heights(f.mesh.x.size());
     for (std::size_t i = 0; i < heights.size(); ++i) heights[i] = height(f.mesh, i);
-    for (const double time : {0.0, 0.5}) {  // the second takes the mesh of the first
+    for (const double time : {0.0, 0.5}) {  // the second refers to the mesh of the first
       steps.record(std::vector<double>{time});
       steps.record(heights);
     }

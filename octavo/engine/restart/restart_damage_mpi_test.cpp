@@ -74,7 +74,7 @@ std::size_t place_of(const std::string& text, const fs::path& path) {
 
 TEST(RestartMpi, a_flipped_bit_in_any_part_of_a_segment_is_named_and_a_sound_step_is_taken) {
   const TwoSteps two;
-  // Where: what the notes say beside the file.
+  // The place that the notes name, besides the file.
   std::vector<std::pair<std::size_t, std::string>> places;
   std::vector<char> sound;
   if (rank() == 0) {
@@ -179,7 +179,7 @@ TEST(RestartMpi, a_store_that_had_a_durable_step_and_lost_all_is_never_a_first_s
     EXPECT_THAT(message_of_restart(store), HasSubstr("checkpoint.durable"));
     if (rank() == 0) fs::remove_all(store / "checkpoint");
     EXPECT_THAT(message_of_restart(store), HasSubstr("no undamaged checkpoint step is left"));
-    // Who removes the mark as well gives the steps up.
+    // If the mark is removed as well, the steps are given up.
     if (rank() == 0) fs::remove(store / "checkpoint.durable");
     EXPECT_THAT(message_of_restart(store), HasSubstr("a first start"));
   }

@@ -159,7 +159,7 @@ TEST(RestartMpi, any_number_of_ranks_gets_equal_shares_bit_for_bit_whoever_wrote
       EXPECT_EQ(restarted->header.time, 1.25);
       EXPECT_EQ(restarted->part.index, rank());
       validate(std::get<mesh::Octree>(restarted->part.mesh));
-      // The same as with all parts in one memory.
+      // The result is the same as with all parts in one memory.
       const auto parts = parts_written(writers, 5);
       const auto plan = mesh::plan_split(parts, size(), curve);
       const auto expected = mesh::split(parts, plan)[static_cast<std::size_t>(rank())];
@@ -279,7 +279,7 @@ TEST(RestartMpi, a_finer_mesh_is_that_of_the_whole_refined_on_any_number_of_rank
       std::vector<std::size_t> leaves;
       for (const std::string& text : ranks::ranks_of(everyone()).all_gather(std::to_string(leaves_of(restarted->part))))
         leaves.push_back(std::stoul(text));
-      // Equal shares: each bound to the 64 leaves that one leaf has become.
+      // Shares are equal to within the 64 leaves that one leaf has become.
       if (!keep || writers != size()) {
         const auto [least, most] = std::ranges::minmax(leaves);
         EXPECT_LT(most - least, 128u);
@@ -301,7 +301,7 @@ TEST(RestartMpi, shares_in_other_blocks_have_the_same_cells) {
   const auto& tree = std::get<mesh::Octree>(restarted->part.mesh);
   EXPECT_EQ(tree.block, (mesh::Index3{2, 2, 2}));
   EXPECT_EQ(restarted->part.fields[0].size(), num_cells(tree) * 8);
-  // Every cell of the step is there once, whichever rank has it.
+  // Every cell of the step is there exactly once, on any rank.
   Cells mine;
   auto at = root_coordinates(tree);
   const auto offsets = level_offsets(tree);
@@ -438,7 +438,7 @@ TEST(RestartMpi, damage_on_one_rank_makes_all_take_the_older_step_and_is_named) 
     for (const char* field : {"density", "stars/id", "?"}) {
       SCOPED_TRACE(field);
       const testing::SharedDirectory directory;
-      // Particles are not on every rank: those of the first that has some.
+      // Not every rank has particles. We take the first rank that has some.
       write_steps(directory.path(), size(), {5, 6});
       flip_a_bit_of(directory.path(), 6, field);
       RestartOptions options;

@@ -66,15 +66,13 @@ Blocks make_blocks() {
   return out;
 }
 
+const OutputOptions unsynced{.mode = Mode::sync, .sync = false};
+
 // Collective.
-std::filesystem::path write(const std::filesystem::path& folder, NativeFormat format) {
-  NativeOptions options;
-  options.format = format;
-  options.mode = Mode::sync;
-  options.sync = false;
+std::filesystem::path write(const std::filesystem::path& folder, const Target& target) {
   const Blocks blocks = make_blocks();
-  const auto path = folder / (format == NativeFormat::flash ? "run_hdf5_chk_0007" : "plt00007");
-  Writer writer(everyone(), blocks.header, options);
+  const auto path = folder / (std::holds_alternative<FlashTarget>(target) ? "run_hdf5_chk_0007" : "plt00007");
+  Writer writer(everyone(), blocks.header, target);
   writer.begin_step(path, 7, 1.5);
   writer.put_mesh(blocks.tree);
   ArrayView view = view_of(blocks.density);
@@ -129,8 +127,8 @@ std::int64_t sum(MPI_Comm comm, std::int64_t mine) {
 
 TEST(RestartOutputMpi, by_own_names_an_output_is_blocks_and_boxes_on_any_ranks) {
   const testing::SharedDirectory directory;
-  for (const NativeFormat format : {NativeFormat::flash, NativeFormat::amrex_plotfile}) {
-    const auto path = write(directory.path(), format);
+  for (const Target& target : {Target(FlashTarget{unsynced}), Target(AmrexTarget{.options = unsynced})}) {
+    const auto path = write(directory.path(), target);
     for (int ranks = 1; ranks <= size(); ++ranks) {
       const ranks::OwnComm comm = ranks::split(everyone(), rank() < ranks ? 0 : 1, rank());
       if (rank() < ranks)
@@ -158,7 +156,7 @@ TEST(RestartOutputMpi, a_run_that_refuses_a_step_on_one_rank_does_so_on_all) {
   const testing::SharedDirectory directory;
   EXPECT_FALSE(is_output(everyone(), directory.path()));
   EXPECT_FALSE(is_output(everyone(), directory.path() / "nowhere"));
-  const auto path = write(directory.path(), NativeFormat::flash);
+  const auto path = write(directory.path(), FlashTarget{unsynced});
   EXPECT_TRUE(is_output(everyone(), path));
   RestartOptions options;
   options.check = [](const mesh::Header& header) {

@@ -133,7 +133,7 @@ void expect_same_step(const Output& output) {
   EXPECT_EQ(start->header, header);
   EXPECT_TRUE(testing::same(gather(cells_of(*start, output.field)), testing::cells_of_step(whole, output.field).all));
   EXPECT_EQ(particles_of_all(*start), particles_of(whole));
-  // By the number that it gave, too.
+  // The number that it returned finds it, too.
   RestartOptions by_number;
   by_number.step = 7;
   EXPECT_EQ(restart(everyone(), output.path, by_number)->id.step, 7);

@@ -162,54 +162,13 @@ void compare_encoded(const StepJob& job) {
     for (const MeshSource& array : job.triangles->arrays) compare_unless_raw(array.source, job.encoding.codec);
 }
 
-mesh::Part without_values(const StepJob& job) {
-  mesh::Part part;
-  part.index = job.part;
-  if (job.tree)
-    part.mesh = *job.tree;
-  else if (job.patches)
-    part.mesh = job.patches->mine;
-  return part;
-}
-
-mesh::Field copy_of(const StepJob& job, const Source& source) {
-  mesh::Field field{source.info, {}};
-  if (!source.staged.empty()) {
-    compare(job, source);
-    field.bytes.assign(source.staged.begin(), source.staged.end());
-  } else {
-    field.bytes.resize(packed_bytes(source));
-    pack(source, field.bytes, false);
-  }
-  return field;
-}
-
-// All arrays as fields: of_source(source) makes one.
-template <class Job, class F>
-void add_values(Job& job, mesh::Part& part, F&& of_source) {
-  for (auto& source : job.fields) part.fields.push_back(of_source(source));
-  for (auto& species : job.species) {
-    mesh::Particles& particles = part.particles.emplace_back(mesh::Particles{species.species, species.count, {}});
-    for (auto& source : species.attributes) particles.attributes.push_back(of_source(source));
-  }
-}
-
-// Copies patches with their values once more, in the background, to turn them into a tree.
-mesh::Part copy_part(const StepJob& job) {
-  mesh::Part part = without_values(job);
-  part.opaque = job.opaque;
-  add_values(job, part, [&](const Source& source) { return copy_of(job, source); });
-  return part;
-}
-
 std::optional<store::EncodedPart> encode(StepJob& job) {
   if (job.failure) throw *job.failure;
   if (!has_part(job)) return {};
   store::EncodeOptions encoding = job.encoding;
   encoding.checksums = job.checksums;
   if (job.patches)
-    return store::encode(patches_to_octree(copy_part(job), job.patches->tree, job.patches->others), job.header,
-                         encoding);
+    return store::encode(patches_to_octree(part_of(job), job.patches->tree, job.patches->others), job.header, encoding);
   compare_encoded(job);
   return store::encode(view_of(job), job.header, encoding);
 }
@@ -349,58 +308,42 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 
 // ------------------------------------------------------------------ for foreign formats
 
-namespace {
-
-// A spare buffer of that size, else a new one.
-std::vector<std::byte> buffer_of(std::size_t size, std::vector<std::vector<std::byte>>& spare) {
-  std::vector<std::byte> buffer;
-  const auto large = [&](const std::vector<std::byte>& one) { return one.capacity() >= size; };
-  const auto found = std::find_if(spare.begin(), spare.end(), large);
-  if (found != spare.end()) {
-    buffer = std::move(*found);
-    spare.erase(found);
+std::span<const std::byte> packed_values(const StepJob& job, const Source& source, std::vector<std::byte>& scratch) {
+  if (!source.staged.empty()) {
+    compare(job, source);
+    return source.staged;
   }
-  buffer.resize(size);
-  return buffer;
+  if (source.boxes.empty())
+    if (const auto packed = as_packed(source.view)) return *packed;
+  scratch.resize(packed_bytes(source));
+  pack(source, scratch, false);
+  return scratch;
 }
 
-template <class Part, class F>
-void for_each_field(Part& part, F&& f) {
-  for (auto& field : part.fields) f(field);
-  for (auto& species : part.particles)
-    for (auto& field : species.attributes) f(field);
+mesh::Field field_of(const StepJob& job, const Source& source) {
+  mesh::Field field{source.info, {}};
+  const auto values = packed_values(job, source, field.bytes);
+  if (field.bytes.empty()) field.bytes.assign(values.begin(), values.end());
+  return field;
 }
 
-}  // namespace
-
-void copy(StepJob& job, Buffers& buffers) try {
-  job.copied = without_values(job);
-  add_values(job, *job.copied, [&](Source& source) {
-    mesh::Field field{source.info, buffer_of(packed_bytes(source), buffers.spare)};
-    const std::uint64_t sum = pack(source, field.bytes, job.checksums);
-    if (job.checksums) source.checksums = {sum};
-    return field;
-  });
-} catch (const std::bad_alloc&) {
-  job.failure = Error(Kind::no_space, "out of memory while the step was copied");
+mesh::Particles particles_of(const StepJob& job, const SpeciesSource& species) {
+  mesh::Particles particles{species.species, species.count, {}};
+  for (const Source& source : species.attributes) particles.attributes.push_back(field_of(job, source));
+  return particles;
 }
 
-const mesh::Part& checked_copy(const StepJob& job) {
-  std::vector<const mesh::Field*> fields;
-  for_each_field(*job.copied, [&](const mesh::Field& field) { fields.push_back(&field); });
-  std::size_t next = 0;
-  for_each_source(job, [&](const Source& source) {
-    const mesh::Field& field = *fields[next++];
-    if (!source.checksums.empty() && base::checksum(field.bytes) != source.checksums.front()) throw changed(source);
-  });
-  return *job.copied;
-}
-
-void let_go(StepJob& job, Buffers& buffers) {
-  if (!job.copied) return;
-  for_each_field(*job.copied, [&](mesh::Field& field) { buffers.spare.push_back(std::move(field.bytes)); });
-  job.copied.reset();
-  for_each_source(job, [](Source& source) { source.checksums.clear(); });
+mesh::Part part_of(const StepJob& job) {
+  mesh::Part part;
+  part.index = job.part;
+  if (job.tree)
+    part.mesh = *job.tree;
+  else if (job.patches)
+    part.mesh = job.patches->mine;
+  part.opaque = job.opaque;
+  for (const Source& source : job.fields) part.fields.push_back(field_of(job, source));
+  for (const SpeciesSource& species : job.species) part.particles.push_back(particles_of(job, species));
+  return part;
 }
 
 }  // namespace octavo::engine

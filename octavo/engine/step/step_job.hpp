@@ -78,7 +78,6 @@ struct StepJob {
   /// Called by the thread that carried out the job, once this rank has committed its segment. Returns seconds waited.
   std::function<double()> committed;
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
-  std::optional<mesh::Part> copied{};  ///< set by copy(): the packed arrays on the mesh that was put
   std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group must be told
 };
 
@@ -111,16 +110,12 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 
 // ------------------------------------------------------------------------------------ for foreign formats
 
-/// Buffers of finished steps, for reuse by the next one, because the system has already provided their pages.
-struct Buffers {
-  std::vector<std::vector<std::byte>> spare;
-};
-/// Copies all arrays into buffers, each with one checksum, and sets `job.copied`. If memory is refused, sets
-/// `job.failure`.
-void copy(StepJob& job, Buffers& buffers);
-/// Returns the copies. If checksums were taken, throws Error(corrupt) if a copy has changed.
-const mesh::Part& checked_copy(const StepJob& job);
-/// Gives the copies' memory to later steps.
-void let_go(StepJob& job, Buffers& buffers);
+/// The packed values of an array: the staged copy, else the application's array if it is packed, else a copy in
+/// `scratch`. Throws Error(corrupt) if the staged copy has changed.
+std::span<const std::byte> packed_values(const StepJob& job, const Source& source, std::vector<std::byte>& scratch);
+/// Copies in memory of their own: of one array, of one species, and of all arrays on the mesh that was put.
+mesh::Field field_of(const StepJob& job, const Source& source);
+mesh::Particles particles_of(const StepJob& job, const SpeciesSource& species);
+mesh::Part part_of(const StepJob& job);
 
 }  // namespace octavo::engine

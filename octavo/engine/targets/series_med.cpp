@@ -55,7 +55,7 @@ void require_same_series(const std::filesystem::path& geometry, const std::files
     const bool none = a == own.end() && std::string(name) == "date";
     require(none || (a != own.end() && b != found.end() && a->second == b->second), "another date or header", there);
   }
-  require(mine.mesh == other.mesh && step::boundary_ranks(mine, notes) == step::boundary_ranks(other, notes),
+  require(mine.mesh == other.mesh && step::boundary_numbers_of(mine, notes) == step::boundary_numbers_of(other, notes),
           "another mesh", there);
   const auto names_of = [](const formats::Series& series) {
     std::vector<std::pair<std::string, std::string>> names;

@@ -32,14 +32,15 @@ struct SeriesMedMpi : ::testing::Test {
     if (!formats::med::available() || !file::hdf5::available()) GTEST_SKIP() << "no MED or HDF5 in this build";
   }
 
-  /// A SERAFIN file is made of it, which is to be the serial writer's of the first `steps` steps. Collective.
+  /// Makes a SERAFIN file of it, and compares that with the serial writer's file of the first `steps` steps.
+  /// Collective.
   void expect_steps(SerafinFixture f, int steps) const {
     MPI_Barrier(everyone());
     f.steps = steps;
     if (rank() == 0) {
       const fs::path back = directory.path() / "back.slf";
       testing::to_serafin(path, back, {.overwrite = true});
-      EXPECT_EQ(formats::med::times(path).size(), static_cast<std::size_t>(steps));
+      EXPECT_EQ(formats::med::list_steps(path).times.size(), static_cast<std::size_t>(steps));
       EXPECT_TRUE(testing::bytes_of_file(back) == testing::serafin_bytes(f)) << "of " << steps << " steps";
       EXPECT_FALSE(fs::exists(path.string() + ".geometry"));
       EXPECT_FALSE(fs::exists(path.string() + ".partial"));
@@ -94,7 +95,7 @@ TEST_F(SeriesMedMpi, a_step_shows_only_when_all_of_it_is_written) {
     writer.wait();
     expect_steps(f, 1);
     write_step(writer, f, mesh, 1);
-  }  // as a run that ends without close(): the step stays in flight
+  }  // like a run that ends without close(): the step stays in flight
   expect_steps(f, 1);
 }
 
@@ -190,7 +191,7 @@ TEST_F(SeriesMedMpi, a_full_disk_loses_the_step_on_all_ranks_and_no_more) {
   Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(12)});
   write_step(writer, f, mesh, 0);
   writer.wait();
-  for (const bool values : {true, false}) {  // a writer's values, or what rank 0 shows them by
+  for (const bool values : {true, false}) {  // a writer's values, or rank 0's commit of the step
     const int last = testing::last_writer(12);
     if (rank() == (values ? last : 0))
       file::set_observer([&, writes = 0](const file::Event& event) mutable {

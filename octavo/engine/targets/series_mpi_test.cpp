@@ -108,7 +108,7 @@ TEST(SeriesMpi, a_geometry_file_gives_connectivity_boundary_and_coordinates) {
   for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
   writer.close();
   std::string expected = testing::serafin_bytes(f);
-  const std::size_t on_boundary = serafin::layout_of(series_header(f)).iparam + 4 + 7 * 4 + (f.big_endian ? 3 : 0);
+  const std::size_t on_boundary = serafin::offsets_of(series_header(f)).iparam + 4 + 7 * 4 + (f.big_endian ? 3 : 0);
   expected[on_boundary] = 1;  // IPARAM(8)
   EXPECT_EQ(difference(bytes_of(path), expected), "none");
 }
@@ -128,7 +128,7 @@ TEST(SeriesMpi, a_step_shows_only_when_all_of_it_is_written) {
     EXPECT_EQ(serafin::open_series(path).steps, 1);
     MPI_Barrier(everyone());
     write_step(writer, f, mesh, 1);
-  }  // as a run that ends without close(): the step stays in flight
+  }  // like a run that ends without close(): the step stays in flight
   MPI_Barrier(everyone());
   EXPECT_EQ(serafin::open_series(path).steps, options.mode == Mode::sync ? 2 : 1);
 }

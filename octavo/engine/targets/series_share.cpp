@@ -96,7 +96,7 @@ void write_piece(const SeriesPiece& piece, const std::vector<Stretch>& ascending
 /// A variable between the records that SERAFIN has around it.
 void write_record(const SeriesPlan& plan, int writer, const SeriesShare& share, std::size_t variable,
                   std::span<const std::byte> values, const file::File& file) {
-  const std::uint64_t at = serafin::values_at(plan.header, plan.layout, share.step, variable);
+  const std::uint64_t at = serafin::values_at(plan.header, plan.offsets, share.step, variable);
   const std::vector<std::byte> front = opening(plan.header, share.time),
                                back = closing(plan.header, variable + 1 == plan.header.variables.size());
   std::vector<Stretch> stretches = value_stretches(plan, writer, at, values);
@@ -111,7 +111,7 @@ void write_record(const SeriesPlan& plan, int writer, const SeriesShare& share, 
 }  // namespace
 
 std::uint64_t step_end(const SeriesPlan& plan, std::int64_t step) {
-  return plan.layout.steps + static_cast<std::uint64_t>(step + 1) * plan.layout.step_bytes;
+  return plan.offsets.steps + static_cast<std::uint64_t>(step + 1) * plan.offsets.step_bytes;
 }
 
 void write_seal(const SeriesPlan& plan, const file::File& file, std::int64_t step) {

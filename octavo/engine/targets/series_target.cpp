@@ -190,7 +190,7 @@ std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& 
   ranks::agree(comm, [&] {
     if (!there) return;
     const file::File cut = file::open_write(path);
-    file::resize(cut, plan.layout.steps + keep * plan.layout.step_bytes);
+    file::resize(cut, plan.offsets.steps + keep * plan.offsets.step_bytes);
     if (options.sync) file::sync(cut);
   });
   MPI_Bcast(&keep, 1, MPI_UINT64_T, 0, comm);

@@ -21,28 +21,35 @@ struct StoreTarget {
   std::optional<store::StepId> resumed_from{};
 };
 
-enum class NativeFormat : std::uint8_t {
-  flash,           ///< one HDF5 checkpoint: of blocks, or of patches cut into the header's blocks
-  amrex_plotfile,  ///< a directory: of patches, or of a tree whose cells or blocks are merged into boxes
-  amrex_checkpoint
-};
-
-/// FLASH or AMReX: each step is a file or a directory of its own. Rank 0 holds some 400 bytes a block of all ranks
-/// (FLASH), every rank some 200 bytes a box of all (AMReX).
-struct NativeOptions {
-  NativeFormat format = NativeFormat::flash;
+/// Options of FLASH and AMReX outputs. Each step is a file or a directory of its own.
+struct OutputOptions {
   Mode mode = Mode::background;  ///< or sync
   bool sync = true;              ///< a step is on disk before it gets its final name
   bool checksums = true;         ///< of each array, while it is copied; compared before it is written
   bool bound_thread = false;     ///< as of Options
-  bool collect = false;          ///< FLASH: rank 0 writes all with HDF5 in end_step(), asking one rank after another
+  std::int64_t staging_bytes = Options().staging_bytes;  ///< memory for the copy of a step; end_step() itself writes a
+                                                         ///< step that does not fit
+};
 
-  std::map<std::string, std::string> names;  ///< FLASH: from field names to FLASH's names, see flash::WriteOptions
+/// FLASH checkpoints: HDF5 files of blocks, or of patches cut into the header's blocks. Rank 0 holds some 400 bytes a
+/// block of all ranks.
+struct FlashTarget {
+  OutputOptions options{};
+  bool collect = false;  ///< rank 0 writes all with HDF5 in end_step(), asking one rank after another
+  std::map<std::string, std::string> names{};  ///< from field names to FLASH's names, see flash::WriteOptions
+};
 
-  int files = 0;                                      ///< AMReX: data files a level; 0: one for each GiB
-  std::int64_t max_box = 64;                          ///< AMReX, from a tree: longest side of a box [cells]
-  std::string title = "Checkpoint file for AmrCore";  ///< AMReX checkpoint: first line of its Header
-  std::string multifab = "phi";                       ///< AMReX checkpoint: name of the MultiFab of all fields
+enum class AmrexKind : std::uint8_t { plotfile, checkpoint };
+
+/// AMReX outputs: directories of patches, or of a tree whose cells or blocks are merged into boxes. Every rank holds
+/// some 200 bytes a box of all ranks.
+struct AmrexTarget {
+  AmrexKind kind = AmrexKind::plotfile;
+  OutputOptions options{};
+  int files = 0;                                      ///< data files a level; 0: one for each GiB
+  std::int64_t max_box = 64;                          ///< from a tree: longest side of a box [cells]
+  std::string title = "Checkpoint file for AmrCore";  ///< checkpoint: first line of its Header
+  std::string multifab = "phi";                       ///< checkpoint: name of the MultiFab of all fields
 };
 
 struct SeriesOptions {
@@ -72,6 +79,6 @@ struct SeriesTarget {
 /// A file's title: 72 characters, and the tag of its precision.
 std::array<char, 80> series_title(const std::string& text, std::size_t real_bytes);
 
-using Target = std::variant<StoreTarget, NativeOptions, SeriesTarget>;
+using Target = std::variant<StoreTarget, FlashTarget, AmrexTarget, SeriesTarget>;
 
 }  // namespace octavo::engine

@@ -25,7 +25,8 @@ struct StepWork {
   std::uint64_t bytes_copied = 0;  ///< of those: copied by take()
   std::uint64_t bytes_stored = 0;  ///< by this rank, counted once the step is sealed
   double seconds_copying = 0;      ///< in take(), and in puts that copy
-  /// Copies the arrays; returns the seconds that it waited for memory. None: take() has copied them.
+  /// Copies the arrays into the staging arena; returns the seconds that it waited for memory. None: take() has copied
+  /// them.
   std::function<double(Staging&)> stage{};
   /// Writes this rank's share, on any thread, without MPI or HDF5. Returns when it is on disk.
   std::function<void(Writing&)> write{};
@@ -47,6 +48,7 @@ struct TargetRow {
   std::string name = "a store";  ///< in errors
   StepsBy steps_by = StepsBy::flow;
   bool threaded = true;              ///< this rank has something to write in the background
+  bool stages = false;               ///< steps are copied into the staging arena
   std::int64_t steps_found = 0;      ///< complete steps in the file when it was opened
   std::vector<std::string> notes{};  ///< Writer::notes()
 
@@ -72,7 +74,9 @@ struct TargetRow {
 TargetRow row_of_puts();
 
 /// Collective.
-TargetRow native_row(MPI_Comm comm, const mesh::Header& header, const NativeOptions& options);
+TargetRow flash_row(MPI_Comm comm, const mesh::Header& header, const FlashTarget& target);
+/// Collective.
+TargetRow amrex_row(MPI_Comm comm, const mesh::Header& header, const AmrexTarget& target);
 /// Collective. Creates the file, or finds where to go on in it.
 TargetRow series_row(MPI_Comm comm, const SeriesTarget& target);
 

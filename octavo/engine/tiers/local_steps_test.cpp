@@ -58,7 +58,7 @@ TEST(LocalSteps, what_is_in_the_store_or_was_never_committed_can_go) {
 
 TEST(LocalSteps, a_store_that_has_gone_on_is_not_given_an_abandoned_branch) {
   const std::vector rows{local(1, 3, 0), local(1, 3, 1)};
-  // Later steps of the same run are no reason; those of another run are.
+  // Later steps of another run supersede it; those of the same run do not.
   EXPECT_THAT(judge(rows, std::vector{stored(1, 4, 0)}), ElementsAre(Fate::drain, Fate::drain));
   EXPECT_THAT(judge(rows, std::vector{stored(2, 0, 0)}), ElementsAre(Fate::abandoned, Fate::abandoned));
   StoredRow before = stored(2, 0, 0);

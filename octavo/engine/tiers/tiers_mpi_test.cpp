@@ -169,7 +169,7 @@ TEST(TiersMpi, a_restart_takes_the_newest_step_of_any_tier) {
   for (std::int64_t step : {5, 6, 7}) expect_step(place.store, Flow::checkpoint, step);
   barrier();
   EXPECT_EQ(local_segments(place.disk), 0u);
-  // The run that goes on supersedes nothing that it should not.
+  // The continued run supersedes only the steps that it should.
   Writer writer(everyone(), place.store, header(), place.options, from->id);
   write_step(writer, Flow::checkpoint, 8);
   writer.close();
@@ -205,7 +205,7 @@ TEST(TiersMpi, a_step_of_which_a_node_is_missing_gives_way_to_an_older_one_and_i
 TEST(TiersMpi, what_was_abandoned_on_a_local_disk_does_not_come_back_as_newest) {
   const Place place;
   run_that_dies(place, {5}, {6, 9});
-  // A run that does not know of the local disks goes on from step 5.
+  // A run that does not know of the local disks continues from step 5.
   Options plain;
   const auto from = restart(everyone(), place.store);
   EXPECT_EQ(from->id.step, 5);
@@ -277,7 +277,7 @@ TEST(TiersMpi, option_remember_failed_restarts_takes_an_older_step_after_each_st
   options.remember_failed_restarts = true;
   const RestartOptions remembering = restart_options(options);
   EXPECT_EQ(restart(everyone(), directory.path())->id.step, 3);
-  // Three runs that end between restart() and their first step: as if killed there.
+  // Three runs end between restart() and their first step, as if they were killed there.
   EXPECT_EQ(restart(everyone(), directory.path(), remembering)->id.step, 3);
   EXPECT_EQ(restart(everyone(), directory.path(), remembering)->id.step, 2);
   const auto last = restart(everyone(), directory.path(), remembering);
@@ -287,7 +287,7 @@ TEST(TiersMpi, option_remember_failed_restarts_takes_an_older_step_after_each_st
   const std::string message = message_of([&] { restart(everyone(), directory.path(), remembering); });
   EXPECT_THAT(message, HasSubstr("remembered as failed"));
   expect_same_everywhere(message);
-  // One that is asked for by number is given; and nothing was lost.
+  // A step is found if it is asked for by number; nothing was lost.
   RestartOptions by_number = remembering;
   by_number.step = 3;
   EXPECT_EQ(restart(everyone(), directory.path(), by_number)->id.step, 3);
@@ -339,7 +339,7 @@ TEST(TiersMpi, restart_failed_tells_the_next_start_to_take_an_older_step) {
   const auto from = restart(everyone(), directory.path());
   restart_failed(everyone(), directory.path(), from->id);
   EXPECT_EQ(restart(everyone(), directory.path(), remembering)->id.step, 1);
-  // A field that no step has is no step's fault.
+  // A field that no step has is an error of the caller, not of a step.
   barrier();
   if (rank() == 0) forget_failed_restarts(directory.path());
   barrier();

@@ -13,7 +13,7 @@ TEST(AutoMode, a_slow_store_is_written_in_the_background) {
 }
 
 TEST(AutoMode, on_a_store_as_fast_as_memory_the_slowdown_of_the_computation_makes_it_sync) {
-  // The call alone is cheaper in the background; the whole is not.
+  // In the background the call is cheaper, but the whole is not.
   const TrialCost sync{.calls = 1.0, .computing = 10.0, .working = 1.0};
   EXPECT_EQ(cheaper(sync, {.calls = 0.4, .computing = 10.9, .working = 1.2}), Mode::sync);
   EXPECT_EQ(cheaper(sync, {.calls = 0.4, .computing = 10.1, .working = 1.2}), Mode::background);
@@ -39,7 +39,7 @@ AutoMode tried(double sync_call, double background_call, double after, double wo
     const bool background = mode.next() == Mode::background;
     mode.begins(application, working);
     EXPECT_FALSE(mode.must_decide());
-    // The first of each way make files: they are slow, and do not count.
+    // The first steps of each mode create files. They are slow and do not count.
     mode.seen(step < 2 ? 100 : background ? background_call : sync_call);
     application += background ? after : 1.0;
     working += work;

@@ -145,7 +145,7 @@ TEST(ContractMpi, finished_shows_a_step_without_waiting_for_it_and_throws_what_f
     EXPECT_TRUE(writer.writer->finished());
     EXPECT_EQ(close(writer), "no error");
     EXPECT_EQ(writer.writer->steps(), 1);
-    // A layout that cannot be is a fault of a step that was not taken.
+    // An impossible layout fails the step, which is then not taken.
     const int counted = writer.full == 0 ? 0 : 1;
     EXPECT_GE(writer.writer->total_statistics().failed, counted);
   }

@@ -42,7 +42,7 @@ std::int64_t now() {
 struct Record {
   Done done;
   std::int64_t time = 0;   // of this machine: the same clock for all ranks
-  std::int64_t step = 0;   // that the operation belongs to; 0: none
+  std::int64_t step = 0;   // the step that the operation belongs to; 0: none
   std::int64_t known = 0;  // the newest step that this rank had been told to be durable
   int rank = 0;
 };
@@ -124,14 +124,14 @@ struct Recorder {
       if (op == file::Operation::read || op == file::Operation::open || op == file::Operation::open_direct ||
           op == file::Operation::lock)
         return file::Verdict{};
-      // Marks are slow, so that a step that is reported without one is found.
+      // Marks are slow, so that the test catches a step that is reported without a mark.
       if (event.path.extension() == ".durable") std::this_thread::sleep_for(std::chrono::milliseconds(5));
       const char* bytes = reinterpret_cast<const char*>(event.bytes.data());
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
-      // An older checkpoint goes when the newer ones are known to be complete, before the call says so.
+      // An older checkpoint is removed when the newer ones are known to be complete, before the call says so.
       const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
-      // The same holds for the mark, which is left when the first step is. Either implies its promise for later events.
+      // The same holds for the mark, which the first step leaves. Later events rely on either promise.
       if (event.path.extension() == ".durable") told_now = std::max<std::int64_t>(1, told_now);
       if (op == file::Operation::remove || event.path.extension() == ".durable") implied = std::max(implied, told_now);
       told_now = std::max(told_now, implied);
@@ -143,7 +143,7 @@ struct Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // Steps in files of their own name it; where files are shared by steps the test waits for each.
+  // A step in a file of its own is named by that file. If steps share files, the test waits for each step.
   std::int64_t step_of(const fs::path& path) const {
     const std::string name = path.parent_path().filename().string();
     return name.size() == 9 && name.find_first_not_of("0123456789") == std::string::npos ? std::stoll(name)
@@ -259,8 +259,8 @@ Written triangles() {
 struct Scenario {
   Options options;
   bool wait_for_each = false;
-  bool own_files = true;   // ranks do not depend on each other but through what is durable
-  std::size_t stride = 1;  // of the moments that are looked at, where a test would take long
+  bool own_files = true;   // ranks depend on each other only through durable steps
+  std::size_t stride = 1;  // we look at every n-th moment if the test would take long
 };
 
 Log run(const Scenario& scenario, const Written& written, const fs::path& store) {
@@ -270,7 +270,7 @@ Log run(const Scenario& scenario, const Written& written, const fs::path& store)
     recorder.step = step;
     const std::int64_t goes = step - scenario.options.keep_last - 1;
     if (scenario.options.keep_last > 0 && goes > 0) recorder.given_away.push_back({goes, now()});
-    // The application works, so that the end of this step reports the one before.
+    // The application computes, so that the end of this step reports the previous one.
     if (!scenario.wait_for_each) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     written.write(writer, step);
     recorder.look(writer);
@@ -340,7 +340,7 @@ void check_mark(const fs::path& store, std::int64_t reported, const std::string&
 
 struct Promise {
   std::int64_t reported = 0;  // by newest_durable()
-  std::int64_t newest = 0;    // that anybody was told of, or that was acted on
+  std::int64_t newest = 0;    // that anybody was told of, or that the writer relied on
   std::vector<std::int64_t> gone;
 };
 
@@ -449,7 +449,7 @@ void restart_after_some(const Log& log, const fs::path& root, const fs::path& sc
   testing::Random random(7);
   testing::Disk disk;
   std::size_t done = 0;
-  // All of the beginning, where there may be nothing yet, and some of the rest.
+  // We take all moments of the beginning, when there may be nothing yet, and some of the rest.
   const std::size_t dense = options.staging_directory.empty() ? 12 : 30;
   const std::size_t stride = is_long() ? 3 : std::max<std::size_t>(1, log.records.size() / 6);
   for (std::size_t moment = 0; moment <= log.records.size(); moment += moment < dense ? 1 : stride) {
@@ -476,7 +476,7 @@ void crash_everywhere(const Scenario& scenario, const Written& written = trees()
   ASSERT_GT(log.records.size(), 20u);
   ASSERT_EQ(log.durable.back().step, last_step);
   const fs::path mine = scratch.path() / std::to_string(rank());
-  // Only a restart finds steps that are on a local disk alone, and it takes all ranks.
+  // Only a restart on all ranks finds steps that are on local disks alone.
   if (!staged) crash_of_all(log, root.path(), mine, written, here);
   if (!staged && here.own_files) crash_of_each(log, root.path(), mine, written, here.options.keep_last);
   MPI_Barrier(everyone());

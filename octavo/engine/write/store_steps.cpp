@@ -145,6 +145,7 @@ void StoreSteps::open_keeper() {
 
 TargetRow StoreSteps::row() {
   TargetRow row = row_of_puts();
+  row.stages = true;
   row.begin = [this](StepJob& job) {
     job.plan.store = path;
     job.plan.subfile = job.plan.segment = plan.file_of_rank[static_cast<std::size_t>(rank)];

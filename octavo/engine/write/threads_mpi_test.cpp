@@ -61,7 +61,7 @@ TEST(ThreadsMpi, option_bound_thread_keeps_it_on_the_core_of_its_rank_and_else_i
     writer.begin_step(store::Flow::checkpoint, bound ? 1 : 2, 0);
     writer.put_mesh(domain.tree);
     writer.end_step();
-    writer.wait();  // the thread has done something: its cores are what they will be
+    writer.wait();  // the thread has worked, so its cores are final
     const auto with_writer = cores_of_threads();
     EXPECT_EQ(with_writer.size(), others.size() + 1);
     writer.close();
@@ -107,9 +107,7 @@ TEST(ThreadsMpi, what_takes_a_thread_says_so_where_mpi_was_started_for_one) {
       "no error");
   options.staging_directory = directory.path() / "local";
   expect_funneled([&] { Writer(everyone(), directory.path() / "store", domain.header, options).close(); });
-  NativeOptions native;
-  native.format = NativeFormat::amrex_plotfile;
-  expect_funneled([&] { Writer(everyone(), domain.header, native).close(); });
+  expect_funneled([&] { Writer(everyone(), domain.header, AmrexTarget{}).close(); });
 }
 
 TEST(ThreadsMpi, a_series_in_the_background_says_so_too) {

@@ -30,7 +30,7 @@ void check_threads(const Options& options) {
 
 // For targets other than a store. One step is on its way at a time.
 template <class Chosen>
-Options options_of(const Chosen& chosen) {
+Options common_options(const Chosen& chosen) {
   Options options;
   options.mode = chosen.mode;
   options.sync_policy = chosen.sync ? SyncPolicy::step : SyncPolicy::none;
@@ -38,8 +38,16 @@ Options options_of(const Chosen& chosen) {
   options.steps_in_flight = 1;
   return options;
 }
+Options options_of(const OutputOptions& chosen) {
+  Options options = common_options(chosen);
+  options.checksums = chosen.checksums;
+  options.staging_bytes = chosen.staging_bytes;
+  return options;
+}
 Options options_of(const StoreTarget& target) { return target.options; }
-Options options_of(const SeriesTarget& target) { return options_of(target.options); }
+Options options_of(const FlashTarget& target) { return options_of(target.options); }
+Options options_of(const AmrexTarget& target) { return options_of(target.options); }
+Options options_of(const SeriesTarget& target) { return common_options(target.options); }
 
 }  // namespace
 
@@ -49,9 +57,7 @@ Writer::State::State(MPI_Comm parent, const mesh::Header& common, const Target& 
     : comm(ranks::duplicate(parent)),
       rank(ranks::rank_in(comm.get())),
       header(common),
-      options(std::visit([](const auto& chosen) { return options_of(chosen); }, to)) {
-  if (const auto* native = std::get_if<NativeOptions>(&to)) options.checksums = native->checksums;
-}
+      options(std::visit([](const auto& chosen) { return options_of(chosen); }, to)) {}
 
 void Writer::State::open(const Target& to) {
   ranks::agree(comm.get(), [&] {
@@ -67,13 +73,15 @@ void Writer::State::open(const Target& to) {
     store = std::make_unique<StoreSteps>(comm.get(), header, *chosen);
     store->open();
     target = store->row();
-  } else if (const auto* native = std::get_if<NativeOptions>(&to)) {
-    target = native_row(comm.get(), header, *native);
+  } else if (const auto* flash = std::get_if<FlashTarget>(&to)) {
+    target = flash_row(comm.get(), header, *flash);
+  } else if (const auto* amrex = std::get_if<AmrexTarget>(&to)) {
+    target = amrex_row(comm.get(), header, *amrex);
   } else {
     target = series_row(comm.get(), std::get<SeriesTarget>(to));
   }
   ranks::agree(comm.get(), [&] {
-    const bool stages = store && options.mode != Mode::sync && !options.lend;
+    const bool stages = target.stages && options.mode != Mode::sync && !options.lend;
     staging.emplace(stages ? static_cast<std::uint64_t>(options.staging_bytes) : 0);
     background.emplace(options.mode != Mode::sync && target.threaded, options.bound_thread);
   });

@@ -95,7 +95,7 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
     ino_t before = 0;
     for (std::int64_t step = 1; step <= 6; ++step) {
       write_step(writer, Flow::checkpoint, step);
-      if (step < 5) continue;  // they come as fast as they can; the writer waits where it must
+      if (step < 5) continue;  // steps come as fast as possible; the writer waits if it must
       writer.wait();
       if (step == 5) from = *writer.newest_durable(Flow::checkpoint);
       if (before != 0) {
@@ -109,7 +109,7 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
   EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(4, 5, 6));
   for (std::int64_t step : {4, 5, 6}) expect_step(directory.path(), Flow::checkpoint, step);
   expect_sound(directory.path());
-  // Resumed from the older one, in fewer files: the step it continues stays until there are newer ones.
+  // The run resumes from the older step, in fewer files. That step stays until there are newer ones.
   options.contributors_per_file = 0;
   Writer writer = open(directory, options, from);
   write_step(writer, Flow::checkpoint, 6, 9);
@@ -205,7 +205,7 @@ TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
   options.alignment = 4096;
   options.contributors_per_file = 0;
   Writer writer = open(directory, options);
-  // The first write behind head and records is that of this rank's first stream.
+  // The first write behind head and records is this rank's first stream.
   std::atomic<std::uint64_t> first = 0;
   file::set_observer([&](const file::Event& event) {
     if (event.operation == file::Operation::write && event.offset >= 12288 && first == 0) first = event.offset;
@@ -323,7 +323,7 @@ void crash_at_every_moment(Options options) {
     Writer writer = open(directory, options);
     log.start();
     for (std::int64_t step = 1; step <= 4; ++step) {
-      // The step before last is in the slot that this one takes.
+      // This step takes the slot of the step before last.
       if (recycles(options) && step > 2) kept[static_cast<std::size_t>(step - 3)].until = log.done.size();
       write_step(writer, Flow::checkpoint, step, 3);
       writer.wait();

@@ -443,7 +443,7 @@ void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file, int failing
 TEST(WriterMpi, a_full_disk_on_one_rank_is_thrown_on_all_leaves_the_checkpoint_before_and_the_run_goes_on) {
   for (int contributors : {1, 2, 4}) {
     SCOPED_TRACE(contributors);
-    // The rank that commits, and one that only writes its own range.
+    // We try the rank that commits, and one that only writes its own range.
     for (int failing : {(size() - 1) / contributors * contributors, size() - 1}) {
       disk_fills_up_on_one_rank(Mode::sync, contributors, failing);
       if (!testing::single_threaded()) disk_fills_up_on_one_rank(Mode::background, contributors, failing);
@@ -458,7 +458,7 @@ TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call
   Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, {});
   disk.failing = rank() == 0;
   write_step(writer, Flow::checkpoint, 1);
-  // Collective calls go on until the failure has been seen; it must be in one of them, and not in the last.
+  // We make collective calls until one reports the failure. The last call must not be the one.
   const std::string message = message_of([&] { writer.wait(); });
   disk.failing = false;
   EXPECT_THAT(message, HasSubstr("Input/output error"));
@@ -513,7 +513,7 @@ TEST(WriterMpi, a_failed_step_is_told_once_and_costs_no_other_also_where_ranks_f
     options.steps_in_flight = 8;
     BadSteps bad({"000000002", "000000004"});
     Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
-    // Rank 0 fails at once, the others when five steps have been ended.
+    // Rank 0 fails at once. The others fail after five steps.
     bad.held = rank() > 0;
     const auto listen = [&](const std::function<void()>& call) {
       const std::string message = message_of(call);
@@ -619,7 +619,7 @@ TEST(WriterMpi, options_checkpoint_whole_domain_and_analysis_whole_domain_refuse
       EXPECT_EQ(message, "no error");
     writer.close();
     barrier();
-    // A step that fills the domain says so, and verify holds it to that.
+    // A step that fills the domain says so, and verify checks it.
     const store::Scan scan = store::scan_store(directory.path());
     ASSERT_EQ(scan.steps.size(), asked ? 1u : 2u);
     for (const store::StepFound& step : scan.steps)

@@ -225,9 +225,9 @@ bool is_native(hid_t type) {
 }
 
 std::vector<std::uint64_t> shape_of(hid_t space) {
-  const int rank = H5Sget_simple_extent_ndims(space);
-  if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) throw failure("read its shape");
-  std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
+  const int dimensions = H5Sget_simple_extent_ndims(space);
+  if (dimensions < 0 || H5Sget_simple_extent_type(space) == H5S_NULL) throw failure("read its shape");
+  std::vector<hsize_t> extent(static_cast<std::size_t>(dimensions));
   check(H5Sget_simple_extent_dims(space, extent.data(), nullptr), "read its shape");
   return {extent.begin(), extent.end()};
 }

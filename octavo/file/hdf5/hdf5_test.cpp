@@ -150,7 +150,7 @@ TEST_F(Hdf5, nothing_is_read_from_another_file_that_a_file_names) {
                                                       ::testing::Pair("link", Other::What::link),
                                                       ::testing::Pair("soft", Other::What::link),
                                                       ::testing::Pair("group", Other::What::group)));
-  // Nor does it follow a link whose name the caller gives.
+  // It does not follow a link either if the caller gives its name.
   EXPECT_TRUE(list(in, "link").empty());
   EXPECT_EQ(read_numbers(in, "link/a", "n"), std::nullopt);
 }

@@ -62,7 +62,7 @@ void expect_summary(const Summary& found, const json& expected, const std::strin
   SCOPED_TRACE(what);
   EXPECT_EQ(found.min, expected["min"].get<double>());
   EXPECT_EQ(found.max, expected["max"].get<double>());
-  // Sums differ by the order of adding only.
+  // Sums differ only by the order of their terms.
   EXPECT_NEAR(found.sum, expected["sum"].get<double>(), 1e-12 * found.magnitude);
 }
 
@@ -127,7 +127,7 @@ TEST(amrex_real, every_multifab_of_a_checkpoint_has_the_values_of_the_oracle) {
       const auto type = expected["index_type"].get<std::vector<std::int64_t>>();
       for (std::size_t axis = 0; axis < type.size(); ++axis) EXPECT_EQ(multifab.boxes.nodal[axis], type[axis]);
       EXPECT_EQ(num_cells(multifab.boxes.boxes, multifab.boxes.dim), expected["points"].get<std::size_t>());
-      // Without ghost cells, as the oracle; and with them, where the inner values must be the same.
+      // Once without ghost cells, like the oracle, and once with them. The inner values must be the same.
       std::vector<Take> takes;
       std::size_t values = 0;
       for (std::size_t i = 0; i < multifab.boxes.boxes.size(); ++i) {
@@ -195,8 +195,8 @@ TEST(amrex_real, as_trees_in_any_number_of_parts_plotfiles_integrate_to_the_orac
       const mesh::Dataset dataset = open(sample.path, options);
       EXPECT_EQ(dataset.num_parts > 1, part_cells == 700);
       const Totals totals = integrate(dataset);
-      // Some 1e4 additions, each good to 1e-16. The float build wrote cell sizes rounded to 4 bytes, and the oracle has
-      // its volumes from them.
+      // About 1e4 additions, each exact to 1e-16. The float build wrote cell sizes rounded to 4 bytes, and the oracle
+      // computed its volumes from them.
       const double tolerance = sample.name.starts_with("single") ? 1e-7 : 1e-12;
       EXPECT_NEAR(totals.volume, sample.oracle["volume"].get<double>(), tolerance);
       for (const auto& [name, expected] : sample.oracle["integral"].items())
@@ -345,7 +345,7 @@ TEST(amrex_real, what_is_written_again_is_read_as_the_same_bits) {
       const fs::path path = folder / ("plt" + std::to_string(number++));
       write_plotfile(path, output.header, part, {.files = files, .sync = false});
       expect_same(output, part, open_output(path));
-      // The table of minima and maxima is that of AMReX, where values were not rounded behind it.
+      // The table of minima and maxima equals AMReX's, unless values were rounded after it was made.
       const MultiFab here = open_output(path).multifabs[0][0];
       if (output.multifabs[0][0].minima.size() == here.minima.size() && here.format.type == mesh::ScalarType::float64) {
         EXPECT_EQ(here.minima, output.multifabs[0][0].minima);

@@ -569,7 +569,7 @@ TEST(amrex, ghosted_and_nodal_values_are_written_and_read_as_they_are) {
     const MultiFabValues back = read_multifab(multifab);
     EXPECT_EQ(back.fields[0].info.centring, nodal == 1 ? mesh::Centring::face_x : mesh::Centring::cell);
     EXPECT_TRUE(std::ranges::equal(back.fields[0].as<double>(), numbers));
-    // The least value that is no ghost's: one row up, two cells in.
+    // The smallest value outside ghost cells: one row up, two cells in.
     EXPECT_EQ(multifab.minima[0], numbers[static_cast<std::size_t>(8 + nodal + 2)]);
   }
 }

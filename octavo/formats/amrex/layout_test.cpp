@@ -115,7 +115,7 @@ TEST(layout, a_factor_that_does_not_fit_is_refused_with_the_first_places) {
 }
 
 TEST(layout, ratios_and_origin_stay_where_boxes_are_new) {
-  // Level 1 of the tree is none of AMReX's.
+  // Level 1 of the tree is not a level of AMReX.
   const mesh::Octree tree = tree_of(2, {16, 16, 1}, {1, 1, 1}, 4, [](int level, const mesh::Coordinate& c) {
     const std::uint32_t edge = 4U << level;
     return level == 2 ? c[0] < 16 : c[0] < edge && c[1] < edge;
@@ -130,7 +130,7 @@ TEST(layout, ratios_and_origin_stay_where_boxes_are_new) {
   EXPECT_EQ(layout.patches.domain[1].lo, (Index3{-32, 64, 0}));
   EXPECT_EQ(layout.patches.boxes[1][0].lo, (Index3{-32, 64, 0}));
   mesh::validate(layout.patches);
-  // With leaves on the level between, every level of the tree is one.
+  // With leaves on the level between, every level of the tree is a level of AMReX.
   const mesh::Octree other =
       tree_of(2, {16, 16, 1}, {1, 1, 1}, 3, [](int, const mesh::Coordinate& c) { return c[0] < 4; });
   EXPECT_EQ(plan_layout(header, other, {}).index, (std::vector<int>{0, 1, 2}));

@@ -14,8 +14,8 @@ using Position = std::array<std::int64_t, 3>;
 
 namespace {
 
-// A block's level and position in one number. 19 bits an axis leave 7 for the level; a file's ids, of 31 bits, end long
-// before a fully refined mesh needs more.
+// Level and position of a block in one number. 19 bits per axis leave 7 for the level. That is enough: ids have 31
+// bits, so a fully refined mesh runs out of ids long before.
 constexpr unsigned axis_bits = 19;
 
 std::uint64_t place_of(int level, const Position& at) {
@@ -35,7 +35,7 @@ Position child_position(const Block& block, unsigned child) {
           2 * std::int64_t{block.at[2]} + (child >> 2 & 1)};
 }
 
-/// Look-up of rows by place, before numbers are known; sorted once, so that a search is a few cache lines.
+/// Looks up rows by place before numbers are known. It is sorted once, so that a search touches a few cache lines.
 using Places = std::vector<std::pair<std::uint64_t, std::int64_t>>;
 
 std::int64_t look_up(const Places& places, std::uint64_t place) {
@@ -116,7 +116,7 @@ void check_all_reached(const BlockTree& tree, std::span<const Block> rows) {
   throw Error(Kind::corrupt, text_of(rows[static_cast<std::size_t>(lost)]) + " has no parent");
 }
 
-/// A block's face neighbours may be one level coarser: then the neighbours of its parent exist.
+/// Face neighbours may be one level coarser. Then the neighbours of the parent exist.
 void check_grading(const BlockTree& tree) {
   for (std::size_t i = 0; i < tree.blocks.size(); ++i) {
     if (tree.parent[i] == no_block) continue;
@@ -220,20 +220,20 @@ BlockTree make_block_tree(const mesh::Octree& tree, const std::array<bool, 3>& p
                           std::span<const std::int64_t> root_order) {
   std::vector<Block> rows;
   std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
-  std::vector<std::int64_t> rank(at.size());
-  std::iota(rank.begin(), rank.end(), std::int64_t{0});
+  std::vector<std::int64_t> row_of_root(at.size());
+  std::iota(row_of_root.begin(), row_of_root.end(), std::int64_t{0});
   for (std::size_t i = 0; i < root_order.size() && root_order.size() == at.size(); ++i)
     if (root_order[i] >= 0 && root_order[i] < static_cast<std::int64_t>(at.size()))
-      rank[static_cast<std::size_t>(root_order[i])] = static_cast<std::int64_t>(i);
-  // Roots come first: their rows decide their order, the walk does the rest.
+      row_of_root[static_cast<std::size_t>(root_order[i])] = static_cast<std::int64_t>(i);
+  // Roots come first, in the order of their rows. The walk orders all others.
   for (int level = 0; level < mesh::num_levels(tree); ++level) {
     if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
     for (const mesh::Coordinate& where : at) rows.push_back({level, where, static_cast<std::int64_t>(rows.size())});
   }
   std::vector<Block> ordered = rows;
-  for (std::size_t root = 0; root < rank.size(); ++root) {
-    ordered[static_cast<std::size_t>(rank[root])] = rows[root];
-    ordered[static_cast<std::size_t>(rank[root])].row = rank[root];
+  for (std::size_t root = 0; root < row_of_root.size(); ++root) {
+    ordered[static_cast<std::size_t>(row_of_root[root])] = rows[root];
+    ordered[static_cast<std::size_t>(row_of_root[root])].row = row_of_root[root];
   }
   BlockTree made = make_block_tree(tree.dim, tree.roots, periodic, ordered);
   for (std::size_t i = 0; i < made.blocks.size(); ++i) made.blocks[i].row = static_cast<std::int64_t>(i);

@@ -10,7 +10,7 @@
 
 namespace octavo::formats::flash {
 
-/// A block's place in the tree.
+/// The place of a block in the tree.
 struct Block {
   int level = 0;          ///< index from 0; FLASH counts from 1
   mesh::Coordinate at{};  ///< on its level
@@ -31,34 +31,34 @@ struct BlockTree {
   std::vector<std::pair<std::uint64_t, std::int64_t>> numbers;  ///< place and number, by place: see find()
 };
 
-/// The number of the block at that place, or no_block. Positions past a periodic side continue on the other; others are
-/// outside: see outside().
+/// Returns the number of the block at that place, or no_block. A position past a periodic side wraps around to the
+/// other side. A position past another side is outside: see outside().
 std::int64_t find(const BlockTree& tree, int level, const std::array<std::int64_t, 3>& at);
-/// The faces (0 -x, 1 +x, 2 -y ...) that the position lies beyond, a bit each; 0: in the domain. Periodic sides have no
-/// outside.
+/// Returns one bit for each face (0 -x, 1 +x, 2 -y ...) beyond which the position lies; 0 if it lies in the domain.
+/// Periodic sides have no outside.
 unsigned outside(const BlockTree& tree, int level, const std::array<std::int64_t, 3>& at);
 inline bool is_leaf(const BlockTree& tree, std::int64_t number) {
   return tree.first_child[static_cast<std::size_t>(number)] == no_block;
 }
 /// FLASH's node type: 1 leaf, 2 parent of a leaf, 3 parent of none.
 int node_type(const BlockTree& tree, std::int64_t number);
-/// Whether the rows are in Morton order.
+/// Returns whether the rows are in Morton order.
 bool in_order(const BlockTree& tree);
 
-/// Builds the tree from the blocks of a file, in rows 0, 1, ... Error(corrupt) that names the row and the place where
-/// two blocks have one place, a root, a parent or one of a parent's children is missing, or neighbours over a face
-/// differ by more than one level.
+/// Builds the tree from the blocks of a file, in rows 0, 1, ... Throws Error(corrupt) if two blocks have the same
+/// place, if a root, a parent or a child is missing, or if neighbours across a face differ by more than one level. The
+/// error names the row and the place.
 BlockTree make_block_tree(int dim, const mesh::Index3& roots, const std::array<bool, 3>& periodic,
                           std::span<const Block> rows);
 
-/// The same tree breadth first, all cells owned, and the number of the block of each cell.
+/// The same tree breadth first, with all cells owned, and the block number of each cell.
 struct BreadthFirst {
   mesh::Octree tree;
   std::vector<std::vector<std::int64_t>> number;  ///< per level, per cell
 };
 BreadthFirst breadth_first(const BlockTree& tree, const mesh::Index3& block);
-/// The inverse, for trees without a file: rows are numbers. `root_order` lists the roots (x fastest) in the order
-/// wanted; empty: x fastest. Error(corrupt) as above.
+/// Builds the block tree of a mesh that comes from no file: its rows are its numbers. `root_order` lists the roots
+/// (numbered x fastest) in the wanted order; empty: x fastest. Throws Error(corrupt) as above.
 BlockTree make_block_tree(const mesh::Octree& tree, const std::array<bool, 3>& periodic,
                           std::span<const std::int64_t> root_order);
 

@@ -48,7 +48,8 @@ double bound(const TreeArrays& arrays, std::size_t row, std::size_t axis, std::s
   return arrays.bounding_box[(row * 3 + axis) * 2 + side];
 }
 
-/// The domain is what the root blocks fill. Where it was rounded to float and the run's own xmin agrees, that is it.
+/// The root blocks fill the domain. If their bounds were rounded to float and the run's xmin ... agree with them, we
+/// take those.
 void find_domain(const Source& source, const Attributes& attributes, const TreeArrays& arrays, bool single,
                  Frame& frame) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
@@ -74,8 +75,8 @@ void find_domain(const Source& source, const Attributes& attributes, const TreeA
   }
 }
 
-/// The runtime parameters say which sides are periodic; where a file has none of them, the neighbours of the root
-/// blocks at the low side do: a block, or a boundary (which is negative).
+/// Runtime parameters say which sides are periodic. If the file has none, we look at the low neighbours of the root
+/// blocks: a block (periodic) or a boundary (negative).
 void find_periodic(const Attributes& attributes, const TreeArrays& arrays, Frame& frame) {
   const std::size_t width = gid_width(frame.dim);
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
@@ -99,7 +100,7 @@ void check_root_count(const Source& source, const TreeArrays& arrays, const Fram
         .at(source.file.path().string() + ", data set \"refine level\"");
 }
 
-/// A block's place from its box; checks both ends against the grid of its level.
+/// Finds a block's place from its box. Checks both ends of the box against the grid of its level.
 Block place(const Source& source, const TreeArrays& arrays, const Frame& frame, std::size_t row) {
   const std::int32_t level = arrays.refine_level[row];
   if (level < 1 || level > 31)
@@ -114,7 +115,7 @@ Block place(const Source& source, const TreeArrays& arrays, const Frame& frame, 
       throw error_in(source, "bounding box",
                      block_name(row) + ": outside of the domain along " + axis_names[axis] +
                          ", found a lower bound of " + number(bound(arrays, row, axis, 0)));
-    // Floats of a domain far from the origin are this coarse.
+    // The spacing of floats in a domain that is far from the origin.
     const double slack = tolerance * size + 4e-7 * std::max(std::abs(frame.lo[axis]), std::abs(frame.hi[axis]));
     for (std::size_t side = 0; side < 2; ++side) {
       const double expected = frame.lo[axis] + (at + static_cast<double>(side)) * size;
@@ -153,7 +154,7 @@ void check_extents(const Source& source, const TreeArrays& arrays, const Frame& 
     }
 }
 
-/// The first entry that is not the derived one (any kind of boundary stands for any other), as words.
+/// Describes the first entry that differs from the derived one. All kinds of boundary count as equal.
 std::optional<std::string> difference(const BlockTree& tree, const std::vector<std::int32_t>& found,
                                       const std::vector<std::int32_t>& expected, std::size_t width) {
   const auto boundary = [](std::int32_t id) { return id <= -20 && id >= -50; };
@@ -175,7 +176,7 @@ bool all_unset(const std::vector<std::int32_t>& values) {
   return std::all_of(values.begin(), values.end(), [](std::int32_t value) { return value == -1; });
 }
 
-/// AMReX builds know only leaves (1) and parents (2).
+/// AMReX builds write only leaves (1) and parents (2).
 void check_node_types(const Source& source, CheckedTree& checked, const TreeArrays& derived, bool lenient) {
   std::vector<std::int32_t> found = checked.arrays.node_type;
   if (lenient)
@@ -200,7 +201,8 @@ void check_ids(const Source& source, CheckedTree& checked, const TreeArrays& arr
   require_same(source, "gsurr_blks", tree, checked.arrays.gsurr_blks, derived.gsurr_blks, around);
 }
 
-/// gid all -1: written by an AMReX build, or stripped. The tree is taken from the boxes, and what is missing derived.
+/// If gid is -1 everywhere, an AMReX build wrote the file, or somebody stripped it. We take the tree from the boxes and
+/// derive the missing arrays.
 void repair(CheckedTree& checked, const TreeArrays& derived) {
   checked.arrays.gid.clear();
   checked.arrays.gsurr_blks.clear();

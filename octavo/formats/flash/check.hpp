@@ -6,22 +6,23 @@
 
 namespace octavo::formats::flash {
 
-/// A file's tree, checked.
+/// The tree of a file, after all checks.
 struct CheckedTree {
   Frame frame;
   BlockTree tree;       ///< rows are those of the file
-  TreeArrays arrays;    ///< in Morton order, ids counted so; gid, gsurr_blks, which child and node type repaired
+  TreeArrays arrays;    ///< in Morton order, as are its ids; gid, gsurr_blks, which child and node type are repaired
   bool single = false;  ///< positions are stored as float
   std::vector<std::string> notes;  ///< what was repaired
 };
 
-/// Reads the tree and proves it: levels and bounding boxes make a 2:1 tree without gaps; "block size" and "coordinates"
-/// agree with the boxes to 1/1000 of a block; "node type", "which child", "gid" and "gsurr_blks" are exactly those of
-/// that tree (boundaries: any kind from -20 to -50). Error(corrupt) at the file and data set names the block and what
-/// was expected and found.
+/// Reads the tree and checks it. Levels and bounding boxes must make a 2:1 tree without gaps; "block size" and
+/// "coordinates" must agree with the boxes to 1/1000 of a block; "node type", "which child", "gid" and "gsurr_blks"
+/// must be exactly those of that tree (a boundary may have any kind from -20 to -50). Otherwise throws Error(corrupt),
+/// which names file, data set, block, and the expected and the found value.
 ///
-/// Files in the manner of AMReX builds (gid all -1, no "which child", "bflags" and "gsurr_blks", node types 1 and 2,
-/// blocks in any order) are repaired; so are ids that count in Morton order where the rows are not in it.
+/// Repairs files as AMReX builds of FLASH write them: gid is -1 everywhere, "which child", "bflags" and "gsurr_blks"
+/// are missing, node types are 1 and 2, and blocks come in any order. Also repairs ids that count in Morton order while
+/// the rows are in another order.
 CheckedTree read_tree(const Source& source, const Attributes& attributes);
 
 }  // namespace octavo::formats::flash

@@ -77,7 +77,7 @@ class FlashAltered : public ::testing::Test {
   void TearDown() override { fs::remove(copy_); }
 
   mesh::Part read() const { return open_flash(copy_).read(0, {{}, 99, true}); }
-  /// How many values of the part's fields, and of its particles, are not the original ones.
+  /// Counts the values of the part's fields and particles that differ from the original ones.
   std::pair<std::size_t, std::size_t> differences(const mesh::Part& part) const {
     std::pair<std::size_t, std::size_t> count{0, 0};
     for (std::size_t f = 0; f < part.fields.size(); ++f) count.first += different(part.fields[f], before_.fields[f]);

@@ -100,7 +100,8 @@ void expect_mesh(const mesh::Dataset& dataset, const json& oracle) {
     EXPECT_EQ(type, expected.at("dtype")) << name;
     EXPECT_EQ(found.min, expected.at("min").get<double>()) << name;
     EXPECT_EQ(found.max, expected.at("max").get<double>()) << name;
-    // The oracle added doubles pairwise: some 2^-52 of the magnitudes' sum; this adds with 11 bits more.
+    // The oracle added doubles pairwise, which is exact to about 2^-52 of the sum of magnitudes. We add with 11 bits
+    // more.
     EXPECT_NEAR(static_cast<double>(found.sum), expected.at("sum").get<double>(),
                 1e-14 * static_cast<double>(1 + found.magnitude))
         << name;
@@ -173,7 +174,7 @@ TEST_F(FlashReal, written_again_they_read_the_same_to_the_last_bit_and_attribute
     write_flash(original, out, options);
     const mesh::Dataset back = open_flash(out, {7});
     mesh::Header expected = original.header, found = back.header;
-    // Whether it is a plotfile only the file's name says.
+    // Only the file's name says whether it is a plotfile.
     found.attributes["flash/kind"] = expected.attributes["flash/kind"];
     EXPECT_EQ(found, expected);
     ASSERT_EQ(back.num_parts, original.num_parts);

@@ -205,7 +205,7 @@ TEST_P(FlashDim, what_is_written_has_the_same_data_sets) {
       for (std::int64_t a_part : {0, 3}) {
         const WriteReport report = write_flash(open_flash(path, {a_part}), out);
         EXPECT_EQ(report.outside, 0);
-        // Lists that were too short for FLASH get what they lack; "sim info" was not there.
+        // Lists that were too short for FLASH are completed. "sim info" was missing.
         expect_same_sets(path, out,
                          {"integer scalars", "integer runtime parameters", "real scalars", "logical scalars",
                           "string runtime parameters"});
@@ -251,7 +251,7 @@ TEST_F(Flash, a_step_of_another_code_gets_all_lists_that_a_restart_reads) {
   for (const char* name : {"nstep", "nbegin", "checkpointfilenumber", "plotfilenumber", "forcedplotfilenumber",
                            "iprocs", "jprocs", "kprocs", "globalnumparticles", "globalnumblocks"})
     EXPECT_TRUE(made.contains(std::string("integer scalars/") + name)) << name;
-  // What FLASH wrote gets nothing that it has not.
+  // A file that FLASH wrote gets no additions.
   EXPECT_FALSE(kept.contains("real scalars/nextplotfilez"));
 }
 
@@ -369,7 +369,7 @@ TEST_P(FlashDim, files_as_amrex_builds_write_them_become_full_morton_ones) {
   const fs::path original = put(file, "original");
   level_order(file, octavo::testing::flash_boxes(spec).size());
   strip_as_amrex(file);
-  // The order that remains is the one of processors: one each.
+  // The remaining order is by processor; each has one block.
   FlashSet& processor = file.sets["processor number"];
   std::fill_n(processor.as<std::int32_t>(), processor.bytes.size() / 4, 0);
   const fs::path stripped = put(file), out = dir_ / "out";
@@ -380,7 +380,7 @@ TEST_P(FlashDim, files_as_amrex_builds_write_them_become_full_morton_ones) {
   expect_same_sets(original, out,
                    {"integer scalars", "integer runtime parameters", "real scalars", "logical scalars",
                     "string runtime parameters", "processor number", "tracer particles"});
-  // Only the processor of each particle, and the number on it, differ.
+  // Only the processor of each particle and its number there differ.
   const auto a = open_flash(original).read(0, {{}, 99, true}), b = open_flash(out).read(0, {{}, 99, true});
   for (std::size_t column : {1u, 2u, 3u, 5u})
     EXPECT_EQ(a.particles[0].attributes[column], b.particles[0].attributes[column]);
@@ -535,7 +535,7 @@ TEST_P(FlashDim, sides_are_periodic_where_gid_says_so_and_nothing_else_does) {
     const mesh::Dataset dataset = open_flash(put(file));
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(spec.dim); ++axis)
       EXPECT_EQ(dataset.header.periodic[axis], spec.periodic[axis]) << axis;
-    // A copy has what a restart of FLASH asks for.
+    // A copy has all entries that a restart of FLASH reads.
     const fs::path out = dir_ / (one_root ? "one" : "two");
     write_flash(dataset, out);
     const auto made = open_flash(out).header.attributes;

@@ -25,7 +25,7 @@ constexpr const char* of_blocks_key = "flash/sets of blocks";
 constexpr const char* attributes_key = "flash/set attributes";
 
 constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20;
-/// Larger attributes need another version of the file format than FLASH's.
+/// Larger attributes need a newer version of HDF5's file format than FLASH writes.
 constexpr std::uint64_t most_attribute_bytes = 60000;
 constexpr int most_deep = 16, most_objects = 10000;
 
@@ -63,7 +63,7 @@ bool is_utf8(const std::string& text) {
 
 // ------------------------------------------------------------------------------------------------- values of one thing
 
-/// "int16" and so on, back from to_string. Error(corrupt) for any other text.
+/// Reads "int16" and so on, as to_string() writes them. Throws Error(corrupt) for any other text.
 ItemType parse_type(const std::string& text) {
   const auto number_in = [&](std::size_t from) {
     std::size_t number = 0;
@@ -82,7 +82,7 @@ ItemType parse_type(const std::string& text) {
   return type;
 }
 
-/// Kept under a name; nothing where it is not there, or does not fit itself.
+/// An object kept in the attributes. kept_as() returns none if its type, shape or values are missing.
 struct Kept {
   ItemType type;
   std::vector<std::uint64_t> shape;
@@ -195,7 +195,7 @@ class Keeper {
     std::optional<Items> items;
     try {
       items = read();
-    } catch (const Error&) {  // compressed by what is not here, damaged
+    } catch (const Error&) {  // compressed by a filter that is missing here, or damaged
     }
     const auto* texts = items ? std::get_if<Names>(&*items) : nullptr;
     if (!items || (texts != nullptr && !std::all_of(texts->begin(), texts->end(), is_utf8))) {
@@ -217,7 +217,7 @@ class Keeper {
     keep(set.name, set, std::move(*items), attributes_);
   }
 
-  /// Those that FLASH gives its variables are made anew.
+  /// We leave out the attributes that FLASH gives its variables, as the writer makes them anew.
   bool is_own(const std::string& object, const std::string& attribute) const {
     const auto set = source_.sets.find(object);
     return own_.contains(object) && set != source_.sets.end() && set->second.type.kind == Class::real &&
@@ -231,7 +231,7 @@ class Keeper {
       auto items = take(name, attribute, most_attribute_bytes,
                         [&] { return read_attribute_items(source_.file, object, attribute); });
       if (!items) continue;
-      // One @ says where the object's name ends.
+      // An @ ends the object's name.
       if (std::count(name.begin(), name.end(), '@') != 1) {
         leave_out(name, describe(attribute));
         continue;

@@ -24,7 +24,7 @@ Offsets lay_out(const std::filesystem::path& path, const OutputPlan& plan, std::
     file::hdf5::make(file, variable.set, item_type(variable.type), shape_of(plan, variable));
   if (!plan.species.empty()) make_particle_sets(file, plan, particles, plan.tree.blocks.size());
   write_foreign(file, plan.tree.blocks.size(), plan.attributes);
-  // Closing gives the file its length; values written before could be cut off by it.
+  // Closing sets the length of the file. It could cut off values that were written before.
   file.close();
   Offsets offsets;
   for (const file::hdf5::Info& info : file::hdf5::list(file::hdf5::open(path)))
@@ -51,7 +51,7 @@ void write_tree_values(const std::filesystem::path& path, const Offsets& offsets
 void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const Range> ranges) {
   file::hdf5::File file = file::hdf5::open_write(path);
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
-    if (mesh::is_integer(plan.variables[v].type)) continue;  // none of FLASH's
+    if (mesh::is_integer(plan.variables[v].type)) continue;  // not one of FLASH's variables
     const auto type = item_type(plan.variables[v].type);
     file::hdf5::write_attribute(file, plan.variables[v].set, "minimum", type, ranges[v].min);
     file::hdf5::write_attribute(file, plan.variables[v].set, "maximum", type, ranges[v].max);

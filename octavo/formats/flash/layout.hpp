@@ -6,19 +6,20 @@
 
 #include "octavo/formats/flash/write_parts.hpp"
 
-/// A FLASH file in three steps, so that many processes can write one: one process lays it out with HDF5; values are
-/// written to their places without it, by anyone, in any order; one process attaches what is known only then.
+/// Writes a FLASH file in three steps, so that many processes can write it. One process lays it out with HDF5. Then any
+/// process writes values to their places, in any order and without HDF5. At the end one process attaches minima and
+/// maxima.
 namespace octavo::formats::flash {
 
 /// The first byte of each data set that has values. All are contiguous, row after row, little-endian.
 using Offsets = std::map<std::string, std::uint64_t>;
 
-/// Makes the file with all its data sets, lists, names and kept foreign objects (foreign.hpp), and closes it: from then
-/// on it has its whole length. The values of variables, tree and particles are still missing. Throws Error(usage) if
-/// the path exists.
+/// Makes the file with all its data sets, lists, names and kept foreign objects (foreign.hpp), and closes it. The file
+/// then has its final length. The values of variables, tree and particles are still missing. Throws Error(usage) if the
+/// path exists.
 Offsets lay_out(const std::filesystem::path& path, const OutputPlan& plan, std::uint64_t particles);
 
-/// Writes what describes the tree, and the particles of each block (none: no species). Needs no HDF5.
+/// Writes the tree's data sets, and the number of particles in each block (empty: no species). Needs no HDF5.
 void write_tree_values(const std::filesystem::path& path, const Offsets& offsets, const OutputPlan& plan,
                        const TreeArrays& arrays, const std::vector<std::int64_t>& per_block);
 
@@ -27,7 +28,7 @@ struct Range {
   double min = 0, max = 0;
 };
 /// Writes the variables of this rank's share of the parts to their places, and returns their ranges over leaf cells.
-/// Needs no HDF5 (but for reading). In memory are, a thread, one part's tree and one variable, twice.
+/// Needs HDF5 only for reading. Each thread holds one part's tree, and one variable twice.
 std::vector<Range> write_variables(const std::filesystem::path& path, const Offsets& offsets,
                                    const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
                                    const base::Ranks& ranks);

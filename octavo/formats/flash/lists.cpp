@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t text_width = 80;
 constexpr ItemType text_type{Class::text, text_width};
 
-/// Where name and value of a list's items lie: not the same in all four types.
+/// The offsets of name and value in an item of a list. They differ between the four types.
 struct ItemLayout {
   std::string type;  ///< first word of the list's name
   Member name, value;

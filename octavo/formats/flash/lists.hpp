@@ -11,12 +11,12 @@ namespace octavo::formats::flash {
 
 using Attributes = std::map<std::string, mesh::Attribute>;
 
-/// The lists of scalars and runtime parameters and the "sim info" record, as attributes: "real scalars/time",
-/// "string runtime parameters/geometry", "sim info/setup call" (texts trimmed, logicals 0, 1 or -1), and the names of
-/// each list in the file's order under the list's name ("real scalars"). A list that is missing is empty.
-/// Error(corrupt) for a list of another shape, and for a name that is in it twice.
+/// The lists of scalars and runtime parameters and the "sim info" record, as attributes: "real scalars/time", "string
+/// runtime parameters/geometry", "sim info/setup call" (texts trimmed, logicals 0, 1 or -1), and the names of each list
+/// in the file's order under the list's name ("real scalars"). A missing list is empty. Throws Error(corrupt) for a
+/// list of another shape, and for a name that occurs twice.
 void read_lists(const Source& source, Attributes& attributes);
-/// The inverse; an empty list is not written, as FLASH does it.
+/// The inverse. Like FLASH, it writes no empty list.
 void write_lists(const file::hdf5::File& file, const Attributes& attributes);
 
 std::optional<std::int64_t> integer(const Attributes& attributes, const std::string& key);
@@ -25,7 +25,7 @@ std::optional<std::string> text(const Attributes& attributes, const std::string&
 
 /// Sets a value of a list, and puts a new name in its alphabetical place.
 void set_value(Attributes& attributes, const std::string& list, const std::string& name, mesh::Attribute value);
-/// The same where the list does not have it.
+/// The same, only if the list does not have the name.
 void set_default(Attributes& attributes, const std::string& list, const std::string& name, mesh::Attribute value);
 
 }  // namespace octavo::formats::flash

@@ -60,7 +60,7 @@ void fill(const Source& source, std::int64_t blocks, ParticleTable& table) {
   const auto& rows = set(source, "tracer particles");
   if (rows.shape.size() != 2 || rows.type.kind != Class::real)
     throw error_in(source, "tracer particles", "expected rows of reals, found " + describe(rows));
-  // Nobody: FLASH writes no names then.
+  // There are no particles. FLASH then writes no names.
   if (rows.shape[0] == 0 && !has(source, "particle names")) return;
   const mesh::ScalarType type = rows.type.bytes == 4 ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
   for (const std::string& name : property_names(source, rows.shape[1]))
@@ -69,7 +69,7 @@ void fill(const Source& source, std::int64_t blocks, ParticleTable& table) {
   if (has(source, "localnp")) count_rows(source, blocks, table);
 }
 
-/// Columns of [rows][columns] to one field each.
+/// Turns the columns of [rows][columns] into one field each.
 template <class T>
 void spread(const std::vector<T>& rows, std::size_t at, mesh::Particles& particles) {
   const std::size_t columns = particles.attributes.size();

@@ -11,8 +11,9 @@ namespace octavo::formats::flash {
 
 /// The particle list of a file, without its values.
 struct ParticleTable {
-  mesh::SpeciesInfo species;            ///< name "particles"; count 0 and no attributes where the file has none
-  std::vector<std::int64_t> first_row;  ///< per file row of a block, and one more; empty without localnp
+  mesh::SpeciesInfo species;  ///< name "particles"; count 0 and no attributes if the file has none
+  std::vector<std::int64_t>
+      first_row;  ///< one entry per block, by its row in the file, and one more; empty without localnp
   std::vector<std::int64_t> per_block;  ///< localnp
   std::optional<base::Error> damage;    ///< why the rows cannot be trusted
 };
@@ -22,7 +23,8 @@ std::string attribute_name(const std::string& property);
 /// The inverse; also velocity_x -> velx.
 std::string property_name(const std::string& attribute);
 
-/// `blocks`: of the file, 0 in a particle file. Error(corrupt) only through ParticleTable::damage.
+/// `blocks`: the number of blocks in the file; 0 in a particle file. Damage is not thrown but kept in
+/// ParticleTable::damage.
 ParticleTable read_particle_table(const Source& source, std::int64_t blocks);
 
 /// The particles of runs of rows [first, first + count), one after another.

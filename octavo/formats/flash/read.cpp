@@ -17,7 +17,7 @@ using base::Kind;
 
 namespace {
 
-/// An open step, shared by the functions of its Dataset; not changed after opening.
+/// An open step. The functions of its Dataset share it. It does not change after opening.
 struct Step {
   Source source;
   mesh::Header header;
@@ -57,7 +57,7 @@ std::vector<std::int64_t> part_bounds(std::int64_t blocks, std::int64_t cells, c
   return bounds;
 }
 
-/// FLASH2 has other lists, and values on corners have another shape.
+/// Refuses files of FLASH2, which has other lists, and values on corners, which have another shape.
 void refuse_other_forms(const Step& step) {
   const Source& source = step.source;
   const auto& attributes = step.header.attributes;
@@ -92,7 +92,7 @@ void open_mesh(Step& step, const OpenOptions& options) {
   step.bounds = part_bounds(num_blocks(step), block[0] * block[1] * block[2], options);
 }
 
-/// A particle file says where its blocks are in none of its data sets.
+/// A particle file does not say where its blocks are.
 void open_without_mesh(Step& step) {
   auto& attributes = step.header.attributes;
   Frame& frame = step.checked.frame;
@@ -137,7 +137,7 @@ void note_geometry(Step& step) {
 OwnSets own_sets(const Step& step) {
   OwnSets own;
   const bool nobody = !step.particles.damage && step.particles.species.attributes.empty();
-  // Where nobody is there, FLASH may have made empty data sets, which nobody else knows to make.
+  // If there are no particles, FLASH may have made empty data sets. Only keeping them brings them back.
   const auto is_particle_set = [](const std::string& name) {
     return name == "tracer particles" || name == "particle names" || name == "localnp";
   };
@@ -176,7 +176,7 @@ std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOpt
 
 // ------------------------------------------------------------------------------------------------ parts
 
-/// The tree of one part: its own blocks, and what closes it.
+/// The tree of one part: its own blocks, and the blocks that close the tree.
 mesh::Extract part_tree(const Step& step, int part, int deepest) {
   mesh::Octree tree = step.tree.tree;
   const std::int64_t first = step.bounds[static_cast<std::size_t>(part)];
@@ -203,7 +203,7 @@ std::vector<std::int64_t> part_rows(const Step& step, const mesh::Extract& extra
 std::vector<RowRun> particle_runs(const Step& step, int part) {
   const ParticleTable& table = step.particles;
   const auto p = static_cast<std::size_t>(part);
-  // Without counts a block (or without blocks) all particles are the first part's.
+  // Without blocks, or without counts per block, all particles belong to the first part.
   if (table.first_row.empty() || step.source.kind == FileKind::particles)
     return {{0, part == 0 ? table.species.count : 0}};
   std::vector<RowRun> runs;
@@ -251,7 +251,8 @@ bool touches(const Step& step, const mesh::Domain& domain, const mesh::Region& r
   return mesh::touches(region, domain, lo, hi);
 }
 
-/// The parts with a leaf that touches; a parent touches where one of its leaves does, but may be another part's.
+/// Finds the parts with a leaf that touches the region. We look at leaves, because a leaf may belong to another part
+/// than its parent.
 std::vector<int> parts_touching(const Step& step, const mesh::Region& region) {
   const mesh::Domain domain = mesh::domain_of(step.header);
   std::vector<int> parts;

@@ -70,8 +70,8 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request) 
   if (header.block != Index3{1, 1, 1}) wanted.blocks = {header.block};
   if (request.block != 0) wanted.blocks = {cube(header.dim, request.block)};
   wanted.root = request.source.unfolded;
-  // Files of FLASH differ over corners; what is completed anyway is made so that no rule of a mesh package can refuse
-  // it.
+  // FLASH's mesh packages differ in their rule for corners. A mesh that we complete anyway follows the strictest, so
+  // that none can refuse it.
   wanted.balance = request.fill ? mesh::Balance::corners : mesh::Balance::faces;
   wanted.own = before;
   wanted.forget_layout = true;

@@ -24,14 +24,14 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return text + ")";
 }
 
-/// Plotfiles differ from checkpoints in nothing but precision and in having no particles; the name says which it is.
+/// Plotfiles differ from checkpoints only in precision and in the missing particles, so we go by the name.
 FileKind kind_of(const Source& source) {
   if (!has(source, "refine level")) return FileKind::particles;
   const std::string name = source.file.path().filename().string();
   return name.find("_plt_") != std::string::npos ? FileKind::plotfile : FileKind::checkpoint;
 }
 
-/// Also those of which only the name is there: a link.
+/// Also true for a link, whose values we do not read.
 bool has_name(const Source& source, const std::string& name) {
   return has(source, name) || std::any_of(source.others.begin(), source.others.end(),
                                           [&](const file::hdf5::Other& other) { return other.name == name; });
@@ -68,12 +68,12 @@ FileKind file_kind(std::string_view name) {
 
 bool recognise(const std::filesystem::path& path) {
   if (!file::hdf5::has_signature(path)) return false;
-  // Without HDF5 nobody can look inside: the reader then says so.
+  // Without HDF5 we cannot look inside; opening the file then says so.
   if (!file::hdf5::available()) return true;
   try {
     return is_flash(read_source(path));
   } catch (const Error& error) {
-    // A damaged file of FLASH's is to be named as such, and not as an unknown format: go by its name.
+    // We go by the name, so that a damaged FLASH file is reported as damaged and not as an unknown format.
     return path.filename().string().find("_hdf5_") != std::string::npos;
   }
 }

@@ -18,7 +18,7 @@
 ///     one data set a variable                   real (N, nzb, nyb, nxb); along a face variable's axis one more
 ///     tracer particles                          real (P, properties), localnp int32 (N): rows a block
 ///
-/// and lists of names and values. Where the facts are known from: Flash-X's io_h5*.c and files it wrote.
+/// and lists of names and values. Sources of these facts: Flash-X's io_h5*.c, and files that it wrote.
 namespace octavo::formats::flash {
 
 enum class FileKind : std::uint8_t { checkpoint, plotfile, particles };
@@ -30,11 +30,11 @@ FileKind file_kind(std::string_view name);
 struct Source {
   file::hdf5::File file;
   std::map<std::string, file::hdf5::Info> sets;
-  std::vector<file::hdf5::Other> others;  ///< members of the root group that are no readable data sets
+  std::vector<file::hdf5::Other> others;  ///< members of the root group that are not readable data sets
   FileKind kind = FileKind::checkpoint;
 };
 
-/// Whether the file has HDF5's signature and FLASH's data sets. False for what cannot be read.
+/// Returns whether the file has HDF5's signature and FLASH's data sets; false if it cannot be read.
 bool recognise(const std::filesystem::path& path);
 /// Throws Error(corrupt) if the file is HDF5 but not FLASH's, or if it lacks values of one of its own data sets.
 Source open_source(const std::filesystem::path& path);
@@ -46,14 +46,15 @@ bool has(const Source& source, const std::string& name);
 /// Throws Error(corrupt) that names the data set if it is missing; Error(unsupported) if it is a link or has its values
 /// in other files, because we do not open those.
 const file::hdf5::Info& set(const Source& source, const std::string& name);
-/// The same, and the shape must be this one, of integers or reals.
+/// The same, and the data set must have this shape, with integers or reals.
 const file::hdf5::Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
                             file::hdf5::Class kind);
 
 /// An error in a data set of the file.
 base::Error error_in(const Source& source, const std::string& set, std::string message);
 
-/// Without the blanks and NULs at its end; with blanks up to a width (Error(usage) where it is longer).
+/// trimmed() removes blanks and NULs at the end. padded() adds blanks up to a width; throws Error(usage) if the text is
+/// longer.
 std::string trimmed(std::string_view text);
 std::string padded(std::string_view text, std::size_t width);
 

@@ -22,7 +22,7 @@ std::int32_t smallest_kind(const Boundary& boundary, unsigned faces) {
   return kind;
 }
 
-/// The id at a place beside a block: a block's, -1 where there is none at this level, or a kind of boundary.
+/// The id at a place beside a block: the id of a block, -1 if there is none at this level, or a kind of boundary.
 std::int32_t id_at(const BlockTree& tree, const Boundary& boundary, int level, const Position& at) {
   const unsigned faces = outside(tree, level, at);
   if (faces != 0) return smallest_kind(boundary, faces);
@@ -64,8 +64,8 @@ void derive_gsurr(const BlockTree& tree, const Boundary& boundary, const std::ve
       }
 }
 
-/// Corner, size and centre along an axis. Beyond dim FLASH leaves what its arrays happened to hold: bounds of the
-/// domain, a size halved a level, the root's centre and -1 below.
+/// Corner, size and centre along an axis. Along axes beyond dim FLASH writes leftovers of its arrays: bounds of the
+/// domain, a size that halves with each level, the root's centre, and -1 below the root.
 struct Extent {
   double lo, hi, size, centre;
 };
@@ -111,7 +111,7 @@ std::vector<std::int32_t> read_if_there(const Source& source, const std::string&
                            : std::vector<std::int32_t>{};
 }
 
-/// Geometry of old files has no entries for the spare axes: they get what new ones have there.
+/// Old files have no entries for the axes beyond dim. These get the values that new files have.
 std::vector<double> read_extents(const Source& source, const std::string& name, std::uint64_t rows, std::uint64_t width,
                                  std::size_t per_axis, double spare) {
   std::vector<std::uint64_t> shape{rows, width};
@@ -186,7 +186,7 @@ void put_back(const Attributes& attributes, const std::string& name, std::vector
   if (stored != nullptr && stored->size() == values.size()) values = *stored;
 }
 
-/// The kind of each face, from any block at it.
+/// Finds the kind of each face, from any block that touches it.
 Boundary boundary_of(const TreeArrays& arrays, const BlockTree& tree) {
   Boundary boundary{outflow, outflow, outflow, outflow, outflow, outflow};
   const std::size_t width = gid_width(tree.dim);
@@ -196,7 +196,7 @@ Boundary boundary_of(const TreeArrays& arrays, const BlockTree& tree) {
   return boundary;
 }
 
-/// From the attributes of a file, or from the names that runs give their sides.
+/// Takes the kinds from a file's attributes, else from the runtime parameters that name the sides.
 Boundary boundary_of(const Attributes& attributes) {
   Boundary boundary{outflow, outflow, outflow, outflow, outflow, outflow};
   constexpr std::array<const char*, 6> names{"xl", "xr", "yl", "yr", "zl", "zr"};

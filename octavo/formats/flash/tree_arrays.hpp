@@ -19,8 +19,8 @@ struct Frame {
   std::array<bool, 3> periodic{};
 };
 
-/// FLASH's data sets that describe the tree, as they are in a file (see schema.hpp for shapes); row after row. Sets
-/// that a file lacks are empty.
+/// FLASH's data sets that describe the tree, row after row as in a file (schema.hpp has the shapes). Sets that the file
+/// lacks are empty.
 struct TreeArrays {
   std::vector<std::int32_t> refine_level, node_type, which_child, processor, gid, gsurr_blks, bflags;
   std::vector<double> coordinates, block_size, bounding_box;
@@ -29,21 +29,22 @@ struct TreeArrays {
 inline std::size_t gid_width(int dim) { return static_cast<std::size_t>(2 * dim + 1 + (1 << dim)); }
 inline std::size_t gsurr_width(int dim) { return dim == 1 ? 6 : dim == 2 ? 18 : 54; }
 
-/// Kinds of boundary, one a face: -31 reflecting, -32 outflow ...
+/// The kind of boundary at each face: -31 reflecting, -32 outflow ...
 using Boundary = std::array<std::int32_t, 6>;
 
-/// The arrays of a tree in Morton order, ids counted so from 1. Beyond an edge or corner of the domain stands the
-/// smallest of the faces' kinds, as Flash-X has it. `single`: what is real is rounded to float first.
+/// Returns the arrays of a tree in Morton order; ids count from 1 in the same order. As in Flash-X, the entry beyond an
+/// edge or corner of the domain is the smallest of the faces' kinds. `single`: reals are rounded to float first.
 TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& boundary, bool single);
 
-/// The arrays of a file, in its order. Error(corrupt) for a set that is missing or has another shape.
+/// Returns the arrays of a file, in its order. Throws Error(corrupt) for a data set that is missing or has another
+/// shape.
 TreeArrays read_tree_arrays(const Source& source, int dim);
 
-/// Keeps, as attributes, the part of a file's own tree that derive() does not give:
+/// Keeps, as attributes, the facts of a file's own tree that derive() does not give:
 /// - "flash/boundary": kinds, 2 a dimension;
 /// - "flash/processor number": runs of blocks in Morton order, value and length in turn;
-/// - "flash/root order": the roots, x fastest, in their order in the file, where that is another;
-/// - "flash/gid", "flash/coordinates" ...: a whole array in Morton order, where its bits are not the derived ones.
+/// - "flash/root order": the roots, x fastest, in the file's order, if it differs;
+/// - "flash/gid", "flash/coordinates" ...: a whole array in Morton order, if its bits differ from the derived ones.
 void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Frame& frame, bool single,
                       Attributes& attributes);
 /// The inverse: derived arrays, overwritten with the kept ones. Kept arrays that do not fit the tree are not used. A

@@ -35,7 +35,7 @@ constexpr std::array<std::pair<mesh::ScalarType, file::hdf5::ItemType>, 9> types
      {mesh::ScalarType::uint32, {Class::integer, 4, false}},
      {mesh::ScalarType::uint8, file::hdf5::uint8_type}}};
 
-/// That of values in the data set, where a field can have it.
+/// The type of the values in the data set, if a field can have it.
 std::optional<mesh::ScalarType> type_of(const file::hdf5::ItemType& found) {
   for (const auto& [ours, item] : types)
     if (found.kind == item.kind && found.bytes == item.bytes &&
@@ -64,7 +64,7 @@ void add(const Info& info, Centring centring, const std::string& name, std::vect
         {{name + (right ? "_right" : "_left"), "", *type_of(info.type), centring, 1, 0}, info.name, right});
 }
 
-/// Short names are stored with their blanks, as the data sets' names are; files made by others may have cut them.
+/// Short names are stored with trailing blanks, like the names of data sets. Other programs may have cut the blanks.
 const Info& set_of(const Source& source, const std::string& stored) {
   const bool link = std::any_of(source.others.begin(), source.others.end(),
                                 [&](const file::hdf5::Other& other) { return other.name == stored; });
@@ -78,7 +78,7 @@ void check_distinct(const Source& source, const std::vector<Variable>& variables
       throw error_in(source, variable.set, "two variables have the name \"" + variable.info.name + "\"");
 }
 
-/// Cells of a block, and where the first value of each of its rows along x is in the data set's block.
+/// The cells of a block, and the place in the data set's block where each row along x begins.
 template <class T>
 void copy_block(const T* from, const Variable& variable, const Frame& frame, T* to) {
   const auto nx = static_cast<std::size_t>(frame.block[0]), ny = static_cast<std::size_t>(frame.block[1]),

@@ -57,7 +57,7 @@ void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, W
   }
   for (const char* name : {"blk", "proc"})
     if (!has(name)) plan.added.emplace_back(name);
-  // An id is the tag where it says who a particle is without a cpu.
+  // An id becomes the tag if it identifies a particle without a cpu.
   for (const char* name : {"tag", "identity", "id"})
     if (plan.tag.empty() && has(name) && (std::string(name) != "id" || !has("cpu"))) plan.tag = name;
   if (!plan.tag.empty()) return;
@@ -67,11 +67,11 @@ void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, W
 
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 
-/// Scalars and lists without which Flash-X ends a restart. From a time step of 0 it goes on with its smallest, which
+/// Scalars and lists that Flash-X needs for a restart. Given a time step of 0, it starts with its smallest step, which
 /// then grows.
 void add_restart_defaults(Attributes& lists, bool particles) {
   set_default(lists, "logical runtime parameters", "restart", std::int64_t{0});
-  // The most particles that a process of the run before had room for. A restarted run uses its own limit.
+  // The number of particles for which a process of the earlier run had room. A restarted run uses its own limit.
   if (particles) set_default(lists, "integer runtime parameters", "pt_maxperproc", std::int64_t{1000});
   for (const char* name : {"splitnumblocks", "splitnumparticles", "globalnumparticles", "checkpointfilenumber",
                            "plotfilenumber", "forcedplotfilenumber"})
@@ -84,7 +84,7 @@ void add_restart_defaults(Attributes& lists, bool particles) {
     set_default(lists, "real scalars", name, 0.0);
 }
 
-/// What FLASH, yt and VTK look up, where the step does not come from FLASH.
+/// Adds entries that FLASH, yt and VTK look up, if the step does not come from FLASH.
 void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   Attributes& lists = plan.attributes;
   constexpr const char* parameters = " runtime parameters";
@@ -104,10 +104,10 @@ void add_defaults(const mesh::Header& header, OutputPlan& plan) {
   set_default(lists, std::string("string") + parameters, "geometry", std::string("cartesian"));
   set_default(lists, "string scalars", "geometry", std::string("cartesian"));
   set_default(lists, "logical scalars", "corners", std::int64_t{0});
-  // A file that FLASH wrote has what its version needs, and is to stay the same file.
+  // A file that FLASH wrote has all entries that its version needs, and a copy must stay the same.
   const auto known = lists.lower_bound("sim info/");
   const bool complete = known != lists.end() && known->first.starts_with("sim info/");
-  // Somebody may have cut lists off it.
+  // Its lists may have been removed.
   if (!complete || !lists.contains("logical runtime parameters")) add_restart_defaults(lists, !plan.species.empty());
 }
 
@@ -190,7 +190,8 @@ void write_unknown_names(const file::hdf5::File& file, const OutputPlan& plan) {
 
 namespace {
 
-/// The lists and the particles; and, of a mesh, all but the variables' values, to be written next: their offsets.
+/// Writes lists and particles, and for a mesh everything but the values of variables. Returns the offsets of these
+/// values.
 Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& path, OutputPlan& plan,
                    WriteReport& report) {
   const bool has_mesh = plan.kind != FileKind::particles;
@@ -243,7 +244,7 @@ void join(const base::Ranks& ranks, std::vector<Range>& ranges) {
     }
 }
 
-/// Removes the unfinished file unless it was finished.
+/// Removes the file unless it was finished.
 struct Unfinished {
   std::filesystem::path path;
   bool finished = false;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t name_width = 24;
 constexpr std::array<const char*, 3> position_names{"position_x", "position_y", "position_z"};
 
-/// Values of an integer type that double cannot hold would come back changed.
+/// Refuses integers that a double cannot hold: they would come back changed.
 double exact(double value, std::int64_t original) {
   if (static_cast<std::int64_t>(value) != original)
     throw Error(Kind::unsupported, "a particle attribute of " + std::to_string(original) + " does not fit a double");
@@ -70,8 +70,8 @@ double block_bound(const Frame& frame, std::size_t axis, int level, std::int64_t
 
 namespace {
 
-/// The leaf at a position; positions beyond the domain count as the nearest in it. Block bounds are compared as
-/// derive() computes them.
+/// Finds the leaf at a position. A position beyond the domain counts as the nearest one in it. We compare with block
+/// bounds as derive() computes them.
 std::int64_t block_at(const OutputPlan& plan, const mesh::Point3& position, bool& outside) {
   std::array<std::int64_t, 3> at{0, 0, 0};
   const auto axes = static_cast<std::size_t>(plan.frame.dim);
@@ -145,7 +145,7 @@ void group_by_block(const OutputPlan& plan, const std::vector<std::int64_t>& blo
   rows.values = std::move(sorted);
 }
 
-/// Particles without a mesh keep the counts that came with them.
+/// Particles without a mesh keep their counts.
 void keep_counts(const mesh::Dataset& dataset, ParticleRows& rows) {
   const auto found = dataset.header.attributes.find("flash/localnp");
   if (found != dataset.header.attributes.end())
@@ -196,8 +196,8 @@ void make_particle_sets(const file::hdf5::File& file, const OutputPlan& plan, st
   file::hdf5::make(file, "tracer particles", file::hdf5::float64_type, shape);
   file::hdf5::make(file, "localnp", file::hdf5::int32_type, count_shape);
   if (plan.kind != FileKind::particles) return;
-  // Particle files have as many unknown names as properties, cut from the same text four characters at a time. Readers
-  // ignore them; here they are for the sake of the same data sets.
+  // FLASH gives a particle file one unknown name per property, cut from the properties' text four characters at a time.
+  // Readers ignore them. We write them to make the same data sets.
   std::string all;
   for (const std::string& name : names) all += name;
   std::vector<std::string> pieces;

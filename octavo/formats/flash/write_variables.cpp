@@ -43,7 +43,7 @@ std::string set_name(const std::string& field, const WriteOptions& options) {
   return padded(name, 4);
 }
 
-/// Integers stand in data sets of their own, which FLASH does not list.
+/// Integers have data sets of their own, which FLASH does not list.
 mesh::ScalarType type_for(const mesh::FieldInfo& info, const WriteOptions& options) {
   if (mesh::is_integer(info.type) && info.centring != Centring::cell)
     throw Error(Kind::usage, "field \"" + info.name + "\" is " + std::string(mesh::name_of(info.type)) +
@@ -81,16 +81,16 @@ void move_listed_first(const mesh::Header& header, std::vector<OutputVariable>& 
   if (found == header.attributes.end()) return;
   const auto* names = std::get_if<std::vector<std::string>>(&found->second);
   if (names == nullptr) return;
-  const auto rank = [&](const OutputVariable& variable) {
+  const auto place = [&](const OutputVariable& variable) {
     return std::find(names->begin(), names->end(), header.fields[variable.field].name) - names->begin();
   };
   for (OutputVariable& variable : variables)
-    variable.listed = variable.listed && rank(variable) < static_cast<std::ptrdiff_t>(names->size());
+    variable.listed = variable.listed && place(variable) < static_cast<std::ptrdiff_t>(names->size());
   std::stable_sort(variables.begin(), variables.end(),
-                   [&](const OutputVariable& a, const OutputVariable& b) { return rank(a) < rank(b); });
+                   [&](const OutputVariable& a, const OutputVariable& b) { return place(a) < place(b); });
 }
 
-/// The number of each tree cell's block, and whether this part answers for it, breadth first.
+/// For each tree cell, breadth first: the number of its block, and whether this part writes it.
 struct PartBlocks {
   std::vector<std::int64_t> number;
   std::vector<bool> owned;
@@ -109,7 +109,7 @@ PartBlocks blocks_of(const OutputPlan& plan, const mesh::Octree& tree) {
   return out;
 }
 
-/// Values along x of one row of cells or faces of a block, from the fields that hold it.
+/// Collects values of blocks, one row of cells or faces along x after another, from the fields that hold them.
 template <class T>
 class BlockValues {
  public:
@@ -120,7 +120,8 @@ class BlockValues {
         right_(right),
         name_(variable.set) {}
 
-  /// Appends a block's values in the data set's order. Error(usage) where the faces between two cells differ.
+  /// Appends a block's values in the data set's order. Throws Error(usage) if two cells have different values for the
+  /// face between them.
   void append(std::size_t cell, std::vector<T>& out) const {
     const mesh::Index3 n = frame_.block;
     if (face_ == 0 && left_.info.type == mesh::scalar_type_of<T>()) {
@@ -168,7 +169,7 @@ class BlockValues {
   mutable T scratch_{};
 };
 
-/// One part's blocks of one variable: runs of rows that follow one another, and their range over leaf cells.
+/// One part's values of one variable: runs of consecutive rows, and their range over leaf cells.
 struct Piece {
   struct Run {
     std::int64_t row = 0;

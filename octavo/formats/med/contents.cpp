@@ -173,7 +173,7 @@ void sort_steps(std::vector<StepEntry>& steps) {
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
 }
 
-/// libmedC lists fields by name; variables have an order.
+/// libmedC lists fields by name. We restore the order of variables.
 void sort_fields(Contents& to) {
   const auto place = [&](const FieldEntry& field) {
     const auto found = to.places.find(field.info.name);
@@ -236,7 +236,7 @@ std::string Contents::tag() const {
 }
 
 Contents contents_of(const std::filesystem::path& path, const std::string& mesh) {
-  // libmedC opens what a file names.
+  // libmedC would open other files that a file names.
   if (file::hdf5::available()) file::hdf5::require_self_contained(path);
   const std::lock_guard held(lock());
   const Opened file(path);

@@ -36,7 +36,7 @@ struct Contents {
   std::filesystem::path path;
   MeshEntry mesh;
   std::vector<std::string> meshes;  ///< names of all
-  std::vector<FieldEntry> fields;   ///< that have steps; where none has, all
+  std::vector<FieldEntry> fields;   ///< those with steps; if none has steps, all
   std::vector<FieldEntry> waiting;  ///< others
   std::vector<StepEntry> steps;
   std::map<std::string, mesh::Attribute> parameters;

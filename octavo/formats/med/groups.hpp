@@ -6,7 +6,7 @@
 
 namespace octavo::formats::med {
 
-/// Entities of one number: what MED keeps of groups.
+/// MED's form of groups: entities with the same number.
 struct Family {
   std::int32_t number = 0;  ///< above 0: of points; below: of elements and edges
   std::string name;
@@ -14,7 +14,7 @@ struct Family {
   bool operator==(const Family&) const = default;
 };
 
-/// The named groups of one mesh, and the edges that boundary conditions hang on.
+/// The named groups of one mesh, and the edges that have boundary conditions.
 struct Groups {
   std::vector<Family> families;     ///< all but family 0, which is in no group
   std::vector<std::int32_t> edges;  ///< shape (edges, 2), points from 0

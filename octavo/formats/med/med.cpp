@@ -50,7 +50,7 @@ Error not_built(const std::filesystem::path& path) {
 }  // namespace
 bool available() noexcept { return false; }
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t>) { throw not_built(path); }
-std::vector<double> times(const std::filesystem::path& path) { throw not_built(path); }
+FileSteps list_steps(const std::filesystem::path& path) { throw not_built(path); }
 std::vector<std::string> mesh_names(const std::filesystem::path& path) { throw not_built(path); }
 
 #else
@@ -150,7 +150,7 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
   hi = *most > *least ? *most : *least + 1;
 }
 
-/// The heights of planes are the first variable, as in SERAFIN: they move.
+/// As in SERAFIN, the heights of planes are the first variable, because they change.
 void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);
@@ -165,7 +165,7 @@ void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   set_range(heights, header.lo[2], header.hi[2]);
 }
 
-/// The file's comment is SERAFIN's record of 80 characters in what TELEMAC writes.
+/// In files of TELEMAC the comment is SERAFIN's record of 80 characters.
 void set_title(const Contents& contents, mesh::Header& header) {
   const bool by_comment = !contents.comment.empty();
   header.attributes["title"] = by_comment ? contents.title() : contents.mesh.title;
@@ -240,10 +240,11 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
 }
 
-std::vector<double> times(const std::filesystem::path& path) {
-  std::vector<double> out;
+FileSteps list_steps(const std::filesystem::path& path) {
   const MeshPath place = place_of(path);
-  for (const StepEntry& step : contents_of(place.file, place.mesh).steps) out.push_back(step.time);
+  FileSteps out;
+  for (const StepEntry& step : contents_of(place.file, place.mesh).steps) out.times.push_back(step.time);
+  out.bytes = static_cast<std::int64_t>(std::filesystem::file_size(place.file));
   return out;
 }
 

@@ -5,14 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "octavo/formats/row/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// MED (Salome, TELEMAC) through its library libmedC: HDF5 files of meshes, fields and parameters (MED 3.x and 4.x).
-/// The library is loaded when the first MED file is opened; builds without its header, and machines without it, answer
-/// Error(unsupported). Calls stand behind one lock.
+/// The library is loaded when the first MED file is opened; builds without its header, and machines without the
+/// library, throw Error(unsupported). One lock guards all calls.
 namespace octavo::formats::med {
 
-/// Whether this build knows MED, and the library is there.
+/// Returns whether this build knows MED and the library is there.
 bool available() noexcept;
 
 /// A mesh of a file: paths are FILE, or FILE#MESH for another mesh than the first.
@@ -22,7 +23,7 @@ struct MeshPath {
 };
 MeshPath place_of(const std::filesystem::path& path);
 
-/// Whether the file is HDF5 and has MED's group of versions.
+/// Returns whether the file is HDF5 and has MED's group of versions.
 bool recognise(const std::filesystem::path& path);
 /// Opens a computing step of a mesh, numbered from 0; without a number the last. It has the fields on points of type
 /// float64 or float32; others are left out. Attributes: "mesh" (its name), "title" (the file's comment, else the mesh's
@@ -31,7 +32,7 @@ bool recognise(const std::filesystem::path& path);
 /// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. Throws
 /// Error(unsupported) for elements other than triangles, or prisms with the parameter NPLAN.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
-std::vector<double> times(const std::filesystem::path& path);
+FileSteps list_steps(const std::filesystem::path& path);
 /// Names of all meshes of a file.
 std::vector<std::string> mesh_names(const std::filesystem::path& path);
 

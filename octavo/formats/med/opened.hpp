@@ -48,7 +48,7 @@ std::array<char, N> characters_of(std::string_view latin1) {
   return out;
 }
 
-/// How many entities a mesh has of something; not above zero: none.
+/// The number of entities of a kind in a mesh; zero or less means none.
 std::int64_t entities(med_idt file, const Name& mesh, med_entity_type entity, med_geometry_type shape,
                       med_data_type data);
 

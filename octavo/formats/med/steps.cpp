@@ -27,7 +27,7 @@ std::string group_of(const StepEntry& step) {
   return name.data();
 }
 
-/// MED 4.1 keeps lists of the kinds of entities that fields have values at, and of how many steps that is true.
+/// MED 4.1 lists the kinds of entities at which fields have values, and the number of steps for each.
 hdf5::Values kinds_of_points() { return {{"LEN", hdf5::Flags{1U << MED_NODE}}, {"LGN", hdf5::Flags{1}}}; }
 
 }  // namespace

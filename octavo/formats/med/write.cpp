@@ -53,8 +53,8 @@ int descriptor_of(med_idt id) {
 
 }  // namespace
 
-// libmedC reports a failure on stderr, in French, without its reason, so we look for the reasons before. HDF5 keeps the
-// bytes that describe others in memory until the end.
+// libmedC reports a failure on stderr, in French, without its reason, so we look for the reasons before. HDF5 keeps its
+// metadata in memory until the end.
 void Writer::Open::require_room(std::size_t bytes, const std::string& what) const {
   constexpr std::uint64_t description = 64 << 10;  // of groups, data sets and attributes that one call makes
   const int descriptor = descriptor_of(id);
@@ -70,7 +70,7 @@ void Writer::Open::require_room(std::size_t bytes, const std::string& what) cons
         .at(path.string());
 }
 
-// A file that HDF5 cannot write out is closed again when the program ends, and crashes it.
+// HDF5 closes a file that it could not write once more at the end of the program, which then crashes.
 bool Writer::Open::close() {
   const med_idt file = std::exchange(id, -1);
   const bool good = library().H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
@@ -82,7 +82,7 @@ namespace {
 
 constexpr const char* seconds = "S";
 
-/// Texts of MED_SNAME_SIZE characters one behind the other, padded with blanks.
+/// Texts of MED_SNAME_SIZE characters each, one after another, padded with blanks.
 std::string columns(std::initializer_list<std::string> texts) {
   std::string out;
   for (std::string text : texts) {
@@ -115,7 +115,7 @@ std::vector<double> coordinates_of(const mesh::Unstructured& mesh, std::span<con
   return out;
 }
 
-/// Groups' names are MED_LNAME_SIZE characters each, one behind the other.
+/// Names of groups have MED_LNAME_SIZE characters each, one after another.
 std::string group_names(const Family& family) {
   std::string out;
   for (const std::string& group : family.groups) {

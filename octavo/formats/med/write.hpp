@@ -16,16 +16,17 @@ namespace octavo::formats::med {
 constexpr const char* variable_parameter = "variable_";
 
 /// Writes a MED file as TELEMAC does (hermes/utils_med.F): meshes and fields without interlacing, values at points,
-/// steps numbered from 0, integers that belong to no mesh as parameters. MED 3.3, which libraries since 2017 and all of
-/// 4.x read; with single-precision fields 4.1, as 3.3 has none. Everything goes through libmedC, behind its lock; the
-/// file may be read once close() came back. Every function throws Error(unreadable) where libmedC fails.
+/// steps numbered from 0, integers that belong to no mesh as parameters. The version is MED 3.3, which all libraries
+/// since 2017 read; with single-precision fields it is 4.1, because 3.3 has none. Everything goes through libmedC,
+/// behind its lock. The file may be read after close() has returned. Every function throws Error(unreadable) if libmedC
+/// fails.
 class Writer {
  public:
   struct Options {
     std::string title;  ///< 72 characters, and a tag of 8, in Latin-1
     bool single_precision = false;
   };
-  /// Replaces what is there. Throws Error(unsupported) without MED.
+  /// Replaces an existing file. Throws Error(unsupported) without MED.
   Writer(const std::filesystem::path& path, const Options& options);
   ~Writer();
   Writer(const Writer&) = delete;
@@ -36,7 +37,8 @@ class Writer {
   void add_mesh(const std::string& name, const mesh::Unstructured& mesh, std::span<const double> z,
                 std::span<const std::int32_t> numbers);
   void add_groups(const std::string& mesh, const Groups& groups);
-  /// Points (from 0) as cells of their own, each of a family of points: what TELEMAC takes a piece's boundary from.
+  /// Writes points (from 0) as cells of their own, each of a family of points. TELEMAC reads a piece's boundary from
+  /// them.
   void add_point_cells(const std::string& mesh, std::span<const std::int32_t> points,
                        std::span<const std::int32_t> families);
   void add_parameter(const std::string& name, const std::string& description, std::int32_t value);
@@ -46,7 +48,8 @@ class Writer {
   /// The order of variables.
   void add_order(std::span<const std::string> variables);
 
-  /// A variable of a mesh; gives the field's name. Field names are unique in a file: those of pieces end in the mesh's.
+  /// Adds a variable of a mesh and returns the field's name. Field names are unique in a file: those of pieces end in
+  /// the mesh's.
   std::string add_field(const std::string& mesh, const std::string& variable, const std::string& unit);
   void put_values(const std::string& field, std::int32_t step, double time, std::span<const double> values);
 
@@ -57,8 +60,8 @@ class Writer {
   std::unique_ptr<Open> open_;
 };
 
-/// TELEMAC's DATE and TIME of year, month, day, hour, minute, second: three of them in one number; false where they do
-/// not fit.
+/// TELEMAC's DATE and TIME of year, month, day, hour, minute, second: three values in one number each; returns false if
+/// they do not fit.
 bool packs(std::span<const std::int64_t> date) noexcept;
 std::int32_t pack(std::int64_t a, std::int64_t b, std::int64_t c) noexcept;
 

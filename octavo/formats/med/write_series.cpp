@@ -16,7 +16,7 @@ using base::Kind;
 
 constexpr const char* mesh_name = "MESH";  // TELEMAC's
 
-/// Points' heights at the first step, for those who look at the mesh; plane numbers where there is no step.
+/// The heights of points at the first step, for programs that show the mesh; without steps, the plane numbers.
 std::vector<double> heights_of(const Series& series) {
   if (series.mesh.planes == 1) return {};
   std::vector<double> z = plane_heights(series);

@@ -16,8 +16,8 @@ struct Options {
 /// Writes all steps of a mesh of triangles as one MED file, as TELEMAC would: mesh MESH, values at points in doubles
 /// (those of floats are the same numbers; single precision is MED 4.1, which TELEMAC does not read), IPOBO as the
 /// points' global numbers, NPLAN, DATE and TIME as parameters. The rest of a SERAFIN header becomes parameters, so that
-/// the way back gives its bytes again. Memory: the mesh and one variable of one step. Throws Error(unsupported) without
-/// libmedC.
+/// converting back gives the same bytes. Memory: the mesh and one variable of one step. Throws Error(unsupported)
+/// without libmedC.
 void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request,
            const Options& options, WriteReport& report);
 

@@ -13,7 +13,7 @@ using file::RecordReader;
 constexpr int most_levels = 64;
 constexpr std::size_t ordering_bytes = 128;
 
-// A count in [low, high], or Error(corrupt) at the record just read.
+// Returns a count in [low, high]. Otherwise throws Error(corrupt) at the record just read.
 std::int64_t in_range(const RecordReader& reader, std::int64_t value, std::int64_t low, std::int64_t high,
                       std::string_view what) {
   if (value >= low && value <= high) return value;
@@ -84,7 +84,7 @@ std::vector<std::int32_t> join_rows(const std::vector<std::int32_t>& domains, co
   return joined;
 }
 
-// Octs of all lists need their records in this file.
+// The octs of all lists need room for their records in this file.
 void check_list_sizes(const RecordReader& reader, const AmrHeader& header) {
   const std::uint64_t ints_an_oct = 4 + 2 * static_cast<std::uint64_t>(header.ndim) + (3U << header.ndim);
   std::uint64_t room = reader.file_size() / (4 * ints_an_oct);
@@ -124,8 +124,8 @@ void append_quad(std::span<const std::byte> raw, std::endian order, AmrHeader& h
   header.bound_key_low.push_back(sign * ((first - sum) + rest));
 }
 
-// Bytes a key, given the record's: it has (ncpu * overload + 1) of them. 0: none fits. Keys are doubles also where the
-// rest of the file is single precision; 16 bytes are the QUADHILBERT build's.
+// Returns the bytes of a key, given the bytes of the record, which has (ncpu * overload + 1) keys; 0 if none fits. Keys
+// are doubles even if the rest of the file is single precision. A QUADHILBERT build writes 16 bytes.
 std::uint64_t key_width(std::uint64_t bytes, std::uint64_t ncpu) {
   if (bytes == 16 * (ncpu + 1)) return 16;
   for (const std::uint64_t width : {8U, 16U, 4U})

@@ -21,25 +21,25 @@ struct AmrHeader {
   std::vector<std::int64_t> output_counts;  ///< noutput, iout, ifout
   std::vector<double> tout, aout;
   double time = 0;
-  std::vector<double> dtold, dtnew;  ///< one a level
+  std::vector<double> dtold, dtnew;  ///< one per level
   std::vector<std::int64_t> steps;   ///< nstep, nstep_coarse
   std::vector<double> start;         ///< einit, mass_tot_0, rho_tot
   std::vector<double> cosmology;     ///< omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini
   std::vector<double> expansion;     ///< aexp, hexp, aexp_old, epot_tot_int, epot_tot_old
   double mass_sph = 0;
   std::vector<std::int32_t> numbl;               ///< octs, list fastest, then level: (ncpu + nboundary) x nlevelmax
-  std::vector<std::int64_t> total_octs;          ///< of all domains, one a level
+  std::vector<std::int64_t> total_octs;          ///< of all domains, one per level
   std::string ordering;                          ///< trimmed
   std::vector<double> bound_key, bound_key_low;  ///< ncpu * overload + 1; low: what 16-byte keys have past a double
   std::vector<double> bisection_wall;            ///< bisection only: walls,
   std::vector<std::int64_t> bisection_next, bisection_indx;  ///< the tree of walls,
   std::vector<double> cpubox_min, cpubox_max;                ///< and per domain its box: ncpu x ndim, domain fastest
-  std::vector<std::int32_t> coarse_son, coarse_flag, coarse_cpu;  ///< one a coarse cell, x fastest
+  std::vector<std::int32_t> coarse_son, coarse_flag, coarse_cpu;  ///< one per coarse cell, x fastest
   int real_bytes = 8;                                             ///< 8, or 4 when built with NPRE=4
 };
 
-/// Reads and checks it; the reader then stands at the first tree record. Error(corrupt) where a record does not have
-/// the size that the ones before it ask for, or a count is out of range.
+/// Reads and checks the header. Afterwards the reader stands at the first tree record. Error(corrupt) where a record
+/// does not have the size that the ones before it ask for, or a count is out of range.
 AmrHeader read_amr_header(file::RecordReader& reader);
 
 inline int num_lists(const AmrHeader& header) { return header.ncpu + header.nboundary; }

@@ -34,7 +34,7 @@ struct Walk {
   std::size_t cells;      // 2^dim
   std::size_t variables;  // in the file
   std::span<const Wanted> wanted;
-  std::vector<Record> records;  // of the list at hand: cell position slowest
+  std::vector<Record> records;  // of the current list: cell position slowest
 };
 
 // Walks over the records of a list of `octs` octs, values of `width` bytes.
@@ -44,7 +44,7 @@ void walk_list(Walk& walk, std::uint64_t octs, std::size_t width) {
   for (Record& record : walk.records) record = walk.reader.next(octs * width, "values of a variable");
 }
 
-// Places one list's values of one variable: `family` says, oct by oct, where.
+// Places one list's values of one variable. `family` says where, oct by oct.
 template <class T>
 void scatter(Walk& walk, const Wanted& wanted, std::span<const std::uint32_t> family, const DomainTree& tree,
              std::size_t level, std::size_t offset, CellTile<T>& tile) {
@@ -101,7 +101,7 @@ std::string prefix(CellKind kind) {
 CellHeader read_cell_header(RecordReader& reader, CellKind kind, int ndim) {
   CellHeader header;
   header.ncpu = count_of(reader, 1, INT32_MAX, "ncpu");
-  // Each variable has a record, if only of a few bytes, in any list that is not empty.
+  // In a list that is not empty each variable has a record, even if it is only a few bytes long.
   const auto most = static_cast<std::int64_t>(std::min<std::uint64_t>(most_variables, reader.file_size() / 8));
   header.variables = count_of(reader, 1, most, "the number of variables");
   if (kind != CellKind::grav) require(reader, ndim, "ndim");

@@ -11,9 +11,9 @@
 
 namespace octavo::formats::ramses {
 
-/// The files with cell variables. They differ in their header only.
+/// The files with cell variables. Only their headers differ.
 enum class CellKind { hydro, grav, rt };
-/// "hydro", "grav", "rt": how the file names begin.
+/// "hydro", "grav" or "rt": the beginning of a file name.
 std::string prefix(CellKind kind);
 
 /// The records of a hydro, grav or rt file before its values.
@@ -24,7 +24,8 @@ struct CellHeader {
   double gamma = 0;  ///< hydro and rt
 };
 CellHeader read_cell_header(file::RecordReader& reader, CellKind kind, int ndim);
-/// Bytes a value, 8 or 4, from the first list that is not empty; 8 where all are. Walks on from the header.
+/// Returns the bytes of a value, 8 or 4, according to the first list that is not empty; 8 if all are empty. Reads on
+/// from the header.
 std::size_t find_value_width(file::RecordReader& reader);
 
 /// One variable to read, and where to: a field of one value a tree cell of DomainTree::tree.
@@ -34,8 +35,9 @@ struct Wanted {
 };
 
 /// Reads variables behind the header, down to the tree's deepest level, straight into the fields. Cells that the file
-/// does not have keep their value. Error(corrupt) where the lists are not those of the amr header, a record has another
-/// size, or (`whole`: all levels of the file are in the tree) the file goes on.
+/// does not have keep their value. Throws Error(corrupt) if the lists differ from those of the amr header, if a record
+/// has another size, or, with `whole` (all levels of the file are in the tree), if the file continues behind the last
+/// record.
 void read_cells(file::RecordReader& reader, const CellHeader& cell_header, const AmrHeader& header,
                 const DomainTree& tree, std::span<const Wanted> wanted, bool whole);
 

@@ -22,7 +22,7 @@ struct Descent {
     const std::uint64_t low = first.low + size.low;
     return {first.high + size.high + (low < first.low ? 1 : 0), low};
   }
-  /// Cubes of the curve's own tree that make up the stretch.
+  /// The cubes of the curve's own tree that make up the stretch.
   void go(int depth, const Coordinate& cell) {
     const CurveKey first = key(depth, cell), last = after(depth, cell);
     if (first >= end || last <= begin) return;
@@ -89,7 +89,7 @@ Cover cover_of(const Owners& owners, const mesh::Header& header, int domain) {
 bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& box) {
   if (cover.everywhere) return true;
   if (cover.boxes.empty() || box.lo[0] > box.hi[0]) return false;
-  // From the oct's size to that of the cells among which its father lies.
+  // We go from the oct's size to the size of the cells among which its father lies.
   const std::int64_t margin = std::int64_t{owners.ghost_layers * cover.dim + 1}
                               << (owners.bits - owners.coarse_bits - level);
   return is_near(cover, cover.bounds, box, margin) &&

@@ -20,9 +20,9 @@ void enclose(Box& box, const Box& more);
 /// The box of an oct of a level index.
 Box box_of(const Owners& owners, int level, const mesh::Coordinate& oct);
 
-/// The place of one domain. Octs far from it need not be read for its file.
+/// The place of one domain. Its file can be made without reading octs that are far away.
 struct Cover {
-  bool everywhere = true;  ///< the owners do not give a place
+  bool everywhere = true;  ///< the owners do not tell a place
   int dim = 3;
   std::array<std::int64_t, 3> period{0, 0, 0};  ///< 0: none
   Box bounds = no_box;
@@ -30,8 +30,8 @@ struct Cover {
 };
 Cover cover_of(const Owners& owners, const mesh::Header& header, int domain);
 
-/// Whether the domain's file can hold octs of a level index that lie in the box. It holds the octs whose father is at
-/// most ghost_layers * dim + 1 cells of the father's size away from the domain.
+/// Returns whether the domain's file can hold octs of a level index that lie in the box. It holds the octs whose father
+/// is at most ghost_layers * dim + 1 cells of the father's size away from the domain.
 bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& box);
 
 }  // namespace octavo::formats::ramses

@@ -29,7 +29,7 @@ class RamsesDamage : public ::testing::Test {
  protected:
   void write(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-  // Opens the output and reads all of all parts.
+  // Opens the output and reads all parts completely.
   void read_all() {
     const auto dataset = open(dir_);
     mesh::Request request;
@@ -37,11 +37,11 @@ class RamsesDamage : public ::testing::Test {
     for (int d = 0; d < dataset.num_parts; ++d) dataset.read(d, request);
   }
 
-  // The error that reading all gives.
+  // The error of reading everything.
   Error damage() {
     return error_of([&] { read_all(); });
   }
-  // The error that reading domain 2 of an output opened before gives.
+  // The error of reading domain 2 of an output that was opened earlier.
   Error damage(const mesh::Dataset& dataset) {
     mesh::Request request;
     request.particles = true;
@@ -172,7 +172,7 @@ TEST_F(RamsesDamage, a_file_of_another_output_is_found) {
   const FixtureWriter stranger(other, dir_.parent_path() / "other");
   FixtureWriter writer(everything, dir_);
   for (const auto& [kind, file] : files_of_domain_2(stranger)) {
-    if (kind == "part") continue;  // nothing in it but ncpu and ndim belongs to the output
+    if (kind == "part") continue;  // only ncpu and ndim in it belong to the output
     writer.write();
     write(writer.path(kind, 1), file.bytes());
     EXPECT_THAT(damage().what(), HasSubstr("different outputs"));

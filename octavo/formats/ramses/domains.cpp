@@ -16,7 +16,7 @@ std::vector<int> all_domains(int ncpu) {
   return all;
 }
 
-// key + low, where low can be negative: the rest of a 16-byte key that was cut in two doubles.
+// Returns key + low. The two doubles come from a 16-byte key; low can be negative.
 CurveKey add(CurveKey key, double low) {
   const CurveKey rest = mesh::key_from_double(low < 0 ? -low : low);
   if (low < 0) {
@@ -83,10 +83,11 @@ std::vector<int> domains_touching(const AmrHeader& amr, const mesh::Header& head
                                   const mesh::Region& region) {
   if (amr.ordering == "bisection") return boxes_touching(amr, header, coarsest_leaf, region);
   const int bits = key_bits(amr, header.roots);
-  // `overload` splits domains into several stretches, dealt out in turn: only one stretch a domain is read here.
+  // `overload` splits domains into several stretches, which are dealt out in turn. We read only tables with one stretch
+  // per domain.
   if (amr.ordering != "hilbert" || bits == 0 || amr.bound_key.size() != static_cast<std::size_t>(amr.ncpu) + 1)
     return all_domains(amr.ncpu);
-  // An oct belongs to whom the key of its father cell's centre says: one level above the leaf.
+  // The key of its father cell's centre decides who owns an oct. The father is one level above the leaf.
   const int depth = coarsest_leaf + std::countr_zero(static_cast<std::uint64_t>(header.roots[0])) - 1;
   return mesh::stretches_touching(bound_keys(amr), intervals_of(header, bits, depth, region));
 }

@@ -34,7 +34,7 @@ class RamsesDomains : public ::testing::Test {
     root_ = data != nullptr ? fs::path(data) : fs::path(__FILE__).parent_path() / "../../../../shared/data";
   }
   fs::path real(const std::string& set) const { return root_ / "ramses" / set / "output_00002"; }
-  /// A new output of the step; its path.
+  /// Writes a new output of the step; returns its path.
   fs::path written(const mesh::Dataset& step, int domains, WriteOptions options = {}) {
     const fs::path directory = dir_ / ("written_" + std::to_string(++count_)) / "output_00002";
     options.number = 2;
@@ -119,7 +119,7 @@ TEST_P(RamsesSets, any_number_of_domains_holds_the_same_step) {
     expect_same(again, step);
     EXPECT_THAT(testing::check_ramses_output(path, 2), ::testing::IsEmpty()) << domains << " domains";
     if (domains == step.num_parts) continue;  // its own bounds
-    // Shares differ by what lies in one oct at most.
+    // Shares differ by the cells of one oct at most.
     std::int64_t least = INT64_MAX, most = 0;
     for (int d = 0; d < domains; ++d) {
       const auto part = again.read(d, {});
@@ -371,7 +371,7 @@ TEST_F(RamsesDomains, a_missing_variable_is_named_and_nothing_is_written) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr(name_of_last));
   }
   EXPECT_FALSE(fs::exists(dir_ / "output_00001"));
-  // A step of RAMSES says what its files had.
+  // A step of RAMSES lists the variables of its files.
   testing::FixtureWriter({.ncpu = 2, .levels = 3}, dir_ / "fixture").write();
   auto partial = open(dir_ / "fixture");
   std::erase_if(partial.header.fields, [](const mesh::FieldInfo& field) { return field.name == "velocity_y"; });
@@ -498,7 +498,8 @@ TEST_F(RamsesDomains, a_domain_is_made_from_the_parts_near_it) {
   };
   const auto path = written(step, domains, {.memory = 1, .progress = {}});
   EXPECT_EQ(open(path).levels, step.levels);
-  // Two passes over all, then about nine neighbours for each of 32 domains; all for all would be 1024.
+  // Two passes over all parts, then about nine neighbours for each of 32 domains. Reading all parts for each domain
+  // would take 1024.
   EXPECT_LT(reads, 2 * domains + 12 * domains);
 }
 
@@ -545,7 +546,7 @@ std::vector<bool> authorised(const testing::CheckedFile& file, int domain, int l
   for (int y = 0; y < n; ++y)
     for (int x = 0; x < n; ++x) {
       const auto key = static_cast<double>(curve_key(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y)));
-      // The oct's owner is that of its father cell's centre.
+      // The owner of the father cell's centre owns the oct.
       const auto centre = mesh::centre_key(mesh::Curve::hilbert, 2, file.levels + 1, level - 1,
                                            {static_cast<std::uint32_t>(x) / 2, static_cast<std::uint32_t>(y) / 2, 0});
       const double father = mesh::to_double(centre);

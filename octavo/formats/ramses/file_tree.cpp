@@ -35,7 +35,7 @@ std::uint8_t refined_of_real(const Builder& builder, int level, const Coordinate
   return builder.known[l].refined[found];
 }
 
-/// A wall's cell is refined where the cell of the domain nearest to it is.
+/// A cell in a wall is refined if the nearest cell of the domain is.
 std::uint8_t refined_of_wall(const Builder& builder, int level, const Coordinate& at) {
   const auto l = static_cast<std::size_t>(level);
   unsigned refined = 0;
@@ -61,7 +61,7 @@ void add_oct(Builder& builder, int level, const Coordinate& at, std::int32_t lis
                            : refined_of_wall(builder, level, at));
 }
 
-/// Level 0: an oct in every coarse cell, those of the walls too.
+/// Level 0 has an oct in every coarse cell, walls included.
 void add_coarse(Builder& builder) {
   const Coarse& coarse = builder.coarse;
   std::vector<Coordinate> cells;
@@ -82,7 +82,7 @@ void add_coarse(Builder& builder) {
   }
 }
 
-/// RAMSES joins the ends of the coarse grid, walls or not.
+/// RAMSES joins the ends of the coarse grid, with walls or without.
 void link_coarse(Builder& builder) {
   const Coarse& coarse = builder.coarse;
   FileLevel& level = builder.tree.levels[0];
@@ -98,7 +98,7 @@ void link_coarse(Builder& builder) {
     }
 }
 
-/// Calls f(oct, cell) for the cell beside one, if its oct is there.
+/// Calls f(oct, cell) for the neighbour of a cell, if the neighbour's oct is there.
 template <class F>
 void beside_cell(const FileLevel& level, std::size_t oct, unsigned c, std::size_t side, F&& f) {
   const unsigned axis = 1U << (side / 2);
@@ -128,7 +128,7 @@ void widen(const Builder& builder, const FileLevel& level, std::vector<std::uint
   }
 }
 
-/// The cells whose children the file holds, a bit each.
+/// Returns one bit per cell: whether the file holds its children.
 std::vector<std::uint8_t> authorise(const Builder& builder, int l) {
   const FileLevel& level = builder.tree.levels[static_cast<std::size_t>(l)];
   const int domain = builder.tree.domain;
@@ -159,7 +159,7 @@ void link_sons(const FileLevel& above, FileLevel& level, int dim) {
     }
 }
 
-/// The children of a level, in the order of their fathers: again along the Z curve.
+/// Makes the children of a level in the order of their fathers, which is again along the Z curve.
 void add_level(Builder& builder, int l) {
   const auto marks = authorise(builder, l);
   builder.tree.levels.emplace_back();

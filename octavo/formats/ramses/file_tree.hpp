@@ -12,11 +12,12 @@ namespace octavo::formats::ramses {
 struct Coarse {
   int dim = 3;
   mesh::Index3 count{1, 1, 1};
-  mesh::Index3 skip{0, 0, 0};        ///< the first that is no wall
-  mesh::Index3 real{1, 1, 1};        ///< how many are no walls
+  mesh::Index3 skip{0, 0, 0};        ///< the first that is not a wall
+  mesh::Index3 real{1, 1, 1};        ///< the number of those that are not walls
   std::vector<std::int32_t> region;  ///< per coarse cell: 0, or the wall's number from 1; -1: a wall without octs
   int regions = 0;
-  std::array<std::array<bool, 2>, 3> mirrors{};  ///< for the low and high wall of each axis: it is known to reflect
+  std::array<std::array<bool, 2>, 3>
+      mirrors{};  ///< for the low and high wall of each axis: whether it is known to reflect
 };
 /// The number of a coarse cell from 0.
 std::size_t coarse_number(const Coarse& coarse, const mesh::Coordinate& at);
@@ -26,7 +27,7 @@ struct FileLevel {
   std::vector<mesh::Coordinate> at;
   std::vector<std::int32_t> list;                   ///< owner from 0; the walls' lists follow the domains'
   std::vector<std::uint32_t> father;                ///< on the level above; on level 0 the coarse cell from 0
-  std::vector<std::uint8_t> father_cell;            ///< which of its cells
+  std::vector<std::uint8_t> father_cell;            ///< index among the father's cells
   std::vector<std::uint8_t> refined;                ///< a bit a cell: refined in the step
   std::vector<std::uint8_t> sons;                   ///< a bit a cell: refined in this file
   std::vector<std::uint32_t> first_son;             ///< on the level below
@@ -46,7 +47,7 @@ struct FileTree {
   std::vector<std::int32_t> level_first;  ///< octs of the levels above; one entry more than levels
 };
 
-/// The oct on the level below in a cell that has one here.
+/// Returns the oct on the level below in a cell that has one in this file.
 inline std::uint32_t son_of(const FileLevel& level, std::size_t oct, unsigned c) {
   const unsigned before = level.sons[oct] & ((1U << c) - 1);
   return level.first_son[oct] + static_cast<std::uint32_t>(__builtin_popcount(before));
@@ -57,7 +58,7 @@ inline bool in_wall(const FileLevel& level, std::size_t oct, const Owners& owner
 }
 /// A cell or oct without the walls' offset: `shift` is 1 more than the level index for cells, the index for octs.
 mesh::Coordinate without_walls(const Coarse& coarse, const mesh::Coordinate& at, int shift);
-/// The nearest cell that is in no wall, without their offset.
+/// Returns the nearest cell outside the walls, without the walls' offset.
 mesh::Coordinate nearest_real(const Coarse& coarse, const mesh::Coordinate& at, int shift);
 /// The cell whose values RAMSES copies to a cell in a wall (make_boundary_hydro): the nearest, or its mirror image if
 /// the wall reflects.
@@ -68,7 +69,7 @@ struct MirroredCell {
 MirroredCell reference_cell(const Coarse& coarse, const mesh::Coordinate& at, int shift);
 
 /// `known` are the octs, per level and keyed without walls, that the domain and its surroundings can need. Throws
-/// Error(corrupt) where one is missing, or has a cell that no part owns.
+/// Error(corrupt) if one is missing, or has a cell that no part owns.
 FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known);
 
 }  // namespace octavo::formats::ramses

@@ -42,7 +42,7 @@ std::string five_digits(int number) {
   return text;
 }
 
-// The number that the directory's name has too, where there are info files of several outputs in it.
+// If the directory has info files of several outputs, we take the number that the directory's name has.
 std::optional<int> find_number(const Listing& listing) {
   std::optional<int> found;
   for (auto entry = listing.files.lower_bound("info_"); entry != listing.files.end(); ++entry) {

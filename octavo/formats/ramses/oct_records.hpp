@@ -10,8 +10,8 @@
 
 namespace octavo::formats::ramses {
 
-/// RAMSES writes one record a cell position; this turns 2^dim of them (one variable, one list) into runs of 2^dim
-/// values an oct. In pieces: records can be long, and a piece of all of them stays in cache.
+/// RAMSES writes one record for each cell position. This turns 2^dim records (one variable, one list) into runs of
+/// 2^dim values for each oct. It works in pieces, because records can be long and a piece of each fits into the cache.
 template <class T>
 class CellTile {
  public:

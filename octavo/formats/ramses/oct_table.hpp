@@ -8,32 +8,32 @@
 
 namespace octavo::formats::ramses {
 
-/// The cell at position c (x fastest) of an oct, one level finer than the oct's own position.
+/// Returns the cell at position c (x fastest) of an oct, in units one level finer than the oct's own position.
 inline mesh::Coordinate cell_at(const mesh::Coordinate& oct, unsigned c) {
   return {2 * oct[0] + (c & 1), 2 * oct[1] + (c >> 1 & 1), 2 * oct[2] + (c >> 2 & 1)};
 }
-/// Along the Z curve: the order in which octs are kept, and by which they are found.
+/// The key of a place along the Z curve. Octs are sorted by it and found by it.
 inline mesh::CurveKey oct_key(int dim, const mesh::Coordinate& oct) {
   return mesh::curve_key(mesh::Curve::morton, dim, 32, oct);
 }
 
 /// 2^dim cells of a tree that share a father.
 struct TreeOct {
-  mesh::Coordinate at;               ///< in units of its size; on level index 0 that of a coarse cell
+  mesh::Coordinate at;               ///< in units of the oct's size; on level index 0 that is the size of a coarse cell
   std::uint8_t refined = 0;          ///< a bit a cell
   std::uint8_t owned = 0;            ///< a bit a cell
-  std::array<std::size_t, 8> cells;  ///< among the cells of the level; of level 0 those that are owned alone
+  std::array<std::size_t, 8> cells;  ///< indices among the cells of the level; on level 0 only owned cells have one
 };
 
 /// Throws Error(unsupported) for another kind of mesh.
 const mesh::Octree& tree_of(const mesh::Dataset& dataset, const mesh::Part& part);
-/// The tree alone of a part.
+/// Reads only the tree of a part.
 mesh::Octree read_tree_of(const mesh::Dataset& dataset, int part);
 
-/// The octs of the coarse cells of which any cell is owned, x fastest. Their cells are those on level 0.
+/// Returns the octs of the coarse cells, x fastest, if any of their cells is owned. Their cells are on level 0.
 std::vector<TreeOct> root_octs(const mesh::Octree& tree, const std::vector<mesh::Coordinate>& roots);
 
-/// Calls f(level index, oct) for the octs of which any cell is owned, from the top down.
+/// Calls f(level index, oct) for each oct that has an owned cell, coarse levels first.
 template <class F>
 void for_each_oct(const mesh::Octree& tree, F&& f) {
   std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
@@ -60,7 +60,7 @@ struct OctTable {
   std::vector<mesh::CurveKey> key;           ///< ascending once sorted
   std::vector<std::uint8_t> refined, owned;  ///< a bit a cell; refined cells count where owned
   void add(int dim, const TreeOct& oct);
-  /// Sorts the octs, and merges the entries that several parts have of one oct.
+  /// Sorts the octs, and merges the entries of several parts for the same oct.
   void sort();
 };
 

@@ -14,7 +14,7 @@ using base::Error;
 using base::Kind;
 using file::RecordReader;
 
-// The wanted headers of an output take a page or two, not a whole window.
+// The headers that we want take a page or two, so we read less than a whole window.
 constexpr std::size_t header_window = std::size_t{1} << 16;
 
 std::optional<std::string> text_of(const Listing& listing, const std::string& name) {
@@ -57,7 +57,7 @@ void set_geometry(const AmrHeader& amr, mesh::Header& header) {
     header.roots[axis] = used ? 2 * real.count[axis] : 1;
     header.lo[axis] = 0;
     header.hi[axis] = coarse_cell * static_cast<double>(real.count[axis]);
-    // Walls take coarse cells; without them an axis is periodic.
+    // Walls take up coarse cells. An axis without walls is periodic.
     header.periodic[axis] = used && real.count[axis] == amr.coarse[axis];
   }
 }
@@ -114,7 +114,7 @@ void set_amr_attributes(const AmrHeader& amr, std::map<std::string, mesh::Attrib
   to["cpubox_max"] = amr.cpubox_max;
 }
 
-// Cells of a level and the leaves among them follow from the octs of this and the next one.
+// The cells of a level, and its leaves, follow from the octs of this level and the next.
 std::vector<mesh::LevelCount> count_levels(const AmrHeader& amr) {
   std::vector<mesh::LevelCount> levels;
   for (std::size_t l = 0; l < amr.total_octs.size() && amr.total_octs[l] > 0; ++l) {
@@ -133,7 +133,7 @@ std::vector<std::string> variable_names(const Listing& listing, CellKind kind, c
                                         std::vector<std::string>& notes) {
   const std::string file = prefix(kind) + "_file_descriptor.txt";
   std::vector<std::string> names = default_names(kind, cell.variables, ndim);
-  if (kind == CellKind::grav) return names;  // has none
+  if (kind == CellKind::grav) return names;  // has no descriptor
   const auto text = text_of(listing, file);
   const auto described = text ? parse_descriptor(*text) : std::nullopt;
   if (!described) {
@@ -147,7 +147,7 @@ std::vector<std::string> variable_names(const Listing& listing, CellKind kind, c
   return names;
 }
 
-// A name that a field has already gets the file's before it.
+// If another field has the name already, the kind of file goes before it.
 std::string unused_name(std::set<std::string>& taken, CellKind kind, const std::string& name) {
   std::string free = name;
   while (!taken.insert(free).second) free = prefix(kind) + "_" + free;
@@ -174,7 +174,7 @@ void add_variables(Output& output, CellKind kind) {
   if (kind == CellKind::hydro) output.header.attributes["gamma"] = cell.gamma;
 }
 
-// Widths of old particle files are only told by a file that has particles.
+// Only a file with particles tells the widths of old particle files.
 ParticleLayout find_layout(const Listing& listing, int ncpu, const std::optional<std::vector<Variable>>& descriptor) {
   ParticleLayout layout;
   for (int domain = 0; domain < ncpu; ++domain) {
@@ -197,12 +197,12 @@ std::int64_t count_particles(const Output& output) {
   return sum;
 }
 
-// Each domain counts the mass of the stars that it made. A run that has made none is not asked.
+// Each domain counts the mass of the stars that it made. We skip this if the run has made none.
 void add_star_mass(const Output& output, const ParticleFileHeader& first, mesh::Header& header) {
   double made = first.mstar_tot, lost = first.mstar_lost;
   for (int domain = 1; domain < output.amr.ncpu && first.nstar_tot > 0; ++domain) {
     const FileEntry* entry = find_file(output.listing, file_name(output.listing, "part", domain));
-    if (entry == nullptr) continue;  // note_missing_files() tells
+    if (entry == nullptr) continue;  // note_missing_files() reports it
     RecordReader reader(entry->path, header_window);
     const ParticleFileHeader other = read_particle_header(reader);
     made += other.mstar_tot;
@@ -230,7 +230,7 @@ void add_particles(Output& output) {
   to["nsink"] = header.nsink;
 }
 
-// Texts that a copy of the output shall have again.
+// Keeps texts that a copy of the output needs again.
 void add_texts(Output& output) {
   std::string number = text_suffix(output.listing);
   number.resize(number.size() - 4);
@@ -240,7 +240,7 @@ void add_texts(Output& output) {
       output.header.attributes[carried.attribute] = std::move(*text);
 }
 
-// Which wall each coarse cell belongs to, from 1: told by the octs in the walls' lists of level 1.
+// The wall that each coarse cell belongs to, from 1. The octs in the walls' lists of level 1 tell it.
 std::vector<std::int64_t> read_boundaries(RecordReader& reader, const AmrHeader& amr) {
   std::vector<std::int64_t> regions(amr.coarse_cpu.size(), 0);
   const std::size_t dim = static_cast<std::size_t>(amr.ndim);
@@ -267,7 +267,7 @@ std::vector<std::int64_t> read_boundaries(RecordReader& reader, const AmrHeader&
   return regions;
 }
 
-// How the files were written: for a copy that the same program reads.
+// Keeps the manner in which the files were written, so that the same program can read a copy.
 void add_layout(const RecordReader& reader, Output& output) {
   auto& to = output.header.attributes;
   if (reader.format().marker != 4) to["record_marker"] = static_cast<std::int64_t>(reader.format().marker);

@@ -30,19 +30,19 @@ struct Listing {
 std::optional<Listing> list_output(const std::filesystem::path& path);
 /// "amr_00080.out00017" for kind "amr", domain 16.
 std::string file_name(const Listing& listing, const std::string& kind, int domain);
-/// The entry of a domain's file; Error(unreadable) that names it where it is missing.
+/// Returns the entry of a domain's file. Throws Error(unreadable) with its name if it is missing.
 const FileEntry& file_of(const Listing& listing, const std::string& kind, int domain);
 const FileEntry* find_file(const Listing& listing, const std::string& name);
-/// Whether any domain has a file of this kind.
+/// Returns whether any domain has a file of this kind.
 bool has_kind(const Listing& listing, const std::string& kind);
 
-/// One cell variable: which file, and which record in it.
+/// One cell variable: its file, and its record there.
 struct CellVariable {
   CellKind kind{};
   int index = 0;  ///< in record order, from 0
 };
 
-/// An output, opened: everything that all domains share.
+/// An opened output: everything that all domains share.
 struct Output {
   Listing listing;
   AmrHeader amr;                                     ///< of domain 1, without its list tables
@@ -55,7 +55,8 @@ struct Output {
   std::vector<std::string> notes;
 };
 
-/// Opens the text files and the headers of the files of domain 1; if there are stars, those of all part files.
+/// Opens the text files and the headers of the files of domain 1. If there are stars, also reads the headers of all
+/// part files.
 Output open_output(Listing listing);
 
 /// Adds the attribute "localseeds": the random seeds of all domains, one domain after another. Opens all part files.

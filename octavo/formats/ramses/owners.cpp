@@ -38,7 +38,7 @@ double centre_along(const Owners& owners, int level, const Coordinate& cell, std
   return std::ldexp(cell[axis] + 0.5, -(level + 1)) * owners.coarse_cell;
 }
 
-/// Leaves along the curve: those from a key up to the next entry's.
+/// Leaves along the curve. An entry counts the leaves from its key up to the next entry's key.
 struct Stretch {
   CurveKey key;
   std::int64_t leaves = 0;
@@ -56,7 +56,7 @@ void add_leaves(const mesh::Octree& tree, const Owners& owners, std::vector<Stre
   std::inplace_merge(stretches.begin(), stretches.begin() + before, stretches.end(), less);
 }
 
-/// Pairs become one until few are left.
+/// Joins pairs of entries until few are left.
 void shorten(std::vector<Stretch>& stretches) {
   while (stretches.size() > most_stretches) {
     const std::size_t half = stretches.size() / 2;
@@ -79,7 +79,7 @@ CurveKey last_key(const Owners& curve, const mesh::Header& header) {
   return last;
 }
 
-/// The domain whose box holds a place. A place on a wall of the bisection goes to the lower side
+/// Finds the domain whose box holds a place. A place on a wall of the bisection belongs to the lower side
 /// (cmp_bisection_cpumap).
 int owner_in_boxes(const Owners& owners, int level, const Coordinate& cell) {
   for (int d = 0; d < owners.domains; ++d) {
@@ -142,7 +142,7 @@ Owners curve_of(const mesh::Header& header, int nlevelmax, int domains) {
   owners.dim = header.dim;
   owners.domains = domains;
   const auto coarse = static_cast<std::uint64_t>(std::max<std::int64_t>(1, header.roots[0] / 2));
-  // In 1-D the key is the position itself, so that it needs all its bits; else RAMSES rounds the bits down.
+  // In 1-D the key is the position itself and needs all its bits. Otherwise RAMSES rounds the bits down.
   owners.coarse_bits = static_cast<int>(header.dim == 1 ? std::bit_width(coarse - 1) : std::bit_width(coarse) - 1);
   owners.bits = nlevelmax + 1 + owners.coarse_bits;
   owners.coarse_cell = 2 * (header.hi[0] - header.lo[0]) / static_cast<double>(header.roots[0]);

@@ -9,7 +9,7 @@
 
 namespace octavo::formats::ramses {
 
-/// The ways to share out the domain among RAMSES' processes that Octavo can write ("angular" is not one of them).
+/// The ways to share out the domain among RAMSES' processes that Octavo can write. It cannot write "angular".
 enum class Ordering : std::uint8_t { hilbert, planar, bisection };
 /// The name of an ordering in RAMSES' namelist.
 std::string name_of(Ordering ordering);
@@ -28,9 +28,9 @@ struct Owners {
   std::vector<double> box_min, box_max;  ///< bisection: (box_min, box_max], domains x dim, domain fastest [code length]
   double coarse_cell = 1;                ///< edge of a coarse cell [code length]
   int count() const { return domains; }
-  /// Domain from 0 that owns a cell of a level index; -1: of the coarse cells.
+  /// Returns the domain, from 0, that owns a cell of a level index. Level index -1 means the coarse cells.
   int of(int level, const mesh::Coordinate& cell) const;
-  /// Whether any part of the cell lies in the domain: RAMSES keeps such cells of the levels above.
+  /// Returns whether any part of the cell lies in the domain. RAMSES keeps such cells of coarser levels.
   bool reaches(int level, const mesh::Coordinate& cell, int domain) const;
 };
 

@@ -27,7 +27,7 @@ ScalarType type_of_letter(char letter) {
 
 bool is_real(ScalarType type) { return type == ScalarType::float64 || type == ScalarType::float32; }
 
-// The type of that kind (real or integer) with that many bytes a value; nothing where there is none.
+// Returns the type of that kind (real or integer) with that many bytes per value; nothing if there is none.
 std::optional<ScalarType> type_of_width(bool real, std::uint64_t width) {
   if (real && width == 8) return ScalarType::float64;
   if (real && width == 4) return ScalarType::float32;
@@ -42,7 +42,7 @@ FieldInfo attribute(const std::string& name, ScalarType type) {
   return {name, unit_of(name), type, mesh::Centring::particle, 1, 0};
 }
 
-// Records every version has, in order.
+// The records that every version has, in order.
 std::vector<FieldInfo> oldest_attributes(int ndim) {
   std::vector<FieldInfo> list;
   for (const char* vector : {"position_", "velocity_"})
@@ -61,7 +61,7 @@ std::vector<std::uint64_t> remaining_sizes(RecordReader& reader) {
   return sizes;
 }
 
-// Names for the records behind the oldest ones: family and tag are bytes, then what stars have.
+// Names for the records behind the oldest ones. Family and tag are bytes; then come the attributes of stars.
 void append_newer(std::vector<FieldInfo>& list, std::size_t records, const std::vector<std::uint64_t>& sizes,
                   std::uint64_t count) {
   std::vector<std::string> bytes{"family", "tag"}, reals{"birth_time", "metallicity"};

@@ -83,7 +83,7 @@ mesh::Part read_part(const Output& output, int domain, const mesh::Request& requ
   return part;
 }
 
-/// By the files. They hold cells of other domains too, and of octs twice what is kept.
+/// Estimated from the files' sizes. Files also hold cells of other domains, and twice as many bytes per oct as we keep.
 mesh::PartSizes part_sizes(const Output& output, int domain) {
   require_part(output, domain);
   const auto bytes_of = [&](const std::string& kind) {

@@ -49,7 +49,7 @@ void expect_all_cells(const RamsesFixture& f, const mesh::Dataset& dataset, int 
         if (!tree.owned[l][i]) continue;
         ++seen[{level, cells[i]}];
         const std::array<std::int64_t, 3> at{cells[i][0], cells[i][1], cells[i][2]};
-        // A refined cell of which nothing below is owned is a leaf of the pruned tree, and then not owned.
+        // A refined cell without owned cells below it becomes a leaf of the pruned tree, which is not owned.
         EXPECT_EQ(tree.refined[l][i], testing::fixture_refines(f, level + 1, at));
         for (std::size_t v = 0; v < part.fields.size(); ++v)
           mesh::visit_values(part.fields[v], [&](auto values) {

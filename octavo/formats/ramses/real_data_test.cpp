@@ -32,7 +32,7 @@ struct Oracle {
   std::vector<mesh::LevelCount> levels;
   std::vector<Values> fields;  // over leaf cells
   std::int64_t particles = 0;
-  std::vector<Values> attributes{};  // the mean is a sum here
+  std::vector<Values> attributes{};  // here the mean is a sum
 };
 
 std::vector<mesh::LevelCount> levels_of(int dim, const std::vector<std::int64_t>& octs) {
@@ -266,7 +266,7 @@ TEST_P(RamsesRealData, what_is_written_reads_back_bit_for_bit) {
     ASSERT_EQ(after.particles.size(), before.particles.size());
     for (std::size_t s = 0; s < after.particles.size(); ++s)
       for (std::size_t a = 0; a < before.particles[s].attributes.size(); ++a) {
-        // The number of a cell in a file that numbers its octs anew.
+        // The number of a cell in a file that renumbers its octs.
         if (before.particles[s].attributes[a].info.name == "partp") continue;
         EXPECT_EQ(after.particles[s].attributes[a], before.particles[s].attributes[a]) << "domain " << d + 1;
       }

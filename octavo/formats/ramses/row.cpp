@@ -19,7 +19,7 @@ using mesh::Particles;
 
 // ------------------------------------------------------------------------------------------------------------- words
 
-/// RAMSES' tag tells kinds of particles within a family apart: the word means something else everywhere.
+/// RAMSES' tag distinguishes kinds of particles within a family. Elsewhere the word means something else.
 constexpr std::array<Word, 1> particle_words{{{"tag", "family_tag"}}};
 constexpr std::array<std::string_view, 4> reserved{"identity", "id", "cpu", "tag"};
 constexpr std::array<std::string_view, 3> field_lists{"hydro_variables", "grav_variables", "rt_variables"};
@@ -47,14 +47,14 @@ void need(Particles& particles, const std::string& name, T value, std::string& a
   added += (added.empty() ? "" : ", ") + name;
 }
 
-/// The columns that RAMSES reads, in its order and types; others follow.
+/// The columns that RAMSES reads, in its order and types. Other columns follow.
 void complete_particles(Particles& particles, int dim, std::vector<std::string>& notes) {
   std::string added;
   std::vector<std::string> order;
   for (const char* vector : {"position_", "velocity_"})
     for (int axis = 0; axis < dim; ++axis) order.push_back(std::string(vector) + "xyz"[axis]);
   for (const std::string& name : order) need(particles, name, 0.0, added);
-  // RAMSES' families: dark matter is 1, what is carried by the gas 0.
+  // RAMSES' families: 1 is dark matter, 0 are tracers carried by the gas.
   const bool massive = find_attribute(particles, "mass") != nullptr;
   need(particles, "mass", 0.0, added);
   need(particles, "levelp", std::int32_t{1}, added);
@@ -66,11 +66,11 @@ void complete_particles(Particles& particles, int dim, std::vector<std::string>&
   narrow<std::int8_t>(particles, "tag");
   for (const char* name : {"mass", "identity", "levelp", "family", "tag", "birth_time", "metallicity", "partp"})
     order.emplace_back(name);
-  const auto rank = [&](const Field& field) {
+  const auto place = [&](const Field& field) {
     return std::find(order.begin(), order.end(), field.info.name) - order.begin();
   };
   std::stable_sort(particles.attributes.begin(), particles.attributes.end(),
-                   [&](const Field& a, const Field& b) { return rank(a) < rank(b); });
+                   [&](const Field& a, const Field& b) { return place(a) < place(b); });
   const Field* identity = find_attribute(particles, "identity");
   if (identity != nullptr && identity->info.type == mesh::ScalarType::int64)
     notes.push_back("particles of " + particles.species +
@@ -94,7 +94,7 @@ void refuse_flat_cells(const mesh::Header& header) {
   }
 }
 
-/// The coarsest level that still has an even number of cells along each axis: octs are made of two.
+/// Finds the coarsest level with an even number of cells along each axis, because an oct has two.
 int coarsest_even(const mesh::Header& header) {
   const auto even = [&](int level) {
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
@@ -110,7 +110,7 @@ int coarsest_even(const mesh::Header& header) {
 
 // ------------------------------------------------------------------------------------------- steps of other codes
 
-/// RAMSES' number of what FLASH has at a side of its domain; 0: it has none.
+/// RAMSES' number for the boundary that FLASH has at a side of its domain; 0 if it has none.
 std::int64_t bound_type_of(const std::string& flash) {
   if (flash.starts_with("reflect")) return 1;
   if (flash == "outflow" || flash == "diode") return 2;

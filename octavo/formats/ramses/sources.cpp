@@ -13,7 +13,7 @@ using mesh::Coordinate;
 using mesh::CurveKey;
 using mesh::Dataset;
 
-/// Coarse levels that together have no more octs than a mean part.
+/// Finds the coarse levels that together have no more octs than an average part.
 std::size_t trunk_levels(const Dataset& dataset) {
   std::int64_t total = 0, above = 0;
   for (const mesh::LevelCount& count : dataset.levels) total += count.cells >> dataset.header.dim;
@@ -55,7 +55,8 @@ struct Spot {
   std::size_t place = 0;
 };
 
-/// Copies the owned cells of a part's octs to the Spot that `place(level, oct)` says; not at all without.
+/// Copies the owned cells of a part's octs to the Spot that `place(level, oct)` returns. Skips octs for which it
+/// returns none.
 template <class Place>
 void deposit(const mesh::Octree& tree, const std::vector<mesh::Field>& fields, Place&& place) {
   const auto offsets = mesh::level_offsets(tree);
@@ -98,7 +99,7 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
   }
 }
 
-/// Whether a part can have octs of the domain's file on a level index from `first` on.
+/// Returns whether a part can have octs of the domain's file on a level index from `first` on.
 bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, int part, std::size_t first) {
   const auto& boxes = sources.boxes[static_cast<std::size_t>(part)];
   for (std::size_t l = first; l < boxes.size(); ++l)
@@ -141,7 +142,7 @@ std::vector<std::vector<OctTable>> gather_octs(const Sources& sources, const std
   return known;
 }
 
-/// An oct's position with the walls counted in.
+/// Returns an oct's position, counted with the walls.
 Coordinate with_walls(const Coarse& coarse, Coordinate at, int level) {
   for (std::size_t a = 0; a < 3; ++a) at[a] += static_cast<std::uint32_t>(coarse.skip[a]) << level;
   return at;
@@ -158,7 +159,7 @@ struct Finder {
       for (const Coordinate& at : level.at) to.push_back(oct_key(all.dim, at));
     }
   }
-  /// Among the octs of all levels; `at` counts the walls in.
+  /// Returns the index among the octs of all levels. `at` is counted with the walls.
   std::size_t find_oct(int level, const Coordinate& at) const {
     const auto l = static_cast<std::size_t>(level);
     const std::size_t found = l < keys.size() ? find(keys[l], oct_key(coarse.dim, at)) : nowhere;
@@ -188,7 +189,7 @@ void copy_trunk(const Sources& sources, const Finder& finder, std::vector<mesh::
   }
 }
 
-/// The axis of a velocity; -1: it is none.
+/// Returns the axis of a velocity; -1 if the field is not one.
 int velocity_axis(const std::string& field) {
   for (int axis = 0; axis < 3; ++axis)
     if (field == std::string("velocity_") + "xyz"[axis]) return axis;
@@ -199,8 +200,8 @@ void change_sign(mesh::Field& field, std::size_t place) {
   mesh::visit_values(field, [&]<class T>(std::span<const T>) { field.as<T>()[place] = -field.as<T>()[place]; });
 }
 
-/// Cells in walls take the value of the cell beside the wall that they mirror or are nearest to; where the file lacks
-/// that, of their father.
+/// A cell in a wall takes the value of the cell beside the wall that it mirrors or is nearest to. If the file lacks
+/// that cell, it takes its father's value.
 void fill_walls(const Finder& finder, const Owners& owners, std::vector<mesh::Field>& values) {
   const int dim = finder.coarse.dim;
   const auto cell = [&](std::size_t oct, unsigned c) { return (oct << dim) + c; };
@@ -238,7 +239,7 @@ const mesh::Field& attribute_of(const mesh::Particles& walls, const std::string&
   throw base::Error(base::Kind::corrupt, "octs in walls without " + name);
 }
 
-/// Where the octs of walls stand in a domain's tree, among the octs of all levels; `nowhere` where it has none there.
+/// The index of each wall oct among the octs of all levels of a domain's tree; `nowhere` if the tree has none there.
 std::vector<std::size_t> places_of_walls(const mesh::Particles& walls, const mesh::Header& header, const Finder& finder,
                                          const Owners& owners) {
   const auto count = static_cast<std::size_t>(walls.count);
@@ -265,7 +266,7 @@ std::vector<std::size_t> places_of_walls(const mesh::Particles& walls, const mes
   return places;
 }
 
-/// Gives octs in walls the values that a part has of them, and marks them.
+/// Gives octs in walls the values that a part has for them, and marks these octs.
 void deposit_walls(const mesh::Particles& walls, const mesh::Header& header, const Finder& finder, const Owners& owners,
                    std::vector<mesh::Field>& values, std::vector<bool>& marks) {
   const std::vector<std::size_t> places = places_of_walls(walls, header, finder, owners);

@@ -52,8 +52,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-// Fortran writes 1.5D+03 for a double in list-directed output, and drops the letter where the exponent has three
-// digits.
+// In list-directed output Fortran writes a double as 1.5D+03. It drops the letter if the exponent has three digits.
 std::optional<double> fortran_real(std::string_view text) {
   std::string usual(trim(text));
   for (char& c : usual)
@@ -172,7 +171,7 @@ ParticleHeader parse_header(std::string_view text) {
       break;
     }
     if (total_next && words.size() == 1) header.count = number<std::int64_t>(words[0]);
-    // The text of old versions: "Total number of particles", and the number on the next line.
+    // Old versions write "Total number of particles", and the number on the next line.
     total_next = line == "Total number of particles";
     fields_next = line == "Particle fields";
     if (words.size() != 2) continue;
@@ -181,7 +180,7 @@ ParticleHeader parse_header(std::string_view text) {
       ++families;
     }
   }
-  // Eleven families and "undefined": with fewer lines this is some other text, or was cut.
+  // There are eleven families and "undefined". With fewer lines this is some other text, or it was cut.
   if (families == 12) header.count = sum;
   if (header.count && *header.count < 0) header.count.reset();
   return header;

@@ -10,7 +10,7 @@
 /// The text files of a RAMSES output.
 namespace octavo::formats::ramses {
 
-/// The whole of a small text file. Error(corrupt) where it is larger than 64 MiB: not one of these.
+/// Reads a small text file whole. Throws Error(corrupt) above 64 MiB: none of these files is so large.
 std::string read_text(const std::filesystem::path& path);
 
 /// info_NNNNN.txt: the lines `name = value`, names and values trimmed, up to the table of domains (whose keys have 16
@@ -22,10 +22,10 @@ struct Info {
 };
 Info parse_info(std::string_view text, const std::filesystem::path& path);
 
-/// A value that must be there; Error(corrupt) naming the file and the line's name otherwise.
+/// Returns a value that must be there. Otherwise throws Error(corrupt), which names the file and the line.
 std::int64_t integer(const Info& info, const std::string& name);
 double real(const Info& info, const std::string& name);
-/// A value that old or patched versions may lack.
+/// Returns a value that old or patched versions may lack.
 double real_or(const Info& info, const std::string& name, double otherwise);
 
 /// One line of a file descriptor. Types are struct-module letters: d f8, f f4, i i4, q i8, h i2, b i1.
@@ -33,9 +33,9 @@ struct Variable {
   std::string name;  ///< trimmed
   char type = 'd';
 };
-/// hydro_file_descriptor.txt, part_file_descriptor.txt, rt_file_descriptor.txt, in record order; the version before the
-/// types ("variable #  1: density") too. Nothing where the text is neither. Names that repeat get their number
-/// appended.
+/// hydro_file_descriptor.txt, part_file_descriptor.txt, rt_file_descriptor.txt, in record order; the older version
+/// without types ("variable #  1: density") too. Returns nothing if the text is neither. A repeated name gets its
+/// number appended.
 std::optional<std::vector<Variable>> parse_descriptor(std::string_view text);
 
 /// The particles in header_NNNNN.txt.
@@ -45,7 +45,7 @@ struct ParticleHeader {
 };
 ParticleHeader parse_header(std::string_view text);
 
-/// A text file that a copy of the output shall have again: kept as an attribute.
+/// A text file that we keep as an attribute, so that a copy of the output has it again.
 struct CarriedText {
   const char* attribute;
   const char* stem;

@@ -17,17 +17,17 @@ using file::RecordReader;
 
 constexpr std::uint32_t no_oct = no_family;
 
-// The octs of one level as the file has them, lists behind one another, walls left out.
+// The octs of one level as in the file, list after list, without walls.
 struct LevelOcts {
   std::vector<std::int32_t> index;  // ind_grid
-  std::vector<std::int32_t> son;    // 2^dim an oct
+  std::vector<std::int32_t> son;    // 2^dim per oct
   std::size_t own_first = 0, own_end = 0;
 };
 
 std::string at_level(int level) { return " on level " + std::to_string(level + 1); }
 
-// Finds the place in `index` of an oct by its number. Numbers can lie far apart (they are positions in an array of
-// ngridmax): a table where they are dense, sorted pairs where not.
+// Finds the place in `index` of an oct by its number. Numbers are positions in an array of ngridmax and can lie far
+// apart. We use a table if they are dense, and sorted pairs otherwise.
 class OctFinder {
  public:
   OctFinder(const std::vector<std::int32_t>& index, const RecordReader& reader, int level) {
@@ -98,7 +98,7 @@ class ListReader {
     reader_.skip(3 << dim_, 4 * octs, "son, cpu_map, flag1");
   }
 
-  // Puts them behind the octs of the lists before.
+  // Puts them behind the octs of earlier lists.
   void append(std::uint64_t octs, LevelOcts& level) {
     start(octs);
     const std::size_t before = level.index.size();
@@ -158,7 +158,7 @@ std::uint32_t root_cell(const mesh::Index3& q, unsigned c, int dim, const mesh::
   return static_cast<std::uint32_t>(x + roots[0] * (y + roots[1] * z));
 }
 
-// Level 0 from the coarse grid: which oct stands in each real coarse cell, and where its cells are among the roots.
+// Makes level 0 from the coarse grid: the oct in each real coarse cell, and the places of its cells among the roots.
 struct Roots {
   mesh::Index3 count{1, 1, 1};
   std::vector<std::int32_t> wanted;
@@ -182,7 +182,7 @@ Roots find_roots(const AmrHeader& header) {
   return roots;
 }
 
-// Where each oct the level above asks for stands in the file; 0 is asked for where a coarse cell has no oct.
+// Finds the place in the file of each oct that the level above asks for. It asks for 0 if a coarse cell has no oct.
 std::vector<std::uint32_t> place_families(const LevelOcts& octs, const std::vector<std::int32_t>& wanted,
                                           std::vector<std::uint32_t>& family_of_oct, const RecordReader& reader,
                                           int level) {
@@ -207,7 +207,7 @@ std::vector<std::uint32_t> place_families(const LevelOcts& octs, const std::vect
   return place;
 }
 
-// Adds a level to the tree and returns the octs wanted of the next, in the order of the refined cells.
+// Adds a level to the tree. Returns the octs that the next level needs, in the order of the refined cells.
 std::vector<std::int32_t> add_level(DomainTree& out, const LevelOcts& octs, const std::vector<std::uint32_t>& place,
                                     bool deepest) {
   const int dim = out.tree.dim;
@@ -238,7 +238,7 @@ std::vector<std::int32_t> add_level(DomainTree& out, const LevelOcts& octs, cons
   return wanted;
 }
 
-// Old families become those of the pruned tree, where they are still there.
+// Turns families of the old tree into those of the pruned tree, if they still exist.
 void renumber(std::vector<std::uint32_t>& family_of_oct, const std::vector<std::uint32_t>& source, std::size_t families,
               int dim) {
   std::vector<std::uint32_t> renumbered(families, no_family);

@@ -8,11 +8,11 @@
 
 namespace octavo::formats::ramses {
 
-/// An oct of a file, or a cell of one, that the tree does not hold.
+/// Stands for an oct of a file, or a cell of one, that the tree does not hold.
 inline constexpr std::uint32_t no_family = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint32_t no_cell = no_family;
 
-/// One domain's pruned tree, and where in it each oct of the file went.
+/// One domain's pruned tree, and the place in it of each oct of the file.
 struct DomainTree {
   mesh::Octree tree;  ///< level index 0 holds the cells of the octs of RAMSES level 1
   /// Per level index, for the octs of that level in file order (list after list, those of the walls left out): the
@@ -26,8 +26,8 @@ struct DomainTree {
 /// deepest become leaves). Owned are the cells of the octs in the domain's own list: the leaf cells among them are the
 /// domain's leaves, whatever their cpu_map says. Walls are left out.
 ///
-/// Error(corrupt), at the file and record, where an oct index is out of range or used twice, a child is missing, an
-/// owned oct cannot be reached from the root, or (all levels read) the file goes on.
+/// Throws Error(corrupt), at the file and record, if an oct index is out of range or used twice, if a child is missing,
+/// if an owned oct cannot be reached from the root, or if all levels are read and the file continues.
 DomainTree read_tree(file::RecordReader& reader, const AmrHeader& header, int domain, int levels);
 
 }  // namespace octavo::formats::ramses

@@ -25,7 +25,7 @@ bool has(const mesh::Header& header, const std::string& name) { return find(head
 
 bool is_gravity(const std::string& name) { return name == "potential" || name.starts_with("force_"); }
 
-/// Fields that no file has yet, in the step's order.
+/// The fields that are in no file yet, in the step's order.
 class Rest {
  public:
   explicit Rest(const mesh::Header& header) : header_(header) {
@@ -57,7 +57,8 @@ void append(std::vector<WrittenVariable>& to, const Names& names) {
   for (const std::string& name : names) to.push_back({name, name});
 }
 
-/// The order of the output that the step came from. Without any of a file's variables there is no such file.
+/// Takes the order of the output that the step came from. If the step has none of a file's variables, that file is not
+/// written.
 std::vector<WrittenVariable> keep_order(Rest& rest, const std::string& file, Names& notes) {
   const Names names = names_of(rest.header(), file + "_variables");
   std::vector<WrittenVariable> kept;
@@ -85,7 +86,7 @@ void require(Rest& rest, const std::string& name, std::vector<WrittenVariable>& 
   to.push_back({name, name});
 }
 
-/// The magnetic field on faces; along an axis that there is not, of the cell.
+/// The magnetic field on faces. Along an axis beyond dim it is the cell's value.
 void add_magnetic(Rest& rest, std::vector<WrittenVariable>& to) {
   for (const std::string side : {"_left", "_right"})
     for (std::size_t a = 0; a < 3; ++a) {
@@ -111,7 +112,7 @@ bool is_magnetic(const mesh::Header& header) {
                      [](const mesh::FieldInfo& field) { return centring_of(field.name) != mesh::Centring::cell; });
 }
 
-/// The rule of the solver, by names.
+/// Applies the solver's rule, by names.
 std::vector<WrittenVariable> hydro_by_name(Rest& rest, bool magnetic) {
   std::vector<WrittenVariable> out;
   require(rest, "density", out);
@@ -143,7 +144,7 @@ std::vector<WrittenVariable> grav_by_name(Rest& rest, Names& notes) {
   return out;
 }
 
-/// What RAMSES does not know is carried by the gas.
+/// Variables that RAMSES does not know become passive scalars.
 void append_scalars(Rest& rest, WrittenVariables& to) {
   const auto scalars = [](const std::string& name) { return name.starts_with("scalar_"); };
   const bool known = !to.hydro.empty();

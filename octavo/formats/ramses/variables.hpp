@@ -17,7 +17,7 @@ struct WrittenVariable {
 struct WrittenVariables {
   std::vector<WrittenVariable> hydro, grav, rt;
   bool magnetic = false;           ///< of the mhd solver
-  std::vector<std::string> notes;  ///< what was appended, left out or made
+  std::vector<std::string> notes;  ///< variables that were appended, left out or made
 };
 
 /// RAMSES knows a variable by its place alone (init_hydro of hydro and of mhd, init_poisson). The order is: density;

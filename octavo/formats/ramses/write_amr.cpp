@@ -50,7 +50,7 @@ void write_header(RecordWriter& out, const Plan& plan, const FileTree& tree) {
   write_reals(out, plan, {number_or(header, "mass_sph", 0)});
 }
 
-/// First and last oct, and how many, of the lists from `first` on; lists fastest.
+/// The first oct, the last oct and the number of octs of each list from `first` on; lists fastest.
 void write_lists(RecordWriter& out, const Plan& plan, const FileTree& tree, std::size_t first, std::size_t lists) {
   Ints head(lists * static_cast<std::size_t>(plan.nlevelmax), 0), tail = head, count = head;
   std::int32_t next = 1;
@@ -90,7 +90,7 @@ struct Quad {
 Quad to_quad(const mesh::CurveKey& key) {
   if (key.high == 0 && key.low == 0) return {};
   const int top = static_cast<int>(key.high != 0 ? 64 + std::bit_width(key.high) : std::bit_width(key.low)) - 1;
-  // The mantissa's 112 bits: what stands below the leading bit, shifted up.
+  // The mantissa's 112 bits are the bits below the leading one, shifted up.
   const int shift = 112 - top;
   std::uint64_t high = key.high, low = key.low;
   for (int i = 0; i < shift; ++i) {
@@ -103,7 +103,7 @@ Quad to_quad(const mesh::CurveKey& key) {
   return quad;
 }
 
-/// The name of the ordering, and the tables that go with it.
+/// Writes the name of the ordering, and its tables.
 void write_ordering(RecordWriter& out, const Plan& plan) {
   const mesh::Header& header = *plan.header;
   const auto integers = [&](const std::string& name) {
@@ -150,7 +150,7 @@ void write_coarse(RecordWriter& out, const Plan& plan, const FileTree& tree) {
   out.write(owner);
 }
 
-/// The number of the cell beside an oct's father; 0 where the file does not hold it.
+/// Returns the number of the cell beside an oct's father; 0 if the file does not hold it.
 std::int32_t neighbour(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, std::size_t side) {
   const FileLevel& octs = tree.levels[level];
   if (level == 0) {
@@ -173,7 +173,7 @@ void write_ints(RecordWriter& out, std::span<const std::uint32_t> octs, Ints& va
   out.write(values);
 }
 
-/// The links of a list: numbers, next, previous.
+/// Writes the links of a list: numbers, next, previous.
 void write_links(RecordWriter& out, std::int32_t first, Ints& values) {
   const auto n = static_cast<std::int32_t>(values.size());
   std::iota(values.begin(), values.end(), first);
@@ -184,7 +184,7 @@ void write_links(RecordWriter& out, std::int32_t first, Ints& values) {
   out.write(values);
 }
 
-/// The records of one list of one level.
+/// Writes the records of one list of one level.
 void write_list(RecordWriter& out, const Plan& plan, const FileTree& tree, std::size_t l,
                 std::span<const std::uint32_t> octs) {
   const FileLevel& level = tree.levels[l];

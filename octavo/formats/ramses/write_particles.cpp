@@ -10,13 +10,14 @@ namespace {
 
 using mesh::Field;
 
-/// The cell of a domain's file that a place is in.
+/// Finds the cell of a domain's file that contains a place.
 struct Leaf {
   std::size_t level = 0, oct = 0;
   unsigned c = 0;
 };
 
-/// Position of a cell on the deepest level of the file, walls counted in; one outside of the box is in the nearest.
+/// Returns the position of a place's cell on the deepest level of the file, counted with the walls. A place outside the
+/// box counts as in the nearest cell.
 std::uint32_t cell_along(const Plan& plan, std::size_t axis, double x, int depth) {
   const mesh::Header& header = *plan.header;
   const double cells = std::ldexp(static_cast<double>(plan.coarse.real[axis]), depth);
@@ -44,7 +45,7 @@ const Field* find_attribute(const mesh::Particles& particles, const std::string&
   return nullptr;
 }
 
-/// Oct of each coarse cell, -1 without.
+/// The oct of each coarse cell; -1 if it has none.
 std::vector<std::int32_t> coarse_octs(const FileTree& tree, const Coarse& coarse) {
   std::vector<std::int32_t> octs(coarse.region.size(), -1);
   for (std::size_t i = 0; i < tree.levels[0].size(); ++i) octs[tree.levels[0].father[i]] = static_cast<std::int32_t>(i);

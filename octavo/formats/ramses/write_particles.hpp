@@ -3,9 +3,9 @@
 
 namespace octavo::formats::ramses {
 
-/// Per domain, the parts that can have particles of it, from their positions: RAMSES may hold a particle that has just
-/// crossed into another rank's leaf. Reads all particles once, one part at a time. Throws Error(unsupported) where a
-/// position attribute is missing.
+/// Finds, for each domain, the parts that can have particles of it. It looks at positions, because a rank of RAMSES may
+/// hold a particle that has just crossed into another rank's leaf. Reads all particles once, one part at a time. Throws
+/// Error(unsupported) if a position attribute is missing.
 std::vector<std::vector<int>> find_particle_parts(const mesh::Dataset& dataset, const Plan& plan,
                                                   const std::function<void()>& advance);
 

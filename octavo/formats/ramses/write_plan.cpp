@@ -24,7 +24,7 @@ std::string text_or(const mesh::Header& header, const std::string& name, std::st
   return text != nullptr ? *text : otherwise;
 }
 
-/// The ordering asked for, else the step's own.
+/// Returns the requested ordering, else the step's own.
 Ordering find_ordering(const mesh::Dataset& dataset, const WriteOptions& options) {
   const std::string name = options.ordering.empty() ? text_or(dataset.header, "ordering", "hilbert") : options.ordering;
   for (const Ordering ordering : {Ordering::hilbert, Ordering::planar, Ordering::bisection})
@@ -33,7 +33,7 @@ Ordering find_ordering(const mesh::Dataset& dataset, const WriteOptions& options
       .hint("--ordering hilbert (or planar) writes that, and the namelist must say so");
 }
 
-/// The input's own table, where the number of domains and the ordering are kept and there is one that fits.
+/// Returns the input's own table of bounds, if the number of domains and the ordering stay and the table fits.
 bool keep_bounds(const mesh::Dataset& dataset, Owners& owners) {
   const mesh::Header& header = dataset.header;
   if (owners.domains != dataset.num_parts || text_or(header, "ordering", "hilbert") != name_of(owners.ordering))
@@ -76,7 +76,7 @@ void check(const mesh::Dataset& dataset, const WriteOptions& options) {
     if (field.components != 1) throw unsupported(dataset, "field " + field.name + " has several components");
 }
 
-/// The coarse cells that a RAMSES output had, by their cpu_map: walls have 0.
+/// Finds the coarse cells of a RAMSES output by their cpu_map. Walls have 0.
 bool keep_coarse(const mesh::Header& header, Coarse& coarse) {
   AmrHeader amr;
   const auto count = numbers_or(header, "coarse_cells", {}), map = numbers_or(header, "coarse_cpu_map", {});
@@ -91,8 +91,8 @@ bool keep_coarse(const mesh::Header& header, Coarse& coarse) {
   return true;
 }
 
-/// The walls' numbers where the step does not have any: -x +x -y +y -z +z, as far as there are walls. Each reaches over
-/// those before it (write_text.hpp, boundary_params).
+/// Numbers the walls if the step has no numbers: -x +x -y +y -z +z, without gaps. Each wall reaches over the earlier
+/// ones (write_text.hpp, boundary_params).
 std::int32_t usual_region(const mesh::Header& header, const Coarse& coarse, const std::array<std::int64_t, 3>& at) {
   std::int32_t region = 0, walls = 0;
   for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) {
@@ -104,7 +104,7 @@ std::int32_t usual_region(const mesh::Header& header, const Coarse& coarse, cons
   return region;
 }
 
-/// Which wall each coarse cell belongs to.
+/// The wall that each coarse cell belongs to.
 void set_regions(const mesh::Header& header, Coarse& coarse) {
   const auto regions = numbers_or(header, "coarse_boundary", {});
   const std::size_t cells = static_cast<std::size_t>(coarse.count[0] * coarse.count[1] * coarse.count[2]);
@@ -120,7 +120,7 @@ void set_regions(const mesh::Header& header, Coarse& coarse) {
     coarse.region.push_back(!wall ? 0 : region > 0 ? region : -1);
     coarse.regions = std::max(coarse.regions, coarse.region.back());
   }
-  // A region may have no coarse cell left; RAMSES compares their number.
+  // A region may have no coarse cell left. RAMSES compares the number of regions.
   if (coarse.regions > 0)
     coarse.regions = std::max(coarse.regions, static_cast<int>(number_or(header, "nboundary", 0)));
 }

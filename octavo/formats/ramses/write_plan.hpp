@@ -6,7 +6,7 @@
 #include "octavo/formats/ramses/write_records.hpp"
 #include "octavo/formats/ramses/writer.hpp"
 
-/// Decides how an output will look, before anything of it is written.
+/// Decides how an output will look, before anything is written.
 namespace octavo::formats::ramses {
 
 /// Makes the plan without owners and counts of octs. Throws the errors of write() for a step that cannot be written.

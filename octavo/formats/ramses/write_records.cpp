@@ -9,7 +9,7 @@ using file::RecordWriter;
 using Ints = std::vector<std::int32_t>;
 using Reals = std::vector<double>;
 
-/// The records of one list: 2^dim positions of each variable. `offset` is the first oct of the level.
+/// Writes the records of one list: 2^dim cell positions for each variable. `offset` is the first oct of the level.
 void write_list(RecordWriter& out, const Plan& plan, std::span<const std::uint32_t> octs, std::size_t offset,
                 const std::vector<const mesh::Field*>& fields) {
   const int dim = plan.header->dim;
@@ -26,9 +26,9 @@ void write_list(RecordWriter& out, const Plan& plan, std::span<const std::uint32
     }
 }
 
-/// Random seeds (four digits of 12 bits each, the lowest odd): as many domains as the step had keep theirs. Otherwise
-/// the first domain keeps its own, and the others get theirs from it, as ranks with the same seed would draw the same
-/// numbers. -1 stays: RAMSES then seeds its ranks.
+/// Random seeds (four digits of 12 bits each, the lowest odd): if the number of domains stays, they keep their seeds.
+/// Otherwise the first domain keeps its seed, and the others get different ones made from it, because ranks with the
+/// same seed would draw the same numbers. -1 stays; RAMSES then seeds its ranks.
 Ints seeds_of(const mesh::Header& header, int domain, int domains) {
   const Reals kept = numbers_or(header, "localseed", {-1, -1, -1, -1}), all = numbers_or(header, "localseeds", {});
   if (all.size() == kept.size() * static_cast<std::size_t>(domains)) {

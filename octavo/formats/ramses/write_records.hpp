@@ -16,12 +16,13 @@ struct Plan {
   const mesh::Header* header = nullptr;
   Owners owners;
   Coarse coarse;
-  double levelmin = 1;  ///< the step's own, else the coarsest level with leaves
+  double levelmin = 1;  ///< the step's own value, else the coarsest level with leaves
   int nlevelmax = 1;
-  std::int32_t ngridmax = 1;  ///< of the input; a file with more octs has its own
+  std::int32_t ngridmax = 1;  ///< that of the input; a file with more octs has a larger one
   WrittenVariables variables;
-  std::vector<std::array<std::int64_t, 3>> octs;  ///< per level: own octs of all domains, least and most of one
-  int number = 1;                                 ///< of the output
+  std::vector<std::array<std::int64_t, 3>>
+      octs;        ///< per level: own octs of all domains, and the least and the most of one domain
+  int number = 1;  ///< of the output
   double boxlen = 1;
   double gamma = 5.0 / 3;
   bool has_particles = false;
@@ -31,12 +32,12 @@ struct Plan {
   file::RecordFormat format;
 };
 
-/// A scalar or an array among the header's attributes, or what stands in for it.
+/// Returns a scalar or an array of the header's attributes, or the default that is given.
 double number_or(const mesh::Header& header, const std::string& name, double otherwise);
 std::vector<double> numbers_or(const mesh::Header& header, const std::string& name, std::vector<double> otherwise);
 std::vector<std::string> names_of(const mesh::Header& header, const std::string& name);
 
-/// The size of a file's oct arrays, by which its cells are numbered.
+/// The size of a file's oct arrays. Cells are numbered by it.
 std::int32_t ngridmax_of(const Plan& plan, const FileTree& tree);
 /// A cell's number in RAMSES' memory, from 1: coarse cells, then position c of all octs before position c + 1.
 std::int32_t cell_number(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, unsigned c);

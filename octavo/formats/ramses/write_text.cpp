@@ -43,7 +43,7 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
   out.close();
 }
 
-/// As RAMSES writes it, with a blank before each number.
+/// Like RAMSES, puts a blank before each number.
 std::string domain_table(const Owners& owners) {
   std::string text;
   if (owners.ordering == Ordering::bisection) {
@@ -51,7 +51,7 @@ std::string domain_table(const Owners& owners) {
     for (std::size_t d = 0; d < domains; ++d) {
       for (const auto* corner : {&owners.box_min, &owners.box_max})
         for (std::size_t at = d; at < corner->size(); at += domains) text += line("%s", real((*corner)[at]).c_str());
-      text += line("%s", real(0).c_str());  // the load, which a run counts anew
+      text += line("%s", real(0).c_str());  // the load; a run counts it anew
     }
     return text;
   }
@@ -126,7 +126,7 @@ void write_info(const std::filesystem::path& path, const Plan& plan) {
   const std::vector<double> steps = numbers_or(header, "nstep", {0, number_or(header, "nstep_coarse", 0)});
   integer("nstep_coarse", static_cast<std::int64_t>(steps.size() > 1 ? steps[1] : 0));
   text += "\n";
-  // The box in info is that of one coarse cell.
+  // The box in info is one coarse cell.
   number("boxlen", plan.boxlen / static_cast<double>(header.roots[0] / 2));
   number("time", header.time);
   number("aexp", number_or(header, "aexp", 1));

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-/// A kind of file with values of cells, and what it holds.
+/// A kind of file with values of cells, and its variables.
 struct CellFileKind {
   CellFile kind;
   const char* name;
@@ -86,7 +86,7 @@ void require_all_particles(const mesh::Dataset& dataset, const Written& written)
 
 bool from_ramses(const mesh::Header& header) { return header.attributes.contains("coarse_cells"); }
 
-/// Adds notes about walls: the namelist that they need, and values in them that had to be made.
+/// Adds notes about walls: the namelist that they need, and the number of values that had to be made.
 void note_walls(const Plan& plan, std::int64_t made, std::vector<std::string>& notes) {
   if (plan.coarse.regions == 0) return;
   if (!plan.header->attributes.contains("coarse_boundary"))
@@ -128,7 +128,7 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   std::vector<std::string> notes = plan.variables.notes;
   note_overload(dataset, notes);
   const int domains = options.domains > 0 ? options.domains : dataset.num_parts;
-  // Trees for the owners, trees and coarse values for the survey, particles; then the domains.
+  // Progress counts parts read for the owners, for the survey and for particles, and then the domains.
   const int steps = 4 * dataset.num_parts + domains;
   int done = 0;
   const std::function<void()> advance = [&] {
@@ -165,7 +165,7 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
     if (std::string cells = coarse_cells(plan); !cells.empty()) notes.push_back(std::move(cells));
   }
   note_walls(plan, written.walls_made, notes);
-  // Last: a directory without it is no output.
+  // We write it last, because a directory without it is not an output.
   write_info(directory / (numbered("info", options.number) + ".txt"), plan);
   return notes;
 }

@@ -13,13 +13,19 @@
 /// All steps on one mesh of triangles, from any format or store, in the form that writers of whole files take.
 namespace octavo::formats {
 
+/// The steps of a file that may hold many.
+struct FileSteps {
+  std::vector<double> times;  ///< of all whole steps
+  std::int64_t bytes = 0;     ///< of one of them, as Dataset::bytes has it
+};
+
 struct Series {
   mesh::Dataset first;  ///< as open() gives it: the last step of a file
   mesh::Unstructured mesh;
   std::vector<mesh::FieldInfo> variables;          ///< fields of reals that were asked for, in the file's order
   std::vector<double> times;                       ///< of all steps; none if no variable has values
   std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
-  std::vector<std::int32_t> boundary;  ///< rank of each point of all planes on the boundary (IPOBO), 0 inside; set
+  std::vector<std::int32_t> boundary;  ///< number of each point of all planes along the boundary (IPOBO), 0 inside; set
                                        ///< before it is written
 };
 

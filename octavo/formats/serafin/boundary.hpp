@@ -15,7 +15,7 @@ struct BoundaryPoint {
   int tracer = 2;                         ///< LITBOR
   std::array<double, 3> tracer_values{};  ///< TBOR, ATBOR, BTBOR
   std::int32_t point = 0;                 ///< N, from 1
-  std::int32_t colour = 0;                ///< K: the point's rank on the boundary, or a colour
+  std::int32_t colour = 0;                ///< K: the point's number along the boundary, or a colour
   bool operator==(const BoundaryPoint&) const = default;
 };
 

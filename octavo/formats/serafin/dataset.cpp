@@ -114,12 +114,15 @@ mesh::Part read_part(const Series& series, std::int64_t step, const mesh::Header
   return part;
 }
 
+// The mesh counts with the first step.
+std::int64_t bytes_of_step(const Series& series, std::int64_t step) {
+  return static_cast<std::int64_t>((step <= 0 ? series.offsets.steps : 0) +
+                                   (step >= 0 ? series.offsets.step_bytes : 0));
+}
+
 mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series, std::int64_t step) {
-  // The mesh counts with the first step.
-  const auto bytes =
-      static_cast<std::int64_t>((step <= 0 ? series.layout.steps : 0) + (step >= 0 ? series.layout.step_bytes : 0));
-  mesh::Dataset dataset = mesh::of_one_part("serafin", path.string(), header_of(series, step), bytes,
-                                            series.header.elements, series.header.points);
+  mesh::Dataset dataset = mesh::of_one_part("serafin", path.string(), header_of(series, step),
+                                            bytes_of_step(series, step), series.header.elements, series.header.points);
   if (step < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
   if (series.trailing_bytes > 1)  // one newline at the end is common
     dataset.notes.push_back(std::to_string(series.trailing_bytes) +
@@ -144,6 +147,9 @@ mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
   return dataset_of(series.file->path(), series, step.value_or(series.steps - 1));
 }
 
-std::vector<double> times(const std::filesystem::path& path) { return read_times(open_series(path)); }
+FileSteps list_steps(const std::filesystem::path& path) {
+  const Series series = open_series(path);
+  return {read_times(series), bytes_of_step(series, series.steps - 1)};
+}
 
 }  // namespace octavo::formats::serafin

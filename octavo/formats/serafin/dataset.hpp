@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "octavo/formats/row/series.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -19,7 +20,7 @@ bool recognise(const std::filesystem::path& path);
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 /// The same for an open file, or an open piece in one; without a step the last.
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
-/// Times of all whole steps [s].
-std::vector<double> times(const std::filesystem::path& path);
+/// Times [s] of all whole steps. Reads the header once.
+FileSteps list_steps(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::serafin

@@ -97,28 +97,28 @@ Variable variable(std::string_view name, std::string_view unit) {
 std::string name_of(const Variable& variable) { return text_of({variable.text.data(), 16}); }
 std::string unit_of(const Variable& variable) { return text_of({variable.text.data() + 16, 16}); }
 
-Layout layout_of(const Header& header) {
+RecordOffsets offsets_of(const Header& header) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));
-  Layout layout;
-  layout.iparam = framed(80) + framed(8) + framed(32) * header.variables.size();
-  layout.sizes = layout.iparam + framed(40) + (header.date ? framed(24) : 0);
-  layout.connectivity = layout.sizes + framed(16);
-  layout.numbers = layout.connectivity +
-                   framed(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes));
-  layout.x = layout.numbers + framed(4 * static_cast<std::uint64_t>(header.points));
-  layout.y = layout.x + reals;
-  layout.steps = layout.y + reals;
-  layout.step_bytes = framed(header.real_bytes) + header.variables.size() * reals;
-  return layout;
+  RecordOffsets offsets;
+  offsets.iparam = framed(80) + framed(8) + framed(32) * header.variables.size();
+  offsets.sizes = offsets.iparam + framed(40) + (header.date ? framed(24) : 0);
+  offsets.connectivity = offsets.sizes + framed(16);
+  offsets.numbers = offsets.connectivity +
+                    framed(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes));
+  offsets.x = offsets.numbers + framed(4 * static_cast<std::uint64_t>(header.points));
+  offsets.y = offsets.x + reals;
+  offsets.steps = offsets.y + reals;
+  offsets.step_bytes = framed(header.real_bytes) + header.variables.size() * reals;
+  return offsets;
 }
 
-std::uint64_t time_at(const Layout& layout, std::int64_t step) {
-  return layout.steps + static_cast<std::uint64_t>(step) * layout.step_bytes + 4;
+std::uint64_t time_at(const RecordOffsets& offsets, std::int64_t step) {
+  return offsets.steps + static_cast<std::uint64_t>(step) * offsets.step_bytes + 4;
 }
 
-std::uint64_t values_at(const Header& header, const Layout& layout, std::int64_t step, std::size_t variable) {
+std::uint64_t values_at(const Header& header, const RecordOffsets& offsets, std::int64_t step, std::size_t variable) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));
-  return time_at(layout, step) + header.real_bytes + 4 + variable * reals + 4;
+  return time_at(offsets, step) + header.real_bytes + 4 + variable * reals + 4;
 }
 
 std::vector<std::byte> encode_header(const Header& header) {

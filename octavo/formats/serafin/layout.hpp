@@ -56,18 +56,18 @@ inline std::int32_t plane_elements(const Header& header) {
 }
 
 /// The positions of records (of their leading length word) from the file's first byte, and the size of a step [bytes].
-struct Layout {
+struct RecordOffsets {
   std::uint64_t iparam = 0, sizes = 0, connectivity = 0, numbers = 0, x = 0, y = 0, steps = 0;
   std::uint64_t step_bytes = 0;
 };
-Layout layout_of(const Header& header);
+RecordOffsets offsets_of(const Header& header);
 /// The position of a variable's values in a step: the first payload byte.
-std::uint64_t values_at(const Header& header, const Layout& layout, std::int64_t step, std::size_t variable);
+std::uint64_t values_at(const Header& header, const RecordOffsets& offsets, std::int64_t step, std::size_t variable);
 /// The position of the step's time: the first payload byte.
-std::uint64_t time_at(const Layout& layout, std::int64_t step);
+std::uint64_t time_at(const RecordOffsets& offsets, std::int64_t step);
 
-/// The header up to the arrays, as bytes: [0, Layout::connectivity). Throws Error(unsupported) if a record would pass
-/// 2 GiB, because the format's 4-byte lengths cannot hold that.
+/// The header up to the arrays, as bytes: [0, RecordOffsets::connectivity). Throws Error(unsupported) if a record would
+/// pass 2 GiB, because the format's 4-byte lengths cannot hold that.
 std::vector<std::byte> encode_header(const Header& header);
 
 }  // namespace octavo::formats::serafin

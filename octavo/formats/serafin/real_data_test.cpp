@@ -54,8 +54,8 @@ void expect_header(const nlohmann::json& expected, const Series& series) {
   EXPECT_EQ(header.nodes, expected["ndp"]);
   EXPECT_EQ(series.steps, expected["nstep"]);
   EXPECT_EQ(series.trailing_bytes, expected["trailing_bytes"]);
-  EXPECT_EQ(series.layout.steps, expected["pos_data"]);
-  EXPECT_EQ(series.layout.step_bytes, expected["bytes_per_step"]);
+  EXPECT_EQ(series.offsets.steps, expected["pos_data"]);
+  EXPECT_EQ(series.offsets.step_bytes, expected["bytes_per_step"]);
   ASSERT_EQ(header.variables.size(), expected["variables"].size());
   for (std::size_t v = 0; v < header.variables.size(); ++v) {
     EXPECT_EQ(name_of(header.variables[v]), expected["variables"][v][0]);

@@ -109,7 +109,7 @@ void read_sizes(HeaderReader& reader, Header& header) {
 /// 4 or 8: the bytes a point in the record of x; 4 for a mesh without points.
 void find_precision(HeaderReader& reader, Header& header) {
   const auto points = static_cast<std::uint64_t>(header.points);
-  reader.at = layout_of(header).x;
+  reader.at = offsets_of(header).x;
   const std::uint64_t found = reader.word(reader.at);
   if (points > 0 && found == 8 * points)
     header.real_bytes = 8;
@@ -118,21 +118,21 @@ void find_precision(HeaderReader& reader, Header& header) {
                        std::to_string(8 * points) + ", found " + std::to_string(found));
 }
 
-void check_records(HeaderReader& reader, const Header& header, const Layout& layout) {
+void check_records(HeaderReader& reader, const Header& header, const RecordOffsets& offsets) {
   const auto points = static_cast<std::uint64_t>(header.points);
-  reader.at = layout.connectivity;
+  reader.at = offsets.connectivity;
   reader.require(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes),
                  "the connectivity (IKLE)");
-  reader.at = layout.numbers;
+  reader.at = offsets.numbers;
   reader.require(4 * points, "the points' numbers (IPOBO)");
-  reader.at = layout.x;
+  reader.at = offsets.x;
   reader.require(header.real_bytes * points, "x");
-  reader.at = layout.y;
+  reader.at = offsets.y;
   reader.require(header.real_bytes * points, "y");
 }
 
 void check_size(const HeaderReader& reader, const Header& header) {
-  const Layout least = layout_of(header);  // with 4 bytes a real
+  const RecordOffsets least = offsets_of(header);  // with 4 bytes a real
   if (least.steps > reader.series.bytes)
     throw reader.error("a mesh of " + std::to_string(header.elements) + " elements and " +
                        std::to_string(header.points) + " points takes " + std::to_string(least.steps) +
@@ -209,7 +209,7 @@ std::uint64_t checked_values_at(const Series& series, std::int64_t step, std::si
                                 std::size_t count) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
   require_range(series, first, count);
-  const std::uint64_t at = values_at(series.header, series.layout, step, variable);
+  const std::uint64_t at = values_at(series.header, series.offsets, step, variable);
   check_record(series, at, series.header.real_bytes * static_cast<std::uint64_t>(series.header.points),
                name_of(series.header.variables.at(variable)) + ", step " + std::to_string(step));
   return at + static_cast<std::uint64_t>(first) * series.header.real_bytes;
@@ -253,16 +253,17 @@ Series open_series(std::shared_ptr<const file::File> file, std::uint64_t begin, 
   read_sizes(reader, header);
   check_size(reader, header);
   find_precision(reader, header);
-  series.layout = layout_of(header);
-  check_records(reader, header, series.layout);
-  const std::uint64_t left = bytes - series.layout.steps;
-  series.steps = static_cast<std::int64_t>(left / series.layout.step_bytes);
-  series.trailing_bytes = left % series.layout.step_bytes;
+  series.offsets = offsets_of(header);
+  check_records(reader, header, series.offsets);
+  const std::uint64_t left = bytes - series.offsets.steps;
+  series.steps = static_cast<std::int64_t>(left / series.offsets.step_bytes);
+  series.trailing_bytes = left % series.offsets.step_bytes;
   return series;
 }
 
 void read_connectivity(const Series& series, std::int64_t first, std::span<std::int32_t> out) {
-  const std::uint64_t at = series.layout.connectivity + 4 + 4 * static_cast<std::uint64_t>(first * series.header.nodes);
+  const std::uint64_t at =
+      series.offsets.connectivity + 4 + 4 * static_cast<std::uint64_t>(first * series.header.nodes);
   read_native(series, at, 4, std::as_writable_bytes(out));
   for (std::size_t i = 0; i < out.size(); ++i)
     if (out[i] < 1 || out[i] > series.header.points)
@@ -274,13 +275,13 @@ void read_connectivity(const Series& series, std::int64_t first, std::span<std::
 
 void read_numbers(const Series& series, std::int64_t first, std::span<std::int32_t> out) {
   require_range(series, first, out.size());
-  read_native(series, series.layout.numbers + 4 + 4 * static_cast<std::uint64_t>(first), 4,
+  read_native(series, series.offsets.numbers + 4 + 4 * static_cast<std::uint64_t>(first), 4,
               std::as_writable_bytes(out));
 }
 
 void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out) {
   require_range(series, first, out.size());
-  const std::uint64_t at = (axis == 0 ? series.layout.x : series.layout.y) + 4 +
+  const std::uint64_t at = (axis == 0 ? series.offsets.x : series.offsets.y) + 4 +
                            static_cast<std::uint64_t>(first) * series.header.real_bytes;
   read_reals(series, at, out);
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -294,7 +295,7 @@ void read_coordinates(const Series& series, int axis, std::int64_t first, std::s
 
 double read_time(const Series& series, std::int64_t step) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
-  const std::uint64_t at = time_at(series.layout, step);
+  const std::uint64_t at = time_at(series.offsets, step);
   check_record(series, at, series.header.real_bytes, "the time of step " + std::to_string(step));
   double time = 0;
   read_reals(series, at, {&time, 1});
@@ -329,7 +330,7 @@ std::size_t find_variable(const Header& header, std::string_view name) {
 
 void read_record(const Series& series, std::int64_t step, std::size_t variable, std::span<std::byte> out) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
-  const std::uint64_t at = values_at(series.header, series.layout, step, variable) - 4;
+  const std::uint64_t at = values_at(series.header, series.offsets, step, variable) - 4;
   file::pread_all(*series.file, series.begin + at, out);
   require_lengths(series, at, out, name_of(series.header.variables.at(variable)) + ", step " + std::to_string(step));
 }

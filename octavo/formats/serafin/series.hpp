@@ -17,7 +17,7 @@ struct Series {
   std::uint64_t begin = 0;  ///< of the piece in the file [bytes]
   std::uint64_t bytes = 0;  ///< of the piece
   Header header;
-  Layout layout;                     ///< positions from `begin`
+  RecordOffsets offsets;             ///< positions from `begin`
   std::int64_t steps = 0;            ///< number of whole steps
   std::uint64_t trailing_bytes = 0;  ///< after the last whole step: a newline, or a step cut short
 };

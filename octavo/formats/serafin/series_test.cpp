@@ -136,11 +136,11 @@ TEST(Serafin, a_torn_last_step_and_trailing_bytes_leave_the_whole_steps) {
   const Series newline = open_series(folder / "newline.slf");
   EXPECT_EQ(newline.steps, 3);
   EXPECT_EQ(newline.trailing_bytes, 1U);
-  for (std::size_t cut = 1; cut <= newline.layout.step_bytes; cut += 37) {
+  for (std::size_t cut = 1; cut <= newline.offsets.step_bytes; cut += 37) {
     octavo::testing::put_file(folder / "torn.slf", whole.substr(0, whole.size() - cut));
     const Series torn = open_series(folder / "torn.slf");
     EXPECT_EQ(torn.steps, 2);
-    EXPECT_EQ(torn.trailing_bytes, newline.layout.step_bytes - cut);
+    EXPECT_EQ(torn.trailing_bytes, newline.offsets.step_bytes - cut);
     EXPECT_THROW(read_time(torn, 2), Error);
   }
 }
@@ -157,9 +157,9 @@ TEST(Serafin, a_header_cut_anywhere_or_with_any_wrong_length_is_named) {
     EXPECT_THROW(open_series(folder / "cut.slf"), Error) << size;
   }
   octavo::testing::put_file(folder / "a.slf", whole);
-  const Layout layout = open_series(folder / "a.slf").layout;
-  for (const std::uint64_t record :
-       {std::uint64_t{88}, layout.iparam, layout.sizes, layout.connectivity, layout.numbers, layout.x, layout.y}) {
+  const RecordOffsets offsets = open_series(folder / "a.slf").offsets;
+  for (const std::uint64_t record : {std::uint64_t{88}, offsets.iparam, offsets.sizes, offsets.connectivity,
+                                     offsets.numbers, offsets.x, offsets.y}) {
     std::string wrong = whole;
     wrong[record + 2] = static_cast<char>(wrong[record + 2] + 1);
     octavo::testing::put_file(folder / "wrong.slf", wrong);
@@ -182,12 +182,12 @@ TEST(Serafin, a_file_of_mixed_byte_orders_is_refused) {
   f.big_endian = false;
   const std::string little = serafin_bytes(f);
   octavo::testing::put_file(folder / "a.slf", big);
-  const Layout layout = open_series(folder / "a.slf").layout;
-  for (const std::uint64_t border : {std::uint64_t{88}, layout.sizes, layout.connectivity, layout.x}) {
+  const RecordOffsets offsets = open_series(folder / "a.slf").offsets;
+  for (const std::uint64_t border : {std::uint64_t{88}, offsets.sizes, offsets.connectivity, offsets.x}) {
     octavo::testing::put_file(folder / "mixed.slf", big.substr(0, border) + little.substr(border));
     EXPECT_THROW(open_series(folder / "mixed.slf"), Error) << border;
   }
-  octavo::testing::put_file(folder / "mixed.slf", big.substr(0, layout.steps) + little.substr(layout.steps));
+  octavo::testing::put_file(folder / "mixed.slf", big.substr(0, offsets.steps) + little.substr(offsets.steps));
   const Series series = open_series(folder / "mixed.slf");
   std::vector<double> values(9);
   EXPECT_THROW(read_time(series, 0), Error);
@@ -245,7 +245,7 @@ TEST(Serafin, steps_past_two_gigabytes_are_found_in_a_sparse_file) {
   octavo::testing::put_file(folder / "a.slf", serafin_bytes(f));
   Series series = open_series(folder / "a.slf");
   constexpr std::int64_t step = 60000;  // of 80 kB: 4.9 GB
-  const std::uint64_t bytes = series.layout.steps + (step + 1) * series.layout.step_bytes;
+  const std::uint64_t bytes = series.offsets.steps + (step + 1) * series.offsets.step_bytes;
   ASSERT_GT(bytes, std::uint64_t{1} << 32);
   {
     const file::File file = file::open_write(folder / "a.slf");
@@ -268,10 +268,10 @@ TEST(Serafin, a_step_longer_than_two_gigabytes_is_laid_out_in_64_bits) {
   header.points = 100'000'000;
   header.elements = 100'000'000;
   header.variables.resize(10);
-  const Layout layout = layout_of(header);
-  EXPECT_EQ(layout.step_bytes, 12U + 10 * (8 + 4 * std::uint64_t{100'000'000}));
-  EXPECT_EQ(values_at(header, layout, 3, 9),
-            layout.steps + 3 * layout.step_bytes + 12 + 9 * (8 + 4 * std::uint64_t{100'000'000}) + 4);
+  const RecordOffsets offsets = offsets_of(header);
+  EXPECT_EQ(offsets.step_bytes, 12U + 10 * (8 + 4 * std::uint64_t{100'000'000}));
+  EXPECT_EQ(values_at(header, offsets, 3, 9),
+            offsets.steps + 3 * offsets.step_bytes + 12 + 9 * (8 + 4 * std::uint64_t{100'000'000}) + 4);
 }
 
 TEST(Serafin, a_mesh_that_no_record_can_hold_is_unsupported) {

@@ -79,28 +79,29 @@ void write_header(const Put& put, const Header& header) { put(0, encode_header(h
 void write_connectivity(const Put& put, const Header& header, std::int64_t first,
                         std::span<const std::int32_t> values) {
   const auto total = static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes);
-  put_values<std::int32_t>(put, header, {layout_of(header).connectivity, total, 4}, static_cast<std::uint64_t>(first),
+  put_values<std::int32_t>(put, header, {offsets_of(header).connectivity, total, 4}, static_cast<std::uint64_t>(first),
                            values);
 }
 
 void write_numbers(const Put& put, const Header& header, std::int64_t first, std::span<const std::int32_t> values) {
-  put_values<std::int32_t>(put, header, {layout_of(header).numbers, points_of(header), 4},
+  put_values<std::int32_t>(put, header, {offsets_of(header).numbers, points_of(header), 4},
                            static_cast<std::uint64_t>(first), values);
 }
 
 void write_coordinates(const Put& put, const Header& header, int axis, std::int64_t first,
                        std::span<const double> values) {
-  const Layout layout = layout_of(header);
-  put_reals(put, header, axis == 0 ? layout.x : layout.y, points_of(header), static_cast<std::uint64_t>(first), values);
+  const RecordOffsets offsets = offsets_of(header);
+  put_reals(put, header, axis == 0 ? offsets.x : offsets.y, points_of(header), static_cast<std::uint64_t>(first),
+            values);
 }
 
 void write_time(const Put& put, const Header& header, std::int64_t step, double time) {
-  put_reals(put, header, time_at(layout_of(header), step) - 4, 1, 0, {&time, 1});
+  put_reals(put, header, time_at(offsets_of(header), step) - 4, 1, 0, {&time, 1});
 }
 
 void write_values(const Put& put, const Header& header, std::int64_t step, std::size_t variable, std::int64_t first,
                   std::span<const double> values) {
-  put_reals(put, header, values_at(header, layout_of(header), step, variable) - 4, points_of(header),
+  put_reals(put, header, values_at(header, offsets_of(header), step, variable) - 4, points_of(header),
             static_cast<std::uint64_t>(first), values);
 }
 

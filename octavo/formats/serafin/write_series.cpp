@@ -77,7 +77,7 @@ void write_connectivity_of(const Put& put, const Header& header, const mesh::Uns
 /// The number of boundary points of one plane.
 std::int32_t boundary_points(const std::vector<std::int32_t>& ranks, std::size_t points) {
   return static_cast<std::int32_t>(std::count_if(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(points),
-                                                 [](std::int32_t rank) { return rank != 0; }));
+                                                 [](std::int32_t number) { return number != 0; }));
 }
 
 void write_mesh(const Put& put, const Header& header, const formats::Series& series,

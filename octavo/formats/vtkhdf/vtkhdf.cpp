@@ -176,13 +176,13 @@ void read_fields(const hdf5::File& file, Contents& to) {
 
 /// As in SERAFIN: reals in the order they were written in, then whole numbers. HDF5 lists by name.
 void order_fields(const hdf5::File& file, Contents& to) {
-  const auto rank = [&](const FieldEntry& entry) {
+  const auto order = [&](const FieldEntry& entry) {
     const auto place = hdf5::read_numbers(file, entry.set.name, own_place);
     return std::pair(entry.info.type == mesh::ScalarType::int32,
                      place && place->size() == 1 ? (*place)[0] : std::numeric_limits<std::int64_t>::max());
   };
   std::stable_sort(to.fields.begin(), to.fields.end(),
-                   [&](const FieldEntry& a, const FieldEntry& b) { return rank(a) < rank(b); });
+                   [&](const FieldEntry& a, const FieldEntry& b) { return order(a) < order(b); });
 }
 
 Contents read_contents(const std::filesystem::path& path) {
@@ -329,9 +329,10 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
 }
 
-std::vector<double> times(const std::filesystem::path& path) {
+FileSteps list_steps(const std::filesystem::path& path) {
   const Contents contents = contents_of(path);
-  return contents.has_steps || contents.fields.empty() ? contents.times : std::vector<double>{0};
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  return {contents.has_steps || contents.fields.empty() ? contents.times : std::vector<double>{0}, bytes};
 }
 
 }  // namespace octavo::formats::vtkhdf

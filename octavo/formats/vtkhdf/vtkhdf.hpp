@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "octavo/formats/row/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// VTKHDF files of triangles, or of wedges between planes of them ("UnstructuredGrid" in VTK's specification, versions
@@ -17,6 +18,6 @@ bool recognise(const std::filesystem::path& path);
 /// Error(unsupported) for other kinds of data, cells other than triangles (or wedges that write.hpp made), several
 /// parts, and meshes that change from step to step.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
-std::vector<double> times(const std::filesystem::path& path);
+FileSteps list_steps(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::vtkhdf

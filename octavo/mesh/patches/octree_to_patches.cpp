@@ -127,20 +127,10 @@ std::vector<std::size_t> list_rows(const Octree& tree, const std::vector<IndexBo
   return rows;
 }
 
-Field field_on_patches(const Octree& tree, const Field& from, const std::vector<std::size_t>& rows) {
-  const std::size_t expected = num_cells(tree) * block_size(tree);
-  if (from.info.components != 1 || from.info.ghost != 0 || from.size() != expected)
+void check_field(const Octree& tree, const Field& field) {
+  if (field.info.components != 1 || field.info.ghost != 0 || field.size() != num_cells(tree) * block_size(tree))
     throw Error(Kind::usage, "a field on a tree must have one value a cell and no ghost cells to go onto patches")
-        .at("field " + from.info.name);
-  const std::size_t width = size_of(from.info.type);
-  const std::size_t run = static_cast<std::size_t>(tree.block[0]);
-  Field to = make_field(from.info, rows.size() * run);
-  std::byte* out = to.bytes.data();
-  for (std::size_t row : rows) {
-    std::memcpy(out, from.bytes.data() + row * width, run * width);
-    out += run * width;
-  }
-  return to;
+        .at("field " + field.info.name);
 }
 
 }  // namespace
@@ -154,15 +144,14 @@ std::vector<IndexBox> merge_to_boxes(std::vector<Index3> cells, const Index3& ma
   return boxes;
 }
 
-Part octree_to_patches(const Part& part, const PatchOptions& options) {
-  const auto& tree = std::get<Octree>(part.mesh);
+TreePatches plan_patches(const Octree& tree, const PatchOptions& options) {
   const std::vector<int> keep = levels_to_keep(tree, options);
   refuse_lost_leaves(tree, keep);
   auto places = list_places(tree, keep);
   places.resize(keep.size());
-  Patches patches;
-  patches.dim = tree.dim;
-  std::vector<std::size_t> rows;
+  TreePatches plan;
+  plan.patches.dim = tree.dim;
+  plan.run = static_cast<std::size_t>(tree.block[0]);
   for (std::size_t level = 0; level < keep.size(); ++level) {
     const int finer = keep[level] - options.unfolded;
     Index3 corner{0, 0, 0}, extent{1, 1, 1};
@@ -173,15 +162,34 @@ Part octree_to_patches(const Part& part, const PatchOptions& options) {
     std::vector<Index3> cells;
     for (const OwnedCell& place : places[level]) cells.push_back(place.at);
     const auto boxes = merge_to_boxes(std::move(cells), largest_box(tree, options.max_box));
-    patches.domain.push_back(in_cells({{0, 0, 0}, extent}, tree, corner));
-    if (level > 0) patches.ratio.push_back(1 << (keep[level] - keep[level - 1]));
-    std::vector<IndexBox>& out = patches.boxes.emplace_back();
+    plan.patches.domain.push_back(in_cells({{0, 0, 0}, extent}, tree, corner));
+    if (level > 0) plan.patches.ratio.push_back(1 << (keep[level] - keep[level - 1]));
+    std::vector<IndexBox>& out = plan.patches.boxes.emplace_back();
     for (const IndexBox& box : boxes) out.push_back(in_cells(box, tree, corner));
     const auto level_rows = list_rows(tree, boxes, places[level]);
-    rows.insert(rows.end(), level_rows.begin(), level_rows.end());
+    plan.rows.insert(plan.rows.end(), level_rows.begin(), level_rows.end());
   }
-  Part out{.index = part.index, .mesh = std::move(patches), .fields = {}, .particles = part.particles};
-  for (const Field& field : part.fields) out.fields.push_back(field_on_patches(tree, field, rows));
+  return plan;
+}
+
+std::vector<std::byte> values_on(const TreePatches& plan, std::span<const std::byte> values, std::size_t width) {
+  std::vector<std::byte> moved(plan.rows.size() * plan.run * width);
+  std::byte* out = moved.data();
+  for (std::size_t row : plan.rows) {
+    std::memcpy(out, values.data() + row * width, plan.run * width);
+    out += plan.run * width;
+  }
+  return moved;
+}
+
+Part octree_to_patches(const Part& part, const PatchOptions& options) {
+  const auto& tree = std::get<Octree>(part.mesh);
+  TreePatches plan = plan_patches(tree, options);
+  Part out{.index = part.index, .mesh = std::move(plan.patches), .fields = {}, .particles = part.particles};
+  for (const Field& field : part.fields) {
+    check_field(tree, field);
+    out.fields.push_back({field.info, values_on(plan, field.bytes, size_of(field.info.type))});
+  }
   return out;
 }
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
@@ -21,6 +23,16 @@ struct PatchOptions {
 /// Throws Error(unsupported) where a level that is left out has owned leaves, a ratio is neither 2 nor 4; Error(usage)
 /// for a field of another centring, with ghost cells or of the wrong size.
 Part octree_to_patches(const Part& part, const PatchOptions& options = {});
+
+/// The patches that octree_to_patches() makes of a tree, and the places of their values in it.
+struct TreePatches {
+  Patches patches;
+  std::size_t run = 1;            ///< values in a row of a block
+  std::vector<std::size_t> rows;  ///< for each run of values on the patches, in order, its first value in the tree
+};
+TreePatches plan_patches(const Octree& tree, const PatchOptions& options = {});
+/// Values on the tree, one for each cell of a block and `width` bytes long, in the order of the patches.
+std::vector<std::byte> values_on(const TreePatches& plan, std::span<const std::byte> values, std::size_t width);
 
 /// A list of cells merged to boxes no longer than `max` cells, cut at multiples of it: runs along x, equal runs along
 /// y, equal plates along z. Each cell is in one box. @pre no cell is given twice

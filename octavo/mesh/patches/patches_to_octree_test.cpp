@@ -163,7 +163,7 @@ TEST(patches_to_octree, parts_own_every_cell_once_with_the_values_of_the_whole) 
     const auto regions = plan_patch_parts(patches_of(made.part), plan, 1 + static_cast<std::int64_t>(seed * 3));
     CellValues together;
     for (const IndexBox& region : regions) {
-      // The values of boxes cut to a region, looked up one by one.
+      // Looks up the values of boxes that are cut to a region, one by one.
       Part piece;
       piece.mesh = cut_patches(patches_of(made.part), region).patches;
       Field field = make_field(made.part.fields[0].info, 0);
@@ -239,7 +239,7 @@ TEST(patches_to_octree, trees_of_contributors_merge_to_that_of_all_patches) {
     const CellValues expected = owned_values(whole);
     for (const auto& [key, value] : on_tree(made, plan)) EXPECT_EQ(together.at(key), value);
     for (const auto& [key, value] : together) EXPECT_EQ(expected.at(key), value);
-    // Only the mean of cells of several contributors is nobody's: between levels where the ratio is 4.
+    // Nobody owns a mean of cells of several contributors. That happens only between levels whose ratio is 4.
     if (seed % 3 == 0) continue;
     for (const auto& [key, value] : expected)
       if (!together.contains(key)) {
@@ -296,7 +296,7 @@ TEST(patches_to_octree, patches_that_cover_part_of_a_parent_cell_are_refused_and
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("not made of whole parent cells: 4 cells"));
   EXPECT_THAT(text, HasSubstr("tree level index 1, cell (2,2)"));
-  // Two patches that together cover it are good.
+  // Two patches may cover it together.
   const Part good = example({{{3, 2, 0}, {7, 4, 1}}, {{2, 2, 0}, {3, 4, 1}}, {{7, 2, 0}, {8, 4, 1}}});
   EXPECT_EQ(refusal([&] { patches_to_octree(good, plan_patch_tree(patches_of(good))); }).second, "accepted");
 }

@@ -38,7 +38,7 @@ struct Children {
     }
     return sum;
   }
-  /// The volume that flows out over the sides.
+  /// The volume that flows out through the sides.
   double divergence() const {
     double sum = 0;
     for (std::size_t c = 0; c < count(); ++c)
@@ -84,7 +84,8 @@ TEST(FaceRefine, a_uniform_field_stays_uniform) {
 }
 
 TEST(FaceRefine, the_correction_is_the_smallest) {
-  // A circulation around the cell's inner edge changes no child's divergence: the best faces have none of it.
+  // A circulation around the cell's inner edge does not change any child's divergence. The best faces have no
+  // circulation.
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Children cell(2, seed);
     cell.size = {1, 1, 1};

@@ -122,8 +122,8 @@ CellPlaces child_places(const Octree& tree, std::size_t level, const CellPlaces&
   tree.refined[level].for_each_set([&](std::size_t i) {
     const std::uint32_t at = places[i];
     const std::uint64_t lower = merged.words()[at >> 6] & ((std::uint64_t{1} << (at & 63)) - 1);
-    const std::uint32_t rank = before[at >> 6] + static_cast<std::uint32_t>(std::popcount(lower));
-    for (std::uint32_t c = 0; c < family; ++c) children.push_back(rank * family + c);
+    const std::uint32_t earlier = before[at >> 6] + static_cast<std::uint32_t>(std::popcount(lower));
+    for (std::uint32_t c = 0; c < family; ++c) children.push_back(earlier * family + c);
   });
   return children;
 }

@@ -56,8 +56,8 @@ double face_value(int dim, std::size_t axis, const std::array<double, 3>& low, c
     std::array<double, 3> x = low;
     x[t] += ft * h[t];
     x[u] += fu * h[u];
-    // An edge's mean of the potential along it: the difference of a primitive would be exact; its middle is one number
-    // for all faces at that edge, which is what cancels. Finer edges have others: parents get means.
+    // The mean of the potential along an edge. The difference of a primitive would be exact. We take the value in the
+    // middle: all faces at the edge share it, so it cancels. Finer edges have other values; parents get means.
     if (dim == 3) x[of] += h[of] / 2;
     return potential(of, x[0], x[1], dim > 2 ? x[2] : 0);
   };
@@ -174,7 +174,7 @@ TEST(RefineLeaves, no_child_is_outside_of_its_cell_and_its_face_neighbours) {
         for (const std::int64_t step : {-1, 1}) {
           CellAt beside = up;
           beside[axis] += step;
-          const auto found = now.all.find(beside);  // which may be a made one itself
+          const auto found = now.all.find(beside);  // which may itself be a computed one
           if (found == now.all.end()) continue;
           low = std::min(low, found->second);
           high = std::max(high, found->second);
@@ -209,7 +209,7 @@ TEST(RefineLeaves, faces_stay_without_divergence_through_two_refinements_and_bac
     ASSERT_LT(start.worst, 1e-13 * start.scale);
     FillOptions options;
     options.edge = edge;
-    // First here and there, then next to fine cells, then all.
+    // First cells here and there, then cells next to fine ones, then all cells.
     const Part once = refine_leaves(coarse, options, one_in_two(seed));
     const Part twice = refine_leaves(once, options, one_in_two(seed + 9));
     Part all = refine_leaves(twice, options);
@@ -219,7 +219,7 @@ TEST(RefineLeaves, faces_stay_without_divergence_through_two_refinements_and_bac
       EXPECT_LT(found.worst, 1e-13 * found.scale);
       expect_shared_faces_agree(*part);
     }
-    // The fluxes of the coarse faces are those of the fine ones on them.
+    // The flux of a coarse face is the sum of the fluxes of the fine faces on it.
     restrict_to_parents(all);
     const Divergence back = divergence(all);
     EXPECT_LT(back.worst, 1e-13 * back.scale);

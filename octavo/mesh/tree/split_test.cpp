@@ -362,7 +362,7 @@ TEST(deal_particles, gives_equal_numbers_in_order_whatever_parts_they_come_in) {
     EXPECT_TRUE(have_positions(std::vector{all.attributes[0].info, all.attributes[1].info}, 2));
     EXPECT_FALSE(have_positions(std::vector{all.attributes[0].info, all.attributes[2].info}, 2));
     const auto n = static_cast<std::int64_t>(total);
-    // As they would be if they came in two old parts.
+    // The particles as they would be in two old parts.
     const auto old = deal_particles(all, 0, n, 2);
     const auto a = deal_particles(old[0], 0, n, 4), b = deal_particles(old[1], old[0].count, n, 4);
     std::vector<std::int32_t> ids;

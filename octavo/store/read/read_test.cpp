@@ -226,7 +226,7 @@ TEST(Read, the_mesh_and_the_footers_are_small) {
   }
   const auto whole = static_cast<std::uint64_t>(open_step(dir / "s").bytes);
   EXPECT_LT(whole - all, 6000u);  // table, footer and padding of some 30 streams
-  // A random tree is the worst case for its bits; real ones take a tenth.
+  // A random tree compresses worst. Real trees take a tenth.
   EXPECT_LT(mesh, whole / 20);
 }
 

@@ -92,7 +92,7 @@ TEST(StoredTriangles, parts_come_together_again) {
   for (const int parts : {1, 2}) {
     Stored stored(parts);
     const MeshOrigin origin{1, mesh_checksum(std::get<mesh::Unstructured>(stored.whole.mesh))};
-    stored.write(parts, {}, origin, 2);  // its mesh is that of step 1
+    stored.write(parts, {}, origin, 2);  // it refers to the mesh of step 1
     for (const std::int64_t step : {1, 2}) {
       const mesh::Dataset dataset = open_step(stored.store, Flow::analysis, step);
       EXPECT_EQ(dataset.num_parts, 1);
@@ -199,7 +199,7 @@ TEST(StoredTriangles, a_stream_of_fewer_values_is_damage) {
         stream.stored_checksum = base::checksum(segment.stream);
         stream.offset = segment.end;
       }
-      // Streams ascend: those behind this one go to where it is.
+      // Streams ascend, so later streams move to the place of this one.
       for (std::size_t s = 1; s < table.streams.size(); ++s)
         table.streams[s].offset =
             std::max(table.streams[s].offset, table.streams[s - 1].offset + table.streams[s - 1].stored_bytes);

@@ -40,7 +40,7 @@ std::vector<LevelGroup> level_groups(const mesh::Octree& tree) {
 }
 
 // The properties that all fields of a part share. The points of triangles count as cells of one level.
-struct Layout {
+struct LevelTable {
   std::size_t family = 1;
   std::vector<std::size_t> offsets;                 // of each level's first cell; the last entry: number of all cells
   std::vector<std::vector<std::uint32_t>> parents;  // per level; empty for level 0 and for blocks
@@ -59,13 +59,12 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
   return counted;
 }
 
-Layout layout_of(const mesh::Octree& tree, bool encodes) {
-  Layout layout{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}};
-  if (!encodes) return layout;
-  layout.parents = parents_of(tree);
-  for (std::size_t level = 0; level < tree.refined.size(); ++level)
-    layout.counted.push_back(counted_cells(tree, level));
-  return layout;
+LevelTable levels_of(const mesh::Octree& tree, bool encodes) {
+  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}};
+  if (!encodes) return table;
+  table.parents = parents_of(tree);
+  for (std::size_t level = 0; level < tree.refined.size(); ++level) table.counted.push_back(counted_cells(tree, level));
+  return table;
 }
 
 void finish(Stream& stream) {
@@ -197,27 +196,27 @@ struct LargestChunk {
 };
 
 template <class T>
-void encode_levels(std::span<const T> values, std::size_t width, const codec::Settings& settings, const Layout& layout,
-                   std::vector<Stream>& streams) {
+void encode_levels(std::span<const T> values, std::size_t width, const codec::Settings& settings,
+                   const LevelTable& table, std::vector<Stream>& streams) {
   std::vector<T> decoded(values.size());
   const auto cells = [&](std::span<T> all, std::size_t level) {
-    return all.subspan(layout.offsets[level] * width, (layout.offsets[level + 1] - layout.offsets[level]) * width);
+    return all.subspan(table.offsets[level] * width, (table.offsets[level + 1] - table.offsets[level]) * width);
   };
-  for (const LevelGroup& group : layout.groups) {
+  for (const LevelGroup& group : table.groups) {
     Stream stream = stream_of(StreamKind::field, group);
     LargestChunk largest;
     for (std::size_t level = group.first; level <= group.last; ++level) {
       const auto out = cells(decoded, level);
       codec::Context<T> context;
       context.width = width;
-      if (level == 0) context.neighbours = layout.neighbours;
-      if (!layout.parents[level].empty())
-        context = {cells(decoded, level - 1), layout.parents[level], layout.family, width};
-      context.counted = layout.counted[level];
+      if (level == 0) context.neighbours = table.neighbours;
+      if (!table.parents[level].empty())
+        context = {cells(decoded, level - 1), table.parents[level], table.family, width};
+      context.counted = table.counted[level];
       largest.see(out.size(), stream.bytes.size());
-      codec::encode(values.subspan(layout.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
+      codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
     }
-    const std::size_t begin = layout.offsets[group.first] * width, end = layout.offsets[group.last + 1] * width;
+    const std::size_t begin = table.offsets[group.first] * width, end = table.offsets[group.last + 1] * width;
     const auto raw = std::as_bytes(std::span<const T>(decoded).subspan(begin, end - begin));
     stream.codec = codec::inspect(std::span<const std::byte>(stream.bytes).subspan(largest.at)).name;
     stream.raw_bytes = raw.size();
@@ -227,12 +226,12 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
 }
 
 void encode_integer_levels(const mesh::FieldInfo& info, std::span<const std::byte> values, std::size_t width,
-                           codec::Effort effort, const Layout& layout, std::vector<Stream>& streams) {
+                           codec::Effort effort, const LevelTable& table, std::vector<Stream>& streams) {
   const std::size_t scalar = mesh::size_of(info.type);
-  for (const LevelGroup& group : layout.groups) {
+  for (const LevelGroup& group : table.groups) {
     Stream stream = stream_of(StreamKind::field, group);
     const auto part = [&](std::size_t first, std::size_t last) {
-      const std::size_t begin = layout.offsets[first] * width * scalar, end = layout.offsets[last] * width * scalar;
+      const std::size_t begin = table.offsets[first] * width * scalar, end = table.offsets[last] * width * scalar;
       return values.subspan(begin, end - begin);
     };
     for (std::size_t level = group.first; level <= group.last; ++level)
@@ -245,17 +244,17 @@ void encode_integer_levels(const mesh::FieldInfo& info, std::span<const std::byt
   }
 }
 
-void refer_to_levels(const Values& values, std::size_t width, bool checksum, const Layout& layout,
+void refer_to_levels(const Values& values, std::size_t width, bool checksum, const LevelTable& table,
                      std::vector<Stream>& streams) {
-  for (std::size_t g = 0; g < layout.groups.size(); ++g) {
-    const LevelGroup& group = layout.groups[g];
+  for (std::size_t g = 0; g < table.groups.size(); ++g) {
+    const LevelGroup& group = table.groups[g];
     Stream stream = stream_of(StreamKind::field, group);
     refer(stream, values, g, checksum);
-    const std::size_t before = layout.offsets[group.first];
+    const std::size_t before = table.offsets[group.first];
     stream.raw->first =
         (values.held ? cells_of(part_of(*values.held, 0, before)) : before) * width * mesh::size_of(values.info.type);
     for (std::size_t level = group.first; level <= group.last; ++level) {
-      const std::size_t first = layout.offsets[level], last = layout.offsets[level + 1];
+      const std::size_t first = table.offsets[level], last = table.offsets[level + 1];
       if (values.held)
         add_sparse_chunk(stream, first, last, width);
       else
@@ -295,32 +294,32 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
 }
 
 void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
-                   bool single_precision, const Layout& layout, std::vector<Stream>& streams) {
+                   bool single_precision, const LevelTable& table, std::vector<Stream>& streams) {
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, layout.offsets.back(), memory);
+  const auto bytes = packed(values, table.offsets.back(), memory);
   if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
     const auto singles = to_single(info.name, as<double>(bytes));
-    encode_levels<float>(singles, width, settings, layout, streams);
+    encode_levels<float>(singles, width, settings, table, streams);
   } else if (info.type == mesh::ScalarType::float64) {
-    encode_levels(as<double>(bytes), width, settings, layout, streams);
+    encode_levels(as<double>(bytes), width, settings, table, streams);
   } else if (info.type == mesh::ScalarType::float32) {
-    encode_levels(as<float>(bytes), width, settings, layout, streams);
+    encode_levels(as<float>(bytes), width, settings, table, streams);
   } else {
-    encode_integer_levels(info, bytes, width, settings.effort, layout, streams);
+    encode_integer_levels(info, bytes, width, settings.effort, table, streams);
   }
 }
 
-void encode_field(const Values& values, std::size_t width, const EncodeOptions& options, const Layout& layout,
+void encode_field(const Values& values, std::size_t width, const EncodeOptions& options, const LevelTable& table,
                   EncodedPart& out, std::vector<Stream>& streams) {
   const std::size_t begin = streams.size();
   const codec::Settings& settings = settings_of(values.info.name, options);
   mesh::FieldInfo info = values.info;
   const bool raw = stays_raw(info, settings, options.single_precision);
   if (raw)
-    refer_to_levels(values, width, options.checksums, layout, streams);
+    refer_to_levels(values, width, options.checksums, table, streams);
   else
-    encode_values(values, info, width, settings, options.single_precision, layout, streams);
+    encode_values(values, info, width, settings, options.single_precision, table, streams);
   for (std::size_t s = begin; s < streams.size(); ++s) {
     streams[s].field = info.name;
     streams[s].index = out.fields.size();
@@ -446,13 +445,13 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   out.intervals = 0;
   for (const MeshValues& array : part.mesh) encode_array(array, options, out);
   const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
-  const Layout layout{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}};
+  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}};
   for (const Values& field : part.fields) {
     if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
       throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
                                    " points of all planes, found " + std::to_string(field.size))
           .at("field " + field.info.name);
-    encode_field(field, 1, options, layout, out, out.streams);
+    encode_field(field, 1, options, table, out, out.streams);
   }
   for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, options.codec.effort, out);
   return out;
@@ -481,9 +480,9 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
-  const Layout layout = layout_of(*tree, encodes);
+  const LevelTable table = levels_of(*tree, encodes);
   std::vector<Stream> streams;
-  for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, layout, out, streams);
+  for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, table, out, streams);
   // The coarse groups of all fields come first, so that a reader of the coarse levels needs only a prefix of the part.
   std::stable_sort(streams.begin(), streams.end(),
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });

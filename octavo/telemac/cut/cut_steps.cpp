@@ -40,7 +40,7 @@ struct Values {
 
 void append_time(std::vector<std::byte>& bytes, const serafin::Header& header, double time) {
   bytes.resize(header.real_bytes + 8);
-  const std::uint64_t begin = serafin::time_at(serafin::layout_of(header), 0) - 4;
+  const std::uint64_t begin = serafin::time_at(serafin::offsets_of(header), 0) - 4;
   serafin::write_time(
       [&](std::uint64_t offset, std::span<const std::byte> some) {
         std::memcpy(bytes.data() + (offset - begin), some.data(), some.size());
@@ -62,8 +62,8 @@ void append_record(std::vector<std::byte>& bytes, const Values& values, const se
 }  // namespace
 
 std::uint64_t piece_bytes(const serafin::Header& header, std::int64_t steps) {
-  const serafin::Layout layout = serafin::layout_of(header);
-  return layout.steps + static_cast<std::uint64_t>(steps) * layout.step_bytes;
+  const serafin::RecordOffsets offsets = serafin::offsets_of(header);
+  return offsets.steps + static_cast<std::uint64_t>(steps) * offsets.step_bytes;
 }
 
 PiecePlace place_piece(const serafin::Series& series, const serafin::Header& like, PieceWriter& writer,
@@ -81,7 +81,7 @@ void cut_steps(const serafin::Series& series, PieceWriter& writer, const std::ve
   std::vector<std::byte> bytes;
   const std::size_t variables = series.header.variables.size();
   const auto done = [&](std::int64_t step, std::size_t v) {
-    return step * static_cast<std::int64_t>(series.layout.step_bytes) +
+    return step * static_cast<std::int64_t>(series.offsets.step_bytes) +
            static_cast<std::int64_t>(v * values.record.size());
   };
   for (std::int64_t step = 0; step < series.steps; ++step) {
@@ -92,12 +92,12 @@ void cut_steps(const serafin::Series& series, PieceWriter& writer, const std::ve
       if (v < variables) values.read(series, step, v);
       for (std::size_t part = 0; part < places.size(); ++part) {
         const PiecePlace& place = places[part];
-        const serafin::Layout layout = serafin::layout_of(place.header);
+        const serafin::RecordOffsets offsets = serafin::offsets_of(place.header);
         bytes.clear();
         if (v == 0) append_time(bytes, place.header, time);
         if (v < variables) append_record(bytes, values, series.header, points.of(static_cast<std::int32_t>(part)));
         const std::uint64_t offset =
-            v == 0 ? serafin::time_at(layout, step) - 4 : serafin::values_at(place.header, layout, step, v) - 4;
+            v == 0 ? serafin::time_at(offsets, step) - 4 : serafin::values_at(place.header, offsets, step, v) - 4;
         writer.put(place, offset, bytes);
       }
     }

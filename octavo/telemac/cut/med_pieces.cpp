@@ -96,7 +96,7 @@ fs::path MedPieces::finish(const Buckets& points, const base::Progress& progress
   const std::size_t variables = series_.header.variables.size();
   for (std::int64_t step = 0; step < series_.steps; ++step)
     for (std::size_t v = 0; v < variables; ++v) {
-      const auto per_variable = static_cast<std::int64_t>(series_.layout.step_bytes / variables);
+      const auto per_variable = static_cast<std::int64_t>(series_.offsets.step_bytes / variables);
       if (progress &&
           !progress((step * static_cast<std::int64_t>(variables) + static_cast<std::int64_t>(v)) * per_variable,
                     series_.steps * static_cast<std::int64_t>(variables) * per_variable))

@@ -258,7 +258,7 @@ TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
     };
     partition_mesh(folder / "geo.slf", folder / "T2D", options, counting);
   });
-  constexpr std::size_t stretches = 80 * 10;  // 80 elements a part, each a stretch
+  constexpr std::size_t stretches = 80 * 10;  // 80 elements per part, each part a stretch
   EXPECT_GT(most, 0U);
   EXPECT_LT(most, stretches * 2 * sizeof(std::int64_t));  // their sums, whole
 }
@@ -299,7 +299,7 @@ TEST(PartitionRanks, what_is_made_for_the_time_being_replaces_no_file) {
     EXPECT_THAT(run(ranks, folder / "geo.octavo", folder / "out/T2D", options), ::testing::Each(""));
     EXPECT_TRUE(contents(folder / "out") == expected);
   }
-  // Nor does anything stay where a further input is of no use.
+  // Nothing stays either if a further input is unusable.
   verbs::convert({folder / "geo.slf"}, folder / "torn.octavo", {});
   for (const auto& file : fs::recursive_directory_iterator(folder / "torn.octavo"))
     if (file.is_regular_file() && file.file_size() > 8192) fs::resize_file(file, 8192);
@@ -318,7 +318,7 @@ std::string meshes_of(const fs::path& file) {
   std::string text;
   for (const std::string& name : formats::med::mesh_names(file)) {
     const fs::path place = file.string() + "#" + name;
-    for (std::size_t step = 0; step < std::max<std::size_t>(1, formats::med::times(place).size()); ++step) {
+    for (std::size_t step = 0; step < std::max<std::size_t>(1, formats::med::list_steps(place).times.size()); ++step) {
       const mesh::Dataset data = formats::med::open(place, static_cast<std::int64_t>(step));
       const mesh::Part part = data.read(0, {});
       const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
@@ -407,7 +407,7 @@ TEST(PartitionRanks, ipobo_that_says_otherwise_gives_way_to_the_boundary_file) {
   options.parts = 5;
   options.method = partition::Method::inertial;
   options.boundary = folder / "geo.cli";
-  for (const std::int32_t number : {-7, 2, 0}) {  // in the place of 5
+  for (const std::int32_t number : {-7, 2, 0}) {  // in place of 5
     SerafinFixture other = f;
     other.numbers[static_cast<std::size_t>(boundary[4])] = number;
     put_file(folder / "geo.slf", serafin_bytes(other));
@@ -454,7 +454,7 @@ TEST(PartitionRanks, a_cut_that_is_given_is_that_of_any_number_of_ranks) {
   options.write_cut = folder / "cut.npy";
   EXPECT_TRUE(pieces(3, "by_method_3") == expected);
   const std::string npy = bytes_of_file(folder / "cut.npy");
-  options.parts = 0;  // as many as the cut has
+  options.parts = 0;  // the number of parts in the cut
   int number = 0;
   for (const char* cut : {"cut.txt", "cut.npy"})
     for (const int size : {1, 2, 3})

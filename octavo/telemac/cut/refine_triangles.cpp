@@ -148,12 +148,12 @@ void write_values(const serafin::Put& put, const serafin::Header& header, const 
     extend(mesh, values);
     serafin::write_coordinates(put, header, axis, 0, values);
   }
-  const serafin::Layout layout = serafin::layout_of(header);
+  const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   const auto total = static_cast<std::int64_t>(piece_bytes(header, series.steps));
   for (std::int64_t step = 0; step < series.steps; ++step) {
     serafin::write_time(put, header, step, serafin::read_time(series, step));
     for (std::size_t v = 0; v < header.variables.size(); ++v) {
-      if (progress && !progress(static_cast<std::int64_t>(serafin::values_at(header, layout, step, v)), total))
+      if (progress && !progress(static_cast<std::int64_t>(serafin::values_at(header, offsets, step, v)), total))
         throw Error(Kind::interrupted, "stopped while values were written");
       renew();
       serafin::read_values(series, step, v, 0, values);

@@ -63,7 +63,8 @@ std::int64_t cut_edges(const Triangles& mesh, const PartVector& part_of) {
 }
 
 TEST(SharedCut, joined_stretches_cut_fewer_edges_than_stretches_as_long_as_parts) {
-  // A valley that turns back twice, narrower than a part is long: the curve's stretches fall apart there.
+  // A valley that turns back twice and is narrower than a part is long. Stretches of the curve fall into several pieces
+  // there.
   Triangles mesh = random_triangles(3, 240, 8);
   for (std::size_t i = 0; i < mesh.x.size(); ++i) {
     const double turn = std::floor(mesh.x[i] / 80), along = mesh.x[i] - 80 * turn;
@@ -166,7 +167,7 @@ TEST(SharedMesh, shared_points_and_halo_are_those_found_by_hand) {
     const Triangles mesh = random_triangles(seed, 6, 5, seed % 2 == 0);
     PartVector part_of(mesh.connectivity.size() / 3);
     const auto parts = static_cast<std::int32_t>(1 + seed);
-    for (auto& part : part_of) part = static_cast<std::int32_t>(random() % (1 + seed));  // as ragged as can be
+    for (auto& part : part_of) part = static_cast<std::int32_t>(random() % (1 + seed));  // as ragged as possible
     const auto shared = shared_by_hand(mesh, part_of);
     for (const int size : {1, 3}) {
       const Found found = find(mesh, part_of, parts, size);

@@ -45,7 +45,7 @@ class Sides : public ::testing::Test {
   std::string message() {
     return message_of([&] { partition_mesh(folder_ / "geo.slf", folder_ / "T2D", options_); });
   }
-  /// As of V8: groups, of weirs with what breaks them.
+  /// A file of TELEMAC V8: groups of weirs, with the conditions that break them.
   static constexpr const char* weirs =
       "weirs of two groups\n2 1 0.25\nleft\n2\nx y z\nand\nnumbers\n"
       "1 0.5 0.5 1.5 1 2 6 7 0.5 1.5 1.25 11 12 6 7 0 0 0. 0.\n"

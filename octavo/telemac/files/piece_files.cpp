@@ -292,7 +292,7 @@ serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t
 }
 
 std::vector<std::byte> encode_piece(const serafin::Header& header, const Piece& piece, std::int32_t global_points) {
-  std::vector<std::byte> bytes(serafin::layout_of(header).steps);
+  std::vector<std::byte> bytes(serafin::offsets_of(header).steps);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> some) {
     std::copy(some.begin(), some.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
   };
@@ -326,7 +326,7 @@ std::vector<std::int32_t> read_global(const serafin::Series& piece, std::int32_t
       throw Error(Kind::corrupt, "global number of point " + std::to_string(i + 1) + ": expected 1 to " +
                                      std::to_string(most) + ", found " + std::to_string(numbers[i]))
           .at(piece.file->path().string() + (piece.begin > 0 ? ", byte " + std::to_string(piece.begin) : ""))
-          .hint("these are pieces of another mesh, or no pieces at all: a whole file has its boundary's ranks there");
+          .hint("these are pieces of another mesh, or no pieces at all: a whole file has its boundary's numbers there");
     --numbers[i];
   }
   return numbers;

@@ -271,7 +271,7 @@ void gather_coordinates(Record& record, int axis) {
     serafin::Series here;
     const serafin::Series& series = pieces.series(p, here);
     record.some.resize(record.width * at(series.header.points) + 8);
-    file::pread_all(*series.file, series.begin + (axis == 0 ? series.layout.x : series.layout.y), record.some);
+    file::pread_all(*series.file, series.begin + (axis == 0 ? series.offsets.x : series.offsets.y), record.some);
     record.scatter(p, [&](const std::byte* there, const std::byte* value, std::int32_t point) {
       if (seen[at(point)] && std::memcmp(there, value, record.width) != 0)
         throw Error(Kind::corrupt,
@@ -306,12 +306,12 @@ void write_times(const serafin::Put& put, const Pieces& pieces) {
 
 void write_steps(const serafin::Put& put, Record& record, const base::Progress& progress) {
   const Pieces& pieces = record.pieces;
-  const serafin::Layout layout = serafin::layout_of(pieces.header);
+  const serafin::RecordOffsets offsets = serafin::offsets_of(pieces.header);
   const auto total =
-      static_cast<std::int64_t>(layout.steps) + pieces.steps * static_cast<std::int64_t>(layout.step_bytes);
+      static_cast<std::int64_t>(offsets.steps) + pieces.steps * static_cast<std::int64_t>(offsets.step_bytes);
   for (std::int64_t step = 0; step < pieces.steps; ++step)
     for (std::size_t v = 0; v < pieces.header.variables.size(); ++v) {
-      const std::uint64_t offset = serafin::values_at(pieces.header, layout, step, v) - 4;
+      const std::uint64_t offset = serafin::values_at(pieces.header, offsets, step, v) - 4;
       if (progress && !progress(static_cast<std::int64_t>(offset), total))
         throw Error(Kind::interrupted, "stopped while steps were merged");
       for (std::size_t p = 0; p < pieces.count(); ++p) {
@@ -360,30 +360,30 @@ WholeMesh mesh_of(const Pieces& pieces) {
   return mesh;
 }
 
-/// Ranks on the boundary, from 1; 0 inside.
-std::vector<std::int32_t> find_boundary_ranks(const Pieces& pieces, const std::optional<serafin::Series>& mesh,
-                                              const MergeOptions& options, MergeReport& report) {
-  std::vector<std::int32_t> rank(at(pieces.plane_points), 0);
-  if (mesh) serafin::read_numbers(*mesh, 0, rank);
+/// Numbers along the boundary, from 1; 0 inside.
+std::vector<std::int32_t> find_boundary_numbers(const Pieces& pieces, const std::optional<serafin::Series>& mesh,
+                                                const MergeOptions& options, MergeReport& report) {
+  std::vector<std::int32_t> numbers(at(pieces.plane_points), 0);
+  if (mesh) serafin::read_numbers(*mesh, 0, numbers);
   const auto zero = [](std::int32_t number) { return number == 0; };
-  if (!std::all_of(rank.begin(), rank.end(), zero)) return rank;
+  if (!std::all_of(numbers.begin(), numbers.end(), zero)) return numbers;
   if (options.boundary) {
     const auto lines = serafin::read_boundary(*options.boundary, pieces.plane_points);
-    for (std::size_t k = 0; k < lines.size(); ++k) rank[at(lines[k].point - 1)] = static_cast<std::int32_t>(k + 1);
-    return rank;
+    for (std::size_t k = 0; k < lines.size(); ++k) numbers[at(lines[k].point - 1)] = static_cast<std::int32_t>(k + 1);
+    return numbers;
   }
-  report.notes.push_back("no ranks on the boundary were given: it was found from the mesh");
+  report.notes.push_back("no numbers of the boundary were given: they were found from the mesh");
   const WholeMesh whole = mesh ? mesh_of(*mesh) : mesh_of(pieces);
   const auto found = partition::find_boundary(whole.connectivity, whole.x, whole.y);
-  for (std::size_t k = 0; k < found.size(); ++k) rank[at(found[k])] = static_cast<std::int32_t>(k + 1);
-  return rank;
+  for (std::size_t k = 0; k < found.size(); ++k) numbers[at(found[k])] = static_cast<std::int32_t>(k + 1);
+  return numbers;
 }
 
 /// As TELEMAC-3D numbers them: those of a plane follow those of the one below.
-void write_ranks(const serafin::Put& put, const serafin::Header& header, std::vector<std::int32_t> rank) {
+void write_boundary_numbers(const serafin::Put& put, const serafin::Header& header, std::vector<std::int32_t> numbers) {
   for (std::int32_t plane = 0; plane < serafin::planes(header); ++plane) {
-    serafin::write_numbers(put, header, std::int64_t{plane} * static_cast<std::int64_t>(rank.size()), rank);
-    for (std::int32_t& number : rank)
+    serafin::write_numbers(put, header, std::int64_t{plane} * static_cast<std::int64_t>(numbers.size()), numbers);
+    for (std::int32_t& number : numbers)
       if (number != 0) number += header.iparam[7];
   }
 }
@@ -477,21 +477,21 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
   Pieces pieces = gather_pieces(paths, mesh, report);
   require_inputs_stay({out}, inputs_of(pieces.set, options));
-  auto rank = find_boundary_ranks(pieces, mesh, options, report);
+  auto numbers = find_boundary_numbers(pieces, mesh, options, report);
   serafin::Header& header = pieces.header;
   header.iparam[7] = static_cast<std::int32_t>(
-      std::count_if(rank.begin(), rank.end(), [](std::int32_t number) { return number != 0; }));
+      std::count_if(numbers.begin(), numbers.end(), [](std::int32_t number) { return number != 0; }));
   const std::vector<std::byte> head = serafin::encode_header(header);  // before a file is made: it may not fit
   step::NewFile file(out, options.overwrite);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.put(offset, bytes); };
   put(0, head);
   write_elements(put, header, [&](auto&& f) { mesh ? each_triangles(*mesh, f) : each_triangles(pieces, f); });
-  write_ranks(put, header, std::move(rank));
+  write_boundary_numbers(put, header, std::move(numbers));
   Record record(pieces);
-  const serafin::Layout layout = serafin::layout_of(header);
+  const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   for (const int axis : {0, 1}) {
     gather_coordinates(record, axis);
-    put(axis == 0 ? layout.x : layout.y, record.bytes);
+    put(axis == 0 ? offsets.x : offsets.y, record.bytes);
   }
   write_times(put, pieces);
   write_steps(put, record, options.progress);

@@ -14,7 +14,7 @@ struct MergeOptions {
   /// The whole geometry, which gives the order of elements and the boundary. It is a SERAFIN file; any format if pieces
   /// or output are MED.
   std::optional<std::filesystem::path> mesh;
-  std::optional<std::filesystem::path> boundary;  ///< .cli, for ranks on the boundary if the mesh has none
+  std::optional<std::filesystem::path> boundary;  ///< .cli, for numbers along the boundary if the mesh has none
   bool overwrite = false;
   base::Progress progress;  ///< in bytes written
 };
@@ -30,8 +30,8 @@ struct MergeReport {
 /// with the boundary in groups if `boundary` or a `mesh` in MED gives it. Otherwise it becomes one SERAFIN file with
 /// the pieces' title, variables, date, coordinates and steps, and the same bits of all values. A point in several
 /// pieces gets the last piece's values, as with gretel. Steps that are not whole in every piece are left out, with a
-/// note. Elements have the order of `mesh`; without one they come piece after piece. Ranks on the boundary (IPOBO) come
-/// from the mesh, else from the boundary file, else from the outline of the merged mesh.
+/// note. Elements have the order of `mesh`; without one they come piece after piece. Numbers along the boundary (IPOBO)
+/// come from the mesh, else from the boundary file, else from the outline of the merged mesh.
 ///
 /// Memory: 4 bytes for each point and plane, plus one variable of one step, plus 12 bytes for each element if there is
 /// no `mesh`. With MED, the whole mesh is in memory.

@@ -54,11 +54,11 @@ std::string canonical(const SerafinFixture& f, const fs::path& scratch) {
     word.put(value);
     bytes.replace(where, 4, word.bytes);
   };
-  put(series.layout.iparam + 4 + 28, count);
+  put(series.offsets.iparam + 4 + 28, count);
   for (std::int32_t plane = 1; plane < f.planes; ++plane)
     for (std::size_t i = 0; i < f.numbers.size(); ++i)
       if (f.numbers[i] != 0)
-        put(series.layout.numbers + 4 + 4 * (static_cast<std::size_t>(plane) * f.numbers.size() + i),
+        put(series.offsets.numbers + 4 + 4 * (static_cast<std::size_t>(plane) * f.numbers.size() + i),
             f.numbers[i] + plane * count);
   put_file(scratch, bytes);
   return bytes;
@@ -140,8 +140,8 @@ TEST(MergePieces, without_the_mesh_elements_stand_piece_after_piece_and_the_boun
   serafin::read_numbers(whole, 0, a);
   serafin::read_numbers(merged, 0, b);
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i] != 0, b[i] != 0);
-  EXPECT_EQ(bytes_of_file(folder / "whole.slf").substr(whole.layout.x),
-            bytes_of_file(folder / "merged.slf").substr(merged.layout.x));
+  EXPECT_EQ(bytes_of_file(folder / "whole.slf").substr(whole.offsets.x),
+            bytes_of_file(folder / "merged.slf").substr(merged.offsets.x));
 }
 
 TEST(MergePieces, further_results_and_split_are_cut_alike_in_3d) {
@@ -340,7 +340,7 @@ TEST(Partition, results_in_another_precision_order_or_of_planes_are_on_the_mesh)
   EXPECT_EQ(cut(pre), "no error");
   pre.planes = 3;
   EXPECT_EQ(cut(pre), "no error");
-  auto& corners = pre.mesh.connectivity;  // as a merge without the mesh leaves them
+  auto& corners = pre.mesh.connectivity;  // as if merged without the mesh
   std::rotate(corners.begin(), corners.begin() + 9, corners.end());
   std::rotate(corners.begin(), corners.begin() + 1, corners.begin() + 3);
   EXPECT_EQ(cut(pre), "no error");
@@ -485,7 +485,7 @@ TEST(Partition, zones_sections_and_weirs_are_cut_along) {
   options.weirs = folder / "weirs";
   const PartitionReport report = partition_mesh(folder / "whole.slf", folder / "T2D", options);
   EXPECT_EQ(report.files.size(), 12U);
-  std::map<std::int32_t, std::int32_t> next[2];  // of each section, from point to point
+  std::map<std::int32_t, std::int32_t> next[2];  // of each section, between its end points
   for (std::int32_t part = 0; part < 3; ++part) {
     const auto global = read_global(serafin::open_series(piece_path(folder / "T2DGEO", 3, part)), 56);
     std::istringstream zone(bytes_of_file(piece_path(folder / "T2DZFI", 3, part)));

@@ -23,12 +23,12 @@ using base::Kind;
 
 using base::at;
 
-constexpr const char* boundary_numbers = "IPOBO";
+constexpr const char* ipobo = "IPOBO";
 
 /// The file's numbers of points (record 8 of SERAFIN, MED's global numbers) as numbers in the whole mesh.
 void take_numbers(const mesh::Dataset& piece, const std::string& where, mesh::Unstructured& mesh) {
   mesh::Request numbers;
-  numbers.fields = {{boundary_numbers}};
+  numbers.fields = {{ipobo}};
   numbers.mesh = false;
   const mesh::Field field = piece.read(0, numbers).fields.at(0);
   const auto all = field.as<std::int32_t>();
@@ -37,7 +37,7 @@ void take_numbers(const mesh::Dataset& piece, const std::string& where, mesh::Un
       throw Error(Kind::corrupt, "global number of point " + std::to_string(i + 1) + ": expected 1 or more, found " +
                                      std::to_string(all[i]))
           .at(where)
-          .hint("a whole file is no piece: it has the boundary's ranks there");
+          .hint("a whole file is no piece: it has the boundary's numbers there");
     mesh.global_point.push_back(all[i] - 1);
   }
   mesh::validate(mesh);
@@ -46,7 +46,7 @@ void take_numbers(const mesh::Dataset& piece, const std::string& where, mesh::Un
 /// A dataset whose mesh has global numbers.
 mesh::Dataset as_piece(mesh::Dataset dataset, const std::string& where) {
   const auto numbered = std::any_of(dataset.header.fields.begin(), dataset.header.fields.end(),
-                                    [](const mesh::FieldInfo& info) { return info.name == boundary_numbers; });
+                                    [](const mesh::FieldInfo& info) { return info.name == ipobo; });
   const auto whole = std::make_shared<const mesh::Dataset>(dataset);
   dataset.read = [whole, where, numbered](int part, const mesh::Request& request) {
     mesh::Part read = whole->read(part, request);
@@ -60,7 +60,7 @@ mesh::Dataset as_piece(mesh::Dataset dataset, const std::string& where) {
 
 SeriesPiece med_piece(const fs::path& path) {
   const std::string where = path.string();
-  return {where, med::times(path),
+  return {where, med::list_steps(path).times,
           [path, where](std::optional<std::int64_t> step) { return as_piece(med::open(path, step), where); }};
 }
 
@@ -69,8 +69,8 @@ struct Whole {
   std::vector<SeriesPiece> pieces;
   std::vector<std::vector<std::int64_t>> global;  ///< by piece: of one plane's points, from 0
   mesh::Unstructured mesh;
-  std::vector<std::int32_t> ranks;  ///< on the boundary, of all planes
-  std::vector<double> times;        ///< of the steps that all pieces have
+  std::vector<std::int32_t> boundary;  ///< numbers along the boundary (IPOBO), of all planes
+  std::vector<double> times;           ///< of the steps that all pieces have
 };
 
 /// Piece after piece.
@@ -173,37 +173,38 @@ void require_mesh(const Whole& whole, const formats::Series& geometry) {
   }
 }
 
-/// Ranks on the boundary of the points of one plane, from the mesh or boundary file given; empty if none gives them.
-std::vector<std::int32_t> given_ranks(Whole& whole, const MergeOptions& options) {
-  std::vector<std::int32_t> ranks;
+/// Numbers along the boundary of the points of one plane, from the mesh or boundary file given; empty if none gives
+/// them.
+std::vector<std::int32_t> given_boundary_numbers(Whole& whole, const MergeOptions& options) {
+  std::vector<std::int32_t> numbers;
   if (options.mesh) {
     const formats::Series geometry = step::open_triangles(*options.mesh, std::vector<std::string>{}, "merge");
     require_mesh(whole, geometry);
     whole.mesh.connectivity = geometry.mesh.connectivity;
-    ranks = step::stored_ranks(geometry.first);
-    ranks.resize(std::min(ranks.size(), whole.mesh.x.size()));
+    numbers = step::stored_boundary_numbers(geometry.first);
+    numbers.resize(std::min(numbers.size(), whole.mesh.x.size()));
   }
-  const bool known = std::any_of(ranks.begin(), ranks.end(), [](std::int32_t rank) { return rank != 0; });
-  if (known || !options.boundary) return known ? ranks : std::vector<std::int32_t>{};
-  ranks.assign(whole.mesh.x.size(), 0);
-  std::int32_t rank = 0;
-  for (const auto& line : serafin::read_boundary(*options.boundary, static_cast<std::int32_t>(ranks.size())))
-    ranks[at(line.point - 1)] = ++rank;
-  return ranks;
+  const bool known = std::any_of(numbers.begin(), numbers.end(), [](std::int32_t number) { return number != 0; });
+  if (known || !options.boundary) return known ? numbers : std::vector<std::int32_t>{};
+  numbers.assign(whole.mesh.x.size(), 0);
+  std::int32_t number = 0;
+  for (const auto& line : serafin::read_boundary(*options.boundary, static_cast<std::int32_t>(numbers.size())))
+    numbers[at(line.point - 1)] = ++number;
+  return numbers;
 }
 
 /// Numbers the boundary points of all planes as TELEMAC-3D does: plane after plane, the lowest first.
-void find_ranks(Whole& whole, const MergeOptions& options, std::vector<std::string>& notes) {
-  const std::vector<std::int32_t> plane = given_ranks(whole, options);
+void find_boundary_numbers(Whole& whole, const MergeOptions& options, std::vector<std::string>& notes) {
+  const std::vector<std::int32_t> plane = given_boundary_numbers(whole, options);
   if (plane.empty()) {
-    notes.emplace_back("no ranks on the boundary were given: it was found from the mesh");
-    whole.ranks = step::ranks_of_mesh(whole.mesh);
+    notes.emplace_back("no numbers of the boundary were given: they were found from the mesh");
+    whole.boundary = step::number_boundary(whole.mesh);
     return;
   }
   const auto count =
       static_cast<std::int32_t>(plane.size()) - static_cast<std::int32_t>(std::count(plane.begin(), plane.end(), 0));
   for (int p = 0; p < whole.mesh.planes; ++p)
-    for (const std::int32_t rank : plane) whole.ranks.push_back(rank == 0 ? 0 : rank + p * count);
+    for (const std::int32_t number : plane) whole.boundary.push_back(number == 0 ? 0 : number + p * count);
 }
 
 /// One field of a step, from all pieces.
@@ -231,28 +232,27 @@ mesh::Field gather_field(const Whole& whole, const std::vector<mesh::Dataset>& a
 /// The first piece's, without what is the piece's own.
 mesh::Header header_of(const Whole& whole, const mesh::Dataset& piece) {
   mesh::Header header = piece.header;
-  std::erase_if(header.fields,
-                [](const mesh::FieldInfo& info) { return info.name == "GLB" || info.name == boundary_numbers; });
+  std::erase_if(header.fields, [](const mesh::FieldInfo& info) { return info.name == "GLB" || info.name == ipobo; });
   std::erase_if(header.attributes, [](const auto& attribute) { return attribute.first.starts_with("NPTIR"); });
   // A SERAFIN piece has its own counts there; in MED pieces IPARAM is the whole file's.
   if (auto iparam = formats::attribute<std::vector<std::int64_t>>(header, "iparam");
       iparam && piece.format == "serafin") {
-    const auto plane = whole.ranks.begin() + static_cast<std::ptrdiff_t>(whole.mesh.x.size());
-    (*iparam)[7] = std::count_if(whole.ranks.begin(), plane, [](std::int32_t rank) { return rank != 0; });
+    const auto plane = whole.boundary.begin() + static_cast<std::ptrdiff_t>(whole.mesh.x.size());
+    (*iparam)[7] = std::count_if(whole.boundary.begin(), plane, [](std::int32_t number) { return number != 0; });
     (*iparam)[8] = 0;
     header.attributes["iparam"] = *iparam;
   }
-  mesh::FieldInfo ranks;
-  ranks.name = boundary_numbers;
-  ranks.type = mesh::ScalarType::int32;
-  ranks.centring = mesh::Centring::node;
-  header.fields.push_back(ranks);
+  mesh::FieldInfo numbers;
+  numbers.name = ipobo;
+  numbers.type = mesh::ScalarType::int32;
+  numbers.centring = mesh::Centring::node;
+  header.fields.push_back(numbers);
   return header;
 }
 
-mesh::Field ranks_field(const Whole& whole, const mesh::FieldInfo& info) {
-  mesh::Field field = mesh::make_field(info, whole.ranks.size());
-  std::copy(whole.ranks.begin(), whole.ranks.end(), field.as<std::int32_t>().begin());
+mesh::Field numbers_field(const Whole& whole, const mesh::FieldInfo& info) {
+  mesh::Field field = mesh::make_field(info, whole.boundary.size());
+  std::copy(whole.boundary.begin(), whole.boundary.end(), field.as<std::int32_t>().begin());
   return field;
 }
 
@@ -266,8 +266,8 @@ mesh::Dataset dataset_of(const std::shared_ptr<const Whole>& whole, std::optiona
     mesh::Part part;
     part.mesh = request.mesh ? whole->mesh : mesh::Unstructured{};
     for (const std::size_t f : mesh::select_fields(header, request.fields))
-      part.fields.push_back(header.fields[f].name == boundary_numbers ? ranks_field(*whole, header.fields[f])
-                                                                      : gather_field(*whole, *all, header.fields[f]));
+      part.fields.push_back(header.fields[f].name == ipobo ? numbers_field(*whole, header.fields[f])
+                                                           : gather_field(*whole, *all, header.fields[f]));
     return part;
   };
   return dataset;
@@ -304,7 +304,7 @@ formats::Series series_of_pieces(std::vector<SeriesPiece> pieces, const MergeOpt
   whole->pieces = std::move(pieces);
   find_times(*whole, notes);
   gather_meshes(*whole);
-  find_ranks(*whole, options, notes);
+  find_boundary_numbers(*whole, options, notes);
   const std::optional<std::int64_t> last =
       whole->times.empty() ? std::nullopt : std::optional(std::ssize(whole->times) - 1);
   formats::Series series = step::series_of(dataset_of(whole, last), {}, whole->times);

@@ -56,7 +56,7 @@ mesh::Dataset dataset_of(std::vector<mesh::Part> parts, mesh::Header header = {}
   for (const auto& count : counts) out.levels.push_back(count.second);
   const auto shared = std::make_shared<std::vector<mesh::Part>>(std::move(parts));
   out.read = [shared](int part, const mesh::Request&) { return (*shared)[static_cast<std::size_t>(part)]; };
-  // Coarse on purpose: all parts may be touched.
+  // The answer is coarse on purpose: it names all parts.
   out.parts_touching = [shared](const mesh::Region&) {
     std::vector<int> all;
     for (std::size_t i = 0; i < shared->size(); ++i) all.push_back(static_cast<int>(i));
@@ -336,7 +336,7 @@ TEST(Diff, another_codes_words_for_the_same_are_no_difference) {
   EXPECT_EQ(found.variables.at(0).name, "velx");
   ASSERT_EQ(found.notes.size(), 1U);
   EXPECT_EQ(found.notes[0], "names of B in A's words: x_velocity is velx");
-  // A name that is given goes before.
+  // A given name takes precedence.
   EXPECT_TRUE(diff(dataset_of({a}, flash), dataset_of({b}, amrex), {.names = {{"velx", "x_velocity"}}}).notes.empty());
   b.fields[0].info.name = "y_velocity";
   EXPECT_FALSE(diff(dataset_of({a}, flash), dataset_of({b}, amrex)).equal);
@@ -448,7 +448,7 @@ TEST(Diff, particles_of_one_identity_are_a_multiset) {
   EXPECT_EQ(same.particles.at(0).match.matched, 6);
   EXPECT_THAT(same.notes,
               ::testing::Contains(::testing::HasSubstr("5 of A and 5 of B have the identity of another (-2")));
-  // The one that is gone is told from those that stay.
+  // The removed one is distinguished from those that stay.
   const DiffReport fewer = diff(a, step({-1, 5, -1, -2, -2}, {.1, .2, .3, .5, .4}));
   EXPECT_FALSE(fewer.equal);
   EXPECT_EQ(fewer.particles.at(0).match.missing, (std::array<std::int64_t, 2>{0, 1}));
@@ -457,7 +457,7 @@ TEST(Diff, particles_of_one_identity_are_a_multiset) {
   const DiffReport near = diff(a, step({-1, -1, -1, 5, -2, -2}, {.3 + 1e-13, .1 + 1e-13, .3 - 1e-13, .2, .5, .4}),
                                {.absolute = {{"*", 1e-12}}});
   EXPECT_TRUE(near.equal) << ::testing::PrintToString(near.reasons);
-  // A real difference is one.
+  // A real difference is reported.
   const DiffReport far = diff(a, step({-1, 5, -1, -1, -2, -2}, {.1, .2, .3, .35, .5, .4}));
   EXPECT_FALSE(far.equal);
   EXPECT_NEAR(far.particles.at(0).attributes.at(0).figures.absolute, .05, 1e-12);
@@ -489,7 +489,7 @@ TEST(Diff, does_not_depend_on_threads_and_bounds_the_parts_in_memory) {
     EXPECT_EQ(numbers(more), numbers(one));
     EXPECT_LE(more.held, 2 * threads + 2);
   }
-  // Another cutting of the same: sums agree to the last bits, extremes exactly.
+  // The same data in other parts: sums agree except for the last bits, extremes agree exactly.
   const mesh::Dataset c = sample({.domains = 5, .level_min = 3, .level_max = 5, .seed = 9, .particles = 300});
   const auto other = numbers(diff(c, b, {.ignore = {"particles"}}));
   ASSERT_EQ(other.size(), numbers(one).size());
@@ -503,7 +503,7 @@ TEST(Diff, reads_each_part_of_b_once_where_the_cutting_is_the_same) {
   EXPECT_EQ(found.reads, (std::array<std::int64_t, 2>{9, 9}));
   EXPECT_EQ(found.particles.at(0).match.matched, 100);
   const mesh::Dataset b = sample({.domains = 4, .level_min = 3, .level_max = 5, .particles = 100});
-  EXPECT_TRUE(diff(a, b, {.ignore = {"particles"}}).equal);  // the generator's particles depend on the cutting
+  EXPECT_TRUE(diff(a, b, {.ignore = {"particles"}}).equal);  // the generator's particles depend on the parts
 }
 
 }  // namespace

@@ -334,7 +334,7 @@ TEST(Sample, particles_lie_in_the_cells_of_their_part_and_follow_the_mass) {
     const auto x = particles.attributes[0].as<double>(), y = particles.attributes[1].as<double>(),
                z = particles.attributes[2].as<double>();
     for (std::size_t i = 0; i < static_cast<std::size_t>(particles.count); ++i) {
-      mesh::Coordinate oct{};  // the owner of a cell is that of its father's centre
+      mesh::Coordinate oct{};  // a cell belongs to the owner of its father's centre
       const int level = particles.attributes[8].as<std::int32_t>()[i];
       for (std::size_t a = 0; a < 3; ++a)
         oct[a] = static_cast<std::uint32_t>(std::ldexp(particles.attributes[a].as<double>()[i], level - 1));

@@ -47,7 +47,7 @@ class _Version(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """Words that the user gave may hold anything: they are quoted as they can be shown."""
+    """Quotes words of the user, which may hold any bytes, in a form that can be shown."""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(printable_lines(message), file)
@@ -92,7 +92,7 @@ def _top_parser() -> argparse.ArgumentParser:
 
 
 def _parse(words: list[str]) -> argparse.Namespace | None:
-    """The arguments of a verb, or None where help was printed."""
+    """Returns the arguments of a verb, or None if help was printed."""
     top = _top_parser()
     if words and words[0] == "help":
         (_verb_parser(words[1]) if words[1:2] and words[1] in VERBS else top).print_help()
@@ -116,7 +116,7 @@ def main(words: list[str] | None = None) -> int:
     words = sys.argv[1:] if words is None else words
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # an encoding that has not all signs of a name
+            stream.reconfigure(errors="replace")  # the encoding may lack characters of a name
     try:
         return _run(words)
     except SystemExit as stop:
@@ -147,7 +147,7 @@ def _run(words: list[str]) -> int:
 
 
 def _described(error: Exception) -> tuple[str, int]:
-    """The message for an error, and the exit code."""
+    """Returns the message for an error, and the exit code."""
     from octavo.errors import Error
 
     if isinstance(error, Error):
@@ -166,9 +166,9 @@ def _described(error: Exception) -> tuple[str, int]:
 
 
 def _missing(error: ImportError) -> tuple[str, int]:
-    """A Python package that only some verbs need, or a part of ours."""
+    """Describes a missing Python package that only some verbs need, or a missing part of ours."""
     name = (error.name or "").partition(".")[0]
-    if "failed to map segment" in str(error):  # the loader's words where memory is short
+    if "failed to map segment" in str(error):  # the loader's message if memory is short
         return f"out of memory: {error}", 5
     if name in ("", "octavo", "_core", "_mpi"):
         return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
@@ -178,7 +178,7 @@ def _missing(error: ImportError) -> tuple[str, int]:
 
 
 def _report(text: str, code: int) -> int:
-    """Prints an error: what, where, what to do. Under mpirun every rank has the same one; rank 0 tells it."""
+    """Prints an error: what, where, what to do. Under mpirun every rank has the same error; rank 0 prints it."""
     from octavo.ranks import is_root
 
     if is_root():

@@ -42,7 +42,7 @@ BASE = "raw, file a rank"
 
 
 def amount(text: str) -> int:
-    """A count with a decimal prefix: 250M is 250 000 000."""
+    """Reads a count with a decimal prefix: 250M is 250 000 000."""
     number, unit = (text[:-1], text[-1].lower()) if text[-1:].isalpha() else (text, "")
     try:
         value = float(number) * _UNITS[unit]
@@ -54,7 +54,7 @@ def amount(text: str) -> int:
 
 
 def contributors(text: str) -> list[int]:
-    """Ranks a file: "1,16,all"; all is 0."""
+    """Reads numbers of ranks per file: "1,16,all"; all is 0."""
     try:
         counts = [0 if word == "all" else options.positive(word) for word in options.names(text)]
     except ValueError:
@@ -119,7 +119,7 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def _add_last(parser: argparse.ArgumentParser) -> None:
-    """The options of all verbs, also behind the kind. A default here would undo an option before the kind."""
+    """Adds the common options behind the kind, too. A default here would undo an option before the kind."""
     options.add_json(parser)
     parser.add_argument("-q", "--quiet", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -198,7 +198,7 @@ def _measure(arguments: argparse.Namespace, bench: Any) -> int:
     given = arguments.directory
     if given is not None and not os.path.isdir(given):
         raise UsageError("the folder to write in does not exist", [given], "")
-    directory = os.path.join(given or ".", f"octavo-bench.{os.getpid()}")  # rank 0's is that of all
+    directory = os.path.join(given or ".", f"octavo-bench.{os.getpid()}")  # all ranks take rank 0's
     setup = _setup(arguments, directory)
     try:
         if arguments.kind == "async":
@@ -242,7 +242,7 @@ def _summarise(report: dict[str, Any], arguments: argparse.Namespace) -> None:
 
 
 def summary_of_samples(samples: list[dict], base: list[dict], whole: int, report: dict[str, Any]) -> dict[str, float]:
-    """Medians of one way; ratios are taken within a repetition."""
+    """Returns medians of one way of writing; ratios are taken within a repetition."""
     median = {key: _median([one[key] for one in samples]) for key in samples[0]}
     median["rate"] = whole / median["seconds"]
     median["ratio"] = _median([b["seconds"] / s["seconds"] for b, s in zip(base, samples, strict=True)])
@@ -254,7 +254,7 @@ def summary_of_samples(samples: list[dict], base: list[dict], whole: int, report
 
 
 def summary_of_runs(runs: list[dict], rows: dict[str, list[dict]], steps: int) -> dict[str, float]:
-    """Medians of one way to run; all but the whole are against the run without output in the same repetition."""
+    """Returns medians of one way to run. All but the total are relative to the same repetition's run without output."""
     off, sync = rows["off"], rows["octavo sync"]
 
     def above(key: str, of: list[dict]) -> list[float]:
@@ -336,7 +336,7 @@ def _print_runs(report: dict[str, Any], arguments: argparse.Namespace) -> None:
 
 
 def plans(arguments: argparse.Namespace, bench: Any) -> list[dict[str, Any]]:
-    """A plan for each number of contributors a file."""
+    """Makes a plan for each number of contributors per file."""
     from octavo.cli import console
 
     total = arguments.bytes

@@ -38,7 +38,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _with_valid_keys(facts: dict[str, Any]) -> dict[str, Any]:
-    """Names that differ only in bytes that are not UTF-8 stay apart."""
+    """Keeps names distinct that differ only in bytes that are not UTF-8."""
     out: dict[str, Any] = {}
     for key, item in facts.items():
         name = valid(str(key))
@@ -49,25 +49,25 @@ def _with_valid_keys(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def line(text: str = "") -> None:
-    """A line on stdout, by rank 0."""
+    """Prints a line on stdout, by rank 0."""
     if is_root():
         print(printable(text))
 
 
 def say(quiet: bool, text: str) -> None:
-    """A message on stderr, by rank 0."""
+    """Prints a message on stderr, by rank 0."""
     if not quiet and is_root():
         print(printable_lines(text), file=sys.stderr)
 
 
 def notes(quiet: bool, texts: Iterable[str]) -> None:
-    """Notes on stderr, by rank 0."""
+    """Prints notes on stderr, by rank 0."""
     for text in texts:
         say(quiet, "note: " + text)
 
 
 def size(count: float) -> str:
-    """Bytes for people: 1.5 MB (decimal prefixes)."""
+    """Formats a number of bytes for readers: 1.5 MB (decimal prefixes)."""
     for prefix in ("B", "kB", "MB", "GB", "TB"):
         if abs(count) < 1000 or prefix == "TB":
             return f"{count:.0f} {prefix}" if prefix == "B" else f"{count:.3g} {prefix}"
@@ -76,7 +76,7 @@ def size(count: float) -> str:
 
 
 def number(value: Any) -> str:
-    """A count with thin groups, or a float with six digits."""
+    """Formats a count in groups of three digits, or a float with six digits."""
     if isinstance(value, bool) or value is None:
         return "-" if value is None else str(value)
     if isinstance(value, int):
@@ -87,7 +87,7 @@ def number(value: Any) -> str:
 
 
 def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    """A table on stdout; columns whose values are numbers are aligned right."""
+    """Prints a table on stdout. Columns of numbers are aligned right."""
     if not is_root():
         return
     from rich import box
@@ -103,12 +103,12 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None
         out.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
     for row in table:
         out.add_row(*(Text(number(value)) for value in row))
-    # mpirun gives its ranks a terminal of 80 columns, wherever its own output goes.
+    # mpirun gives its ranks a terminal of 80 columns, no matter where its own output goes.
     own_terminal = sys.stdout.isatty() and launched()[1] == 1
     width = None if own_terminal else 200
 
     class Stdout(Console):
-        def on_broken_pipe(self) -> None:  # a reader that has seen enough is no error
+        def on_broken_pipe(self) -> None:  # a reader that stops early is not an error
             raise BrokenPipeError
 
     console = Stdout(width=width, highlight=False, force_terminal=own_terminal)
@@ -150,7 +150,7 @@ class Progress:
             try:
                 from rich import progress
                 from rich.console import Console
-            except ImportError:  # nothing that the work needs
+            except ImportError:  # the work does not need it
                 self._shown = False
                 return
 

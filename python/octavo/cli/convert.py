@@ -31,7 +31,7 @@ EXAMPLES = [
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
 
-# Options of some outputs: how they are asked for, what they go with, and that in words. "octavo" is a store.
+# Options that only some outputs have: a test, the outputs, and the message. "octavo" is a store.
 _CELLS = ("ramses", "flash", "amrex")
 _GOES_WITH = (
     (lambda a: a.boundary and not a.boundary_out, ("med",), "--boundary goes with --to med, or with --boundary-out"),
@@ -170,7 +170,7 @@ def parse_codecs(text: str) -> tuple[str, dict[str, str]]:
 
 
 def expand(patterns: list[str]) -> list[str]:
-    """Paths of names and patterns (which the shell may have left alone), in natural order."""
+    """Returns the paths that names and patterns mean, in natural order. Patterns may come quoted, unexpanded."""
     paths: list[str] = []
     for pattern in patterns:
         found = glob.glob(pattern) if glob.has_magic(pattern) else [pattern]
@@ -181,7 +181,7 @@ def expand(patterns: list[str]) -> list[str]:
 
 
 def _boundary(arguments: argparse.Namespace, source: str) -> dict:
-    """Makes the boundary file: before OUT, which is not written where the groups say too little."""
+    """Makes the boundary file. This comes before OUT, which is not written if the groups say too little."""
     from octavo import _core
 
     path = arguments.boundary_out
@@ -194,7 +194,7 @@ def _boundary(arguments: argparse.Namespace, source: str) -> dict:
 
 
 def _format(arguments: argparse.Namespace) -> dict | None:
-    """The format that --to says, else the one that OUT ends in; None is a store."""
+    """Returns the format that --to names, else the one that OUT's ending means; None is a store."""
     from octavo import _core
 
     out, known = arguments.paths[-1], _core.formats()
@@ -211,7 +211,7 @@ def _format(arguments: argparse.Namespace) -> dict | None:
 
 
 def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> dict:
-    """The options by the names that the compiled job takes."""
+    """Returns the options under the names that the compiled job takes."""
     codec, field_codec = parse_codecs(arguments.codec)
     return {
         "to": arguments.to,
@@ -282,7 +282,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_errors(report: dict) -> None:
-    """Errors of each field: the largest as its bound counts it, relative to each value for point."""
+    """Prints the errors of each field. The largest is measured as its bound is: for point, relative to each value."""
     from octavo.cli.console import table
 
     def number(x: float | None) -> str:

@@ -85,14 +85,14 @@ def _open_both(arguments: argparse.Namespace) -> tuple[Any, Any]:
     step = arguments.step if arguments.step_b is None else arguments.step_b
     flow = arguments.flow_b or arguments.flow
     path = arguments.b or arguments.a
-    # One --step for a store and a native output, which has only one, means the store's.
+    # With a store and a native output, which has only one step, --step means the store's step.
     if arguments.step_b is None and arguments.flow_b is None and len(_core.steps(path)) == 1 and arguments.b:
         step = flow = None
     return first, _core.open(path, flow, step)
 
 
 def _steps(path: str, flow: str | None) -> list[int]:
-    """The steps of a file or store that are compared one by one: those of the flow that opens by itself."""
+    """Returns the steps of a file or store that are compared one by one: those of the flow that opens by default."""
     from octavo import _core
 
     every = _core.steps(path)
@@ -103,7 +103,7 @@ def _steps(path: str, flow: str | None) -> list[int]:
 
 
 def _pairs(arguments: argparse.Namespace, a: Any, b: Any) -> tuple[list[tuple[int, int]], list[str]]:
-    """Steps of two series of triangles that belong together, and what is wrong with their count; none for others."""
+    """Returns pairs of steps of two series of triangles, and the problem if their counts differ; none for others."""
     if arguments.b is None or arguments.step is not None or arguments.step_b is not None:
         return [], []
     if not (a.unstructured and b.unstructured):
@@ -162,7 +162,7 @@ def _print_step(arguments: argparse.Namespace, line: dict[str, Any], report: dic
     from octavo.cli import console
     from octavo.ranks import is_root
 
-    tables = 5  # of steps that differ; the others are named
+    tables = 5  # of steps that differ; further steps are only named
     if arguments.json or arguments.quiet or not is_root():
         return
     other = "" if line["a"] == line["b"] else f" and {line['b']}"
@@ -187,7 +187,7 @@ def _print_series(report: dict[str, Any]) -> None:
 
 
 def _print_which(arguments: argparse.Namespace) -> None:
-    """Which step of several was compared, where none was named."""
+    """Says which of several steps was compared if none was named."""
     from octavo.cli import console
 
     if arguments.step is not None or arguments.step_b is not None:

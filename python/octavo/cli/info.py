@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def has_blocks(ds: Any) -> bool:
-    """Whether a cell of the tree is a block of cells, as FLASH has them."""
+    """Returns whether a cell of the tree is a block of cells, as in FLASH."""
     return not ds.unstructured and any(extent > 1 for extent in ds.block)
 
 
@@ -125,7 +125,7 @@ def _blocks(facts: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:
-    """No levels, no blocks, and lengths in metres as the format has them."""
+    """Describes triangles: no levels, no blocks, and lengths in metres as in the format."""
     from octavo.cli.console import number, size
 
     return [

@@ -27,7 +27,7 @@ def _label(field: str) -> str:
 
 
 def by_field(streams: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Streams summed up by field, in the order in which they were stored."""
+    """Sums up streams by field, in the order in which they were stored."""
     rows: dict[str, dict[str, Any]] = {}
     for stream in streams:
         row = rows.setdefault(
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_native(arguments)
     if arguments.step is not None or arguments.flow is not None:
         if not any(_matches(s, arguments) for s in steps):
-            _core.open(arguments.path, arguments.flow, arguments.step)  # says clearly that there is no such step
+            _core.open(arguments.path, arguments.flow, arguments.step)  # throws the error that there is no such step
         steps = [s for s in steps if _matches(s, arguments)]
     listed: list[dict] = []
     damaged: list[dict] = []
@@ -111,7 +111,7 @@ def _print(steps: list[dict[str, Any]]) -> None:
 
 
 def _list_native(arguments: argparse.Namespace) -> int:
-    """A native output has no codecs: one row a domain."""
+    """Lists a native output, which has no codecs: one row per domain."""
     from octavo.cli import console
 
     ds = options.open_dataset(arguments)

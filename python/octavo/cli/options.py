@@ -9,7 +9,7 @@ from octavo.errors import UsageError
 
 
 def names(text: str) -> list[str]:
-    """A comma-separated list."""
+    """Reads a comma-separated list."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -60,7 +60,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 
 def whole(text: str, bits: int = 32) -> int:
-    """A whole number that the compiled half can take; in the place of `int` for all options of that type."""
+    """Reads a whole number that fits the compiled code. All options use it instead of `int`."""
     value = int(text)
     if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
         raise argparse.ArgumentTypeError(f"expected a whole number below {2 ** (bits - 1)}, found {text}")
@@ -68,7 +68,7 @@ def whole(text: str, bits: int = 32) -> int:
 
 
 def whole64(text: str) -> int:
-    """Numbers of steps, and counts of what can be many."""
+    """Reads numbers of steps, and counts that can be large."""
     return whole(text, 64)
 
 
@@ -88,7 +88,7 @@ def add_over_time(parser: argparse.ArgumentParser) -> None:
 
 
 def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
-    """The step that PATH, --flow and --step name; headers only. Collective over `ranks`."""
+    """Opens the step that PATH, --flow and --step name; reads headers only. Collective over `ranks`."""
     from octavo import _core
 
     if getattr(arguments, "over_time", None):
@@ -99,7 +99,7 @@ def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
 
 
 def check_output(path: str, overwrite: bool) -> None:
-    """Refuses to overwrite silently, and to write where nothing can be written."""
+    """Refuses to overwrite without being asked, and to write to a place that cannot be written."""
     import os
 
     if os.path.exists(path) and not overwrite:
@@ -109,7 +109,7 @@ def check_output(path: str, overwrite: bool) -> None:
         raise UsageError("the folder of the output does not exist", [folder], "")
 
 
-#: Ends of names that say what a file is, and those that stores and files of triangles have.
+#: Endings of names that tell the format, and the endings of stores and files of triangles.
 STORE_ENDS = ("", ".octavo")
 SERAFIN_ENDS = ("", ".slf", ".srf", ".ser", ".res", ".geo")
 
@@ -131,7 +131,7 @@ def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -
 
 
 def memory(text: str) -> int:
-    """The number of bytes of a text like "8 GiB"."""
+    """Reads a number of bytes like "8 GiB"."""
     from octavo.sizes import bytes_of
 
     size = bytes_of(text)
@@ -141,7 +141,7 @@ def memory(text: str) -> int:
 
 
 def refuse_ranks(verb: str) -> None:
-    """For verbs that one process does: several would write the same file."""
+    """Refuses several processes, for verbs where all of them would write the same file."""
     from octavo.errors import Unsupported
     from octavo.ranks import launched
 

@@ -73,7 +73,7 @@ def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:
         ),
     )  # fmt: skip
     if triangles:
-        return  # all on one
+        return  # triangles have no levels
     table(
         "per level",
         ["field", "level", "leaves", "min", "max", "mean", "integral"],

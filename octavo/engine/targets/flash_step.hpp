@@ -5,7 +5,8 @@
 #include <filesystem>
 #include <vector>
 
-#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/engine/step/step_job.hpp"
+#include "octavo/engine/targets/target.hpp"
 #include "octavo/formats/flash/layout.hpp"
 
 /// A FLASH file on its way: the state that laying out and writing share.
@@ -23,7 +24,7 @@ struct OwnBlock {
 struct FlashStep {
   MPI_Comm comm = MPI_COMM_NULL;
   StepJob* job = nullptr;
-  const NativeOptions* options = nullptr;
+  const FlashTarget* target = nullptr;
   std::filesystem::path partial;
   mesh::Octree tree;
   std::vector<OwnBlock> own;               // by number
@@ -36,6 +37,11 @@ struct FlashStep {
   std::vector<std::uint32_t> order;                // cells to copy, by number
   std::vector<std::vector<std::uint32_t>> orders;  // the same in the application's numbering, where it has its own
 };
+
+/// The species that were put, with this rank's counts.
+std::vector<mesh::SpeciesInfo> species_of(const StepJob& job);
+/// Collective, and throws the same on all ranks. Writes a FLASH file inside this call, by rank 0 alone.
+void collect_flash(MPI_Comm comm, StepJob& job, const FlashTarget& target);
 
 /// Lists this rank's blocks for the other ranks, and counts the particles in each. Throws Error(usage) for a particle
 /// that is in none of them.

@@ -1,5 +1,3 @@
-#include "octavo/engine/targets/native_flash.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -8,8 +6,11 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/all_patches.hpp"
+#include "octavo/engine/targets/flash_step.hpp"
+#include "octavo/engine/targets/output_target.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/foreign.hpp"
+#include "octavo/formats/flash/lists.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
@@ -30,7 +31,7 @@ flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   flash::forget_blocks(header.attributes);
   if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
   flash::WriteOptions options;
-  options.names = step.options->names;
+  options.names = step.target->names;
   flash::WriteReport report;
   return plan_output(header, species_of(*step.job), step.plan.frame, std::move(tree), options, report);
 }
@@ -113,12 +114,16 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
   step.ranges.push_back(range);
 }
 
-void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable,
-                    const mesh::Part& part) {
-  const mesh::Field& values = part.fields[variable.field];
-  if (variable.right == variable.field) return write_values(step, file, variable, values.bytes);
+void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable) {
+  const StepJob& job = *step.job;
+  const Source& values = job.fields[variable.field];
+  if (variable.right == variable.field) {
+    std::vector<std::byte> scratch;
+    return write_values(step, file, variable, packed_values(job, values, scratch));
+  }
   write_values(step, file, variable,
-               face_values(step.plan, variable, values, part.fields[variable.right], step.own.size()));
+               face_values(step.plan, variable, field_of(job, values), field_of(job, job.fields[variable.right]),
+                           step.own.size()));
 }
 
 // Rows of this rank's particles, by block; blocks whose numbers follow one another have adjoining rows.
@@ -161,13 +166,12 @@ void write_tree(const FlashStep& step) {
 }
 
 void write_mine(FlashStep& step) {
-  if (step.job->failure) throw *step.job->failure;
-  if (step.job->part == 0) write_tree(step);
-  const mesh::Part& part = checked_copy(*step.job);
+  const StepJob& job = *step.job;
+  if (job.part == 0) write_tree(step);
   file::File file = file::open_write(step.partial);
-  for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable, part);
-  for (const mesh::Particles& particles : part.particles) write_particles(step, file, particles);
-  if (step.options->sync) file::sync(file);
+  for (const flash::OutputVariable& variable : step.plan.variables) write_variable(step, file, variable);
+  for (const SpeciesSource& species : job.species) write_particles(step, file, particles_of(job, species));
+  if (step.target->options.sync) file::sync(file);
   file.close();
 }
 
@@ -181,11 +185,11 @@ void gather_ranges(FlashStep& step) {
 
 void seal(const FlashStep& step) {
   attach_ranges(step.partial, step.plan, step.ranges);
-  if (step.options->sync) file::sync(file::open_write(step.partial));
+  if (step.target->options.sync) file::sync(file::open_write(step.partial));
 }
 
 // Collective. Turns patches into blocks of the header's size inside this call, so their values are copied twice.
-void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
+void fold_patches(MPI_Comm comm, StepJob& job) {
   // The same on all ranks: their descriptions agree.
   if (!job.patches) return;
   const auto all = gather_patches(comm, &job.patches->mine);
@@ -194,11 +198,7 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
       if (source.info.centring != mesh::Centring::cell)
         throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
             .at("field " + source.info.name);
-    copy(job, buffers);
-    if (job.failure) throw *job.failure;
-    mesh::Part tree =
-        patches_to_octree(checked_copy(job), job.patches->tree, patches_of_others(all, ranks::rank_in(comm)));
-    let_go(job, buffers);
+    mesh::Part tree = patches_to_octree(part_of(job), job.patches->tree, patches_of_others(all, ranks::rank_in(comm)));
     job.tree = std::get<mesh::Octree>(tree.mesh);
     job.patches.reset();
     for (std::size_t f = 0; f < job.fields.size(); ++f) {
@@ -214,30 +214,25 @@ void fold_patches(MPI_Comm comm, StepJob& job, Buffers& buffers) {
   });
 }
 
-}  // namespace
-
-std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
-  std::vector<mesh::SpeciesInfo> all;
-  for (const SpeciesSource& species : job.species) {
-    mesh::SpeciesInfo info{species.species, species.count, {}};
-    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
-    all.push_back(std::move(info));
+// Collective.
+StepWork start(MPI_Comm comm, const FlashTarget& target, const std::shared_ptr<StepJob>& shared,
+               const fs::path& partial) {
+  if (target.collect) {
+    collect_flash(comm, *shared, target);
+    return {};
   }
-  return all;
-}
-
-StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::path& partial,
-                     const NativeOptions& options, Buffers& buffers) {
   StepJob& job = *shared;
-  fold_patches(comm, job, buffers);
+  fold_patches(comm, job);
   const auto step = std::make_shared<FlashStep>();
   step->comm = comm;
   step->job = &job;
-  step->options = &options;
+  step->target = &target;
   step->partial = partial;
   std::vector<std::int64_t> list;
   ranks::agree(comm, [&] {
-    if (job.tree) step->tree = *job.tree;
+    // From here on the fields hold owned blocks, and not the tree's cells.
+    if (job.tree) step->tree = std::move(*job.tree);
+    job.tree.reset();
     mesh::Octree shape;
     shape.dim = job.header.dim;
     shape.roots = job.header.roots;
@@ -250,18 +245,39 @@ StepWork start_flash(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::p
   });
   number_blocks(*step, list);
   lay_out(*step);
-  ranks::agree(comm, [&] {
-    order_fields(*step);
-    copy(job, buffers);
-    if (job.failure) throw *job.failure;
-  });
+  ranks::agree(comm, [&] { order_fields(*step); });
   StepWork work;
-  work.bytes_put = bytes_of(job);
-  work.job = std::move(shared);
   work.write = [step](Writing&) { write_mine(*step); };
   work.gather = [step] { gather_ranges(*step); };
   work.seal = [step] { seal(*step); };
   return work;
+}
+
+}  // namespace
+
+std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
+  std::vector<mesh::SpeciesInfo> all;
+  for (const SpeciesSource& species : job.species) {
+    mesh::SpeciesInfo info{species.species, species.count, {}};
+    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+TargetRow flash_row(MPI_Comm comm, const mesh::Header& header, const FlashTarget& wanted) {
+  const auto target = std::make_shared<const FlashTarget>(wanted);
+  TargetRow row = output_row(comm, header, target->options, true,
+                             [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
+                               return start(comm, *target, job, partial);
+                             });
+  row.name = "a FLASH file";
+  row.stages = !target->collect;
+  row.begin = [begin = row.begin](StepJob& job) {
+    begin(job);
+    flash::set_value(job.header.attributes, "integer scalars", "nstep", job.plan.step);
+  };
+  return row;
 }
 
 }  // namespace octavo::engine

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "octavo/base/error.hpp"
-#include "octavo/engine/targets/native_flash.hpp"
+#include "octavo/engine/targets/flash_step.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {

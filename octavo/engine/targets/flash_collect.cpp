@@ -4,7 +4,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
-#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/engine/targets/flash_step.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/ranks/communicator.hpp"
 
@@ -169,7 +169,7 @@ mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
 
 }  // namespace
 
-void collect_flash(MPI_Comm comm, StepJob& job, const NativeOptions& options) {
+void collect_flash(MPI_Comm comm, StepJob& job, const FlashTarget& target) {
   std::int64_t particles = job.species.empty() ? 0 : job.species[0].count;
   MPI_Allreduce(MPI_IN_PLACE, &particles, 1, MPI_INT64_T, MPI_SUM, comm);
   ranks::agree(comm, [&] {
@@ -178,7 +178,7 @@ void collect_flash(MPI_Comm comm, StepJob& job, const NativeOptions& options) {
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return serve(comm, job);
     formats::flash::WriteOptions chosen;
-    chosen.names = options.names;
+    chosen.names = target.names;
     const auto tell_others = [&] {
       for (int r = 1; r < ranks::size_of(comm); ++r) MPI_Send(&nothing_more, 1, MPI_INT, r, 0, comm);
     };

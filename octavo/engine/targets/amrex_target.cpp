@@ -6,7 +6,8 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/all_patches.hpp"
-#include "octavo/engine/targets/native_work.hpp"
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/targets/output_target.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
@@ -37,7 +38,7 @@ struct Rows {
 struct AmrexStep {
   MPI_Comm comm = MPI_COMM_NULL;
   StepJob* job = nullptr;
-  const NativeOptions* options = nullptr;
+  const AmrexTarget* target = nullptr;
   fs::path partial;
   mesh::Header header;
   mesh::Patches all;               ///< boxes of all ranks, rank after rank on each level
@@ -47,14 +48,12 @@ struct AmrexStep {
   std::vector<amrex::MultiFabPlan> levels;
   std::vector<Species> species;
   std::vector<Rows> rows;
-  /// Fields as the application has them, a span each: what is written inside end_step() is not copied, if it is packed.
-  std::vector<std::span<const std::byte>> lent;
+  bool syncs() const { return target->options.sync; }
 };
 
-std::string multifab_of(const NativeOptions& options) {
-  return options.format == NativeFormat::amrex_plotfile ? "Cell" : options.multifab;
-}
-amrex::WriteOptions write_options(const AmrexStep& step) { return {step.options->files, step.options->sync}; }
+bool is_checkpoint(const AmrexTarget& target) { return target.kind == AmrexKind::checkpoint; }
+std::string multifab_of(const AmrexTarget& target) { return is_checkpoint(target) ? target.multifab : "Cell"; }
+amrex::WriteOptions write_options(const AmrexStep& step) { return {step.target->files, step.syncs()}; }
 
 // ------------------------------------------------------------------ laid out
 
@@ -72,10 +71,7 @@ void learn_patches(AmrexStep& step) {
 }
 
 void cut_tree(AmrexStep& step) {
-  if (!step.job->tree) return;
-  mesh::Part tree;
-  tree.mesh = *step.job->tree;
-  step.mine = std::get<mesh::Patches>(octree_to_patches(tree, step.cut).mesh);
+  if (step.job->tree) step.mine = plan_patches(*step.job->tree, step.cut).patches;
 }
 
 // Each rank's own boxes were checked when they were put.
@@ -101,7 +97,7 @@ void plan_levels(AmrexStep& step) {
   }
   for (const auto& boxes : step.all.boxes) {
     shape.boxes = {boxes, {0, 0, 0}, step.all.dim};
-    step.levels.push_back(plan_multifab(shape, step.options->files));
+    step.levels.push_back(plan_multifab(shape, step.target->files));
   }
 }
 
@@ -125,9 +121,10 @@ std::vector<std::vector<std::int64_t>> by_level(const std::vector<std::int64_t>&
 }
 
 // Collective. Particles of several ranks may lie in one box. There each rank's particles follow those of lower ranks.
-void plan_species(AmrexStep& step, const mesh::Particles& particles) {
+void plan_species(AmrexStep& step, const SpeciesSource& source) {
   Species species;
-  ranks::agree(step.comm, [&] { species.sorted = amrex::sort_particles(particles, step.header, step.all); });
+  ranks::agree(step.comm,
+               [&] { species.sorted = amrex::sort_particles(particles_of(*step.job, source), step.header, step.all); });
   std::vector<std::int64_t> counts = flat_counts(species.sorted.grids), before(counts.size());
   ranks::agree(step.comm, [&] {
     if (counts.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
@@ -141,50 +138,55 @@ void plan_species(AmrexStep& step, const mesh::Particles& particles) {
   species.plan.before = by_level(before, species.sorted.grids);
   for (std::int64_t count : counts) species.plan.total += count;
   std::array<std::int64_t, 2> most{
-      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, particles.species).value_or(1)),
+      std::max(species.sorted.next_id, amrex::kept_next_id(step.header, source.species).value_or(1)),
       species.sorted.wide ? 1 : 0};
   MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_INT64_T, MPI_MAX, step.comm);
   species.plan.next_id = most[0];
   species.plan.writer = ranks::rank_in(step.comm);
-  species.plan.packed = most[1] != 0 || step.options->format == NativeFormat::amrex_checkpoint;
+  species.plan.packed = most[1] != 0 || is_checkpoint(*step.target);
   step.species.push_back(std::move(species));
 }
 
 void make_folders(const AmrexStep& step) {
   for (std::size_t level = 0; level < step.levels.size(); ++level) {
-    amrex::make_directories(step.partial / amrex::level_name(level), step.options->sync);
+    amrex::make_directories(step.partial / amrex::level_name(level), step.syncs());
     for (const SpeciesSource& species : step.job->species)
-      amrex::make_directories(step.partial / species.species / amrex::level_name(level), step.options->sync);
+      amrex::make_directories(step.partial / species.species / amrex::level_name(level), step.syncs());
   }
 }
 
 // ------------------------------------------------------------------ written
 
-// This rank's boxes of a level, and their values.
-std::vector<amrex::ComponentValues> components_of(const AmrexStep& step, const mesh::Part& part, std::size_t first,
-                                                  std::size_t cells) {
+// The values of all fields on this rank's boxes, box after box.
+struct BoxValues {
+  std::vector<std::vector<std::byte>> memory;  // of fields that are neither staged nor packed
+  std::vector<amrex::ComponentValues> fields;
+};
+
+BoxValues values_on_boxes(const StepJob& job, const mesh::PatchOptions& cut) {
+  std::optional<mesh::TreePatches> moved;
+  if (job.tree) moved = plan_patches(*job.tree, cut);
+  BoxValues out;
+  for (const Source& source : job.fields) {
+    std::vector<std::byte>& memory = out.memory.emplace_back();
+    std::span<const std::byte> values = packed_values(job, source, memory);
+    if (moved) values = memory = values_on(*moved, values, mesh::size_of(source.info.type));
+    out.fields.push_back({source.info.type, values});
+  }
+  return out;
+}
+
+// The part of all values that lies on one level.
+std::vector<amrex::ComponentValues> components_of(const BoxValues& values, std::size_t first, std::size_t cells) {
   std::vector<amrex::ComponentValues> components;
-  for (std::size_t f = 0; f < part.fields.size(); ++f) {
-    const mesh::FieldInfo& info = part.fields[f].info;
-    const std::size_t width = mesh::size_of(info.type);
-    const std::span<const std::byte> values = step.lent.empty() ? std::span(part.fields[f].bytes) : step.lent[f];
-    components.push_back({info.type, values.subspan(first * width, cells * width)});
+  for (const amrex::ComponentValues& field : values.fields) {
+    const std::size_t width = mesh::size_of(field.type);
+    components.push_back({field.type, field.bytes.subspan(first * width, cells * width)});
   }
   return components;
 }
 
-// Lends the fields if the step is written inside the call, from arrays that need no packing.
-void lend_fields(AmrexStep& step) {
-  if (step.options->mode != Mode::sync || !step.job->patches) return;
-  for (const Source& source : step.job->fields) {
-    const auto packed = source.boxes.empty() ? as_packed(source.view) : std::nullopt;
-    if (!packed) return step.lent.clear();
-    step.lent.push_back(*packed);
-  }
-  for (Source& source : step.job->fields) source.view.cells = 0;
-}
-
-void write_levels(AmrexStep& step, const mesh::Part& part) {
+void write_levels(AmrexStep& step, const BoxValues& values) {
   std::size_t first = 0;
   for (std::size_t level = 0; level < step.levels.size(); ++level) {
     std::size_t cells = 0;
@@ -192,8 +194,8 @@ void write_levels(AmrexStep& step, const mesh::Part& part) {
       cells += static_cast<std::size_t>(num_cells(box, step.mine.dim));
     amrex::MinMax min_max;
     const std::size_t begin = step.first[level], end = begin + step.mine.boxes[level].size();
-    write_boxes(step.partial / amrex::level_name(level) / multifab_of(*step.options), step.levels[level],
-                components_of(step, part, first, cells), begin, end, min_max, write_options(step));
+    write_boxes(step.partial / amrex::level_name(level) / multifab_of(*step.target), step.levels[level],
+                components_of(values, first, cells), begin, end, min_max, write_options(step));
     const int columns = step.levels[level].shape.components;
     step.rows.push_back({amrex::table_rows(min_max.minima, columns), amrex::table_rows(min_max.maxima, columns)});
     first += cells;
@@ -201,18 +203,14 @@ void write_levels(AmrexStep& step, const mesh::Part& part) {
 }
 
 void write_mine(AmrexStep& step) {
-  if (step.job->failure) throw *step.job->failure;
-  const mesh::Part& part = checked_copy(*step.job);
-  const std::vector<mesh::Particles>& particles = part.particles;
-  for (std::size_t s = 0; s < particles.size(); ++s)
-    write_particle_data(step.partial / particles[s].species, particles[s], step.species[s].sorted, step.species[s].plan,
-                        step.header.dim, write_options(step));
-  if (!has_part(*step.job))
-    step.rows.resize(step.levels.size());
-  else if (step.job->tree)
-    write_levels(step, octree_to_patches(part, step.cut));
+  const StepJob& job = *step.job;
+  for (std::size_t s = 0; s < job.species.size(); ++s)
+    write_particle_data(step.partial / job.species[s].species, particles_of(job, job.species[s]),
+                        step.species[s].sorted, step.species[s].plan, step.header.dim, write_options(step));
+  if (has_part(job))
+    write_levels(step, values_on_boxes(job, step.cut));
   else
-    write_levels(step, part);
+    step.rows.resize(step.levels.size());
 }
 
 // ------------------------------------------------------------------ finished
@@ -232,8 +230,7 @@ std::vector<std::string> names_of(const AmrexStep& step) {
 }
 
 std::string header_of(const AmrexStep& step) {
-  if (step.options->format == NativeFormat::amrex_checkpoint)
-    return amrex::checkpoint_header(step.options->title, step.header, step.all);
+  if (is_checkpoint(*step.target)) return amrex::checkpoint_header(step.target->title, step.header, step.all);
   return amrex::plotfile_header(step.header, names_of(step), step.all);
 }
 
@@ -247,64 +244,85 @@ void gather_rows(AmrexStep& step) {
   for (Rows& rows : step.rows) rows = {joined(step.comm, rows.minima), joined(step.comm, rows.maxima)};
 }
 
+mesh::Particles without_values(const SpeciesSource& species) {
+  mesh::Particles particles{species.species, 0, {}};
+  for (const Source& source : species.attributes) particles.attributes.push_back({source.info, {}});
+  return particles;
+}
+
 void seal(AmrexStep& step) {
-  const std::string name = multifab_of(*step.options);
+  const std::string name = multifab_of(*step.target);
   for (std::size_t level = 0; level < step.rows.size(); ++level) {
     const fs::path prefix = step.partial / amrex::level_name(level) / name;
     amrex::write_text(prefix.string() + "_H",
                       header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
-                      step.options->sync);
+                      step.syncs());
   }
   for (std::size_t s = 0; s < step.species.size(); ++s) {
-    const mesh::Particles& particles = step.job->copied->particles[s];
+    const mesh::Particles particles = without_values(step.job->species[s]);
     write_particle_headers(step.partial / particles.species, particles, step.species[s].plan, step.header, step.all,
                            write_options(step));
   }
-  if (step.options->format == NativeFormat::amrex_checkpoint) {
+  if (is_checkpoint(*step.target)) {
     const amrex::NamedComponents names{name, names_of(step)};
-    write_component_names(step.partial, std::span(&names, 1), step.options->sync);
-    amrex::write_step_file(step.partial, step.header, step.all, step.options->sync);
+    write_component_names(step.partial, std::span(&names, 1), step.syncs());
+    amrex::write_step_file(step.partial, step.header, step.all, step.syncs());
   }
-  amrex::write_text(step.partial / "Header", header_of(step), step.options->sync);
-  if (step.options->sync) sync_folders(step.partial);
+  amrex::write_text(step.partial / "Header", header_of(step), step.syncs());
+  if (step.syncs()) sync_folders(step.partial);
 }
 
-}  // namespace
-
-StepWork start_amrex(MPI_Comm comm, std::shared_ptr<StepJob> shared, const fs::path& partial,
-                     const NativeOptions& options, Buffers& buffers) {
+// Collective.
+StepWork start(MPI_Comm comm, const AmrexTarget& target, const std::shared_ptr<StepJob>& shared,
+               const fs::path& partial) {
   StepJob& job = *shared;
   const auto step = std::make_shared<AmrexStep>();
   step->comm = comm;
   step->job = &job;
-  step->options = &options;
+  step->target = &target;
   step->partial = partial;
   step->header = job.header;
   step->cut.unfolded = job.header.unfolded;
-  step->cut.max_box = options.max_box;
+  step->cut.max_box = target.max_box;
   // All ranks have the levels of the deepest tree.
   step->cut.levels = job.tree ? num_levels(*job.tree) : 0;
   MPI_Allreduce(MPI_IN_PLACE, &step->cut.levels, 1, MPI_INT, MPI_MAX, comm);
   if (job.patches) step->mine = job.patches->mine;
   if (step->cut.levels > 0) ranks::agree(comm, [&] { cut_tree(*step); });
   learn_patches(*step);
-  const std::uint64_t bytes = bytes_of(job);
   ranks::agree(comm, [&] {
     plan_levels(*step);
-    if (options.format == NativeFormat::amrex_checkpoint) amrex::level_dt(step->header, step->levels.size());
-    lend_fields(*step);
+    if (is_checkpoint(target)) amrex::level_dt(step->header, step->levels.size());
     if (ranks::rank_in(comm) == 0) make_folders(*step);
-    copy(job, buffers);
-    if (job.failure) throw *job.failure;
   });
-  for (const mesh::Particles& particles : job.copied->particles) plan_species(*step, particles);
+  for (const SpeciesSource& species : job.species) plan_species(*step, species);
   StepWork work;
-  work.bytes_put = bytes;
-  work.job = std::move(shared);
   work.write = [step](Writing&) { write_mine(*step); };
   work.gather = [step] { gather_rows(*step); };
   work.seal = [step] { seal(*step); };
   return work;
+}
+
+// AMReX takes any boxes: the header's roots and block are not looked at.
+void set_boxes(StepJob& job, const mesh::Patches& patches) {
+  check(patches);
+  if (patches.dim != job.header.dim)
+    throw Error(Kind::usage, "patches in " + std::to_string(patches.dim) + " dimensions, a header in " +
+                                 std::to_string(job.header.dim));
+  job.patches = PatchSource{patches, {}, {}};
+}
+
+}  // namespace
+
+TargetRow amrex_row(MPI_Comm comm, const mesh::Header& header, const AmrexTarget& wanted) {
+  const auto target = std::make_shared<const AmrexTarget>(wanted);
+  TargetRow row = output_row(comm, header, target->options, false,
+                             [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
+                               return start(comm, *target, job, partial);
+                             });
+  row.name = is_checkpoint(*target) ? "an AMReX checkpoint" : "an AMReX plotfile";
+  row.put_patches = set_boxes;
+  return row;
 }
 
 }  // namespace octavo::engine

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/step/counted_memory.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
@@ -25,13 +26,15 @@ using ::testing::HasSubstr;
 using testing::rank;
 using testing::size;
 
-NativeOptions options_for(NativeFormat format) {
-  NativeOptions options;
-  options.format = format;
+OutputOptions options_for_tests() {
+  OutputOptions options;
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   options.sync = false;
+  options.staging_bytes = 1 << 20;
   return options;
 }
+FlashTarget to_flash() { return {.options = options_for_tests()}; }
+AmrexTarget to_amrex(AmrexKind kind = AmrexKind::plotfile) { return {.kind = kind, .options = options_for_tests()}; }
 
 double value_at(double level, double x, double y) { return level * 1e6 + x * 1e3 + y; }
 
@@ -76,7 +79,7 @@ Blocks make_blocks(int writer, int writers) {
           out.density.push_back(value_at(level, 4 * at[i][0] + x, 2 * at[i][1] + y));
           out.energy.push_back(static_cast<float>(-out.density.back()));
         }
-      // One particle in the middle of each leaf, two in those of odd x.
+      // One particle in the middle of each leaf, and two in leaves of odd x.
       if (!out.tree.owned[l][i] || out.tree.refined[l][i]) continue;
       const double edge = level == 0 ? 1 : 0.5;
       for (unsigned n = 0; n < 1 + at[i][0] % 2; ++n) {
@@ -124,7 +127,7 @@ void expect_blocks(const fs::path& path) {
   EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), whole.density));
   EXPECT_TRUE(std::ranges::equal(part.fields[1].as<float>(), whole.energy));
   const file::hdf5::File file = file::hdf5::open(path);
-  // Over leaves: root 1 is one, roots 0 and 3 are not.
+  // The range is over leaves. Root 1 is a leaf; roots 0 and 3 are not.
   EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "minimum"), value_at(0, 0, 2));
   EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "maximum"), value_at(1, 15, 7));
   EXPECT_EQ(file::hdf5::read_attribute(file, "ener", "minimum"), static_cast<float>(-value_at(1, 15, 7)));
@@ -145,10 +148,10 @@ TEST(NativeMpi, a_flash_file_written_by_all_ranks_is_the_serial_one) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;
   for (const bool collect : {false, true}) {
-    NativeOptions options = options_for(NativeFormat::flash);
-    options.collect = collect;
+    FlashTarget target = to_flash();
+    target.collect = collect;
     const Blocks blocks = make_blocks(rank(), size());
-    Writer writer(everyone(), blocks.header, options);
+    Writer writer(everyone(), blocks.header, target);
     const fs::path path = directory.path() / (collect ? "collected" : "background");
     put(writer, blocks, path);
     put(writer, blocks, path.string() + "_2");
@@ -194,14 +197,75 @@ void put_faces(Writer& writer, const Blocks& blocks, const fs::path& path) {
   writer.end_step();
 }
 
+TEST(NativeMpi, a_step_that_staging_memory_cannot_hold_is_written_inside_end_step) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  if (testing::single_threaded()) GTEST_SKIP() << "no thread in the background";
+  const testing::SharedDirectory directory;
+  for (const std::int64_t bytes : {std::int64_t{64}, std::int64_t{1} << 20}) {
+    FlashTarget target = to_flash();
+    target.options.staging_bytes = bytes;
+    const Blocks blocks = make_blocks(rank(), size());
+    Writer writer(everyone(), blocks.header, target);
+    const fs::path path = directory.path() / std::to_string(bytes);
+    put(writer, blocks, path);
+    writer.close();
+    const Statistics mine = writer.statistics();
+    EXPECT_EQ(mine.waits_for_staging, bytes == 64 ? 1 : 0);
+    EXPECT_EQ(mine.bytes_staged, bytes == 64 ? 0 : mine.bytes_put);
+    expect_blocks(path);
+    MPI_Barrier(everyone());
+  }
+}
+
+TEST(NativeMpi, copies_of_a_step_take_no_memory_but_that_for_staging) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  if (testing::single_threaded()) GTEST_SKIP() << "no thread in the background";
+  constexpr std::size_t blocks_of_rank = 4, cells = 64 * 64, fields = 8;
+  const std::size_t count = blocks_of_rank * static_cast<std::size_t>(size());
+  mesh::Octree tree;
+  tree.dim = 2;
+  tree.roots = {static_cast<std::int64_t>(count), 1, 1};
+  tree.block = {64, 64, 1};
+  tree.refined = tree.owned = {base::BitArray(count)};
+  for (std::size_t b = 0; b < blocks_of_rank; ++b)
+    tree.owned[0].set(b + blocks_of_rank * static_cast<std::size_t>(rank()));
+  mesh::Header header;
+  header.dim = 2;
+  header.roots = tree.roots;
+  header.block = tree.block;
+  header.level_origin = 1;
+  header.hi = {static_cast<double>(count), 1, 1};
+  const std::vector<double> values(count * cells, 1.5);
+  const testing::SharedDirectory directory;
+  FlashTarget target = to_flash();
+  target.options.staging_bytes = 2 << 20;
+  Writer writer(everyone(), header, target);
+  for (int step = 0; step < 2; ++step) {
+    const std::int64_t before = testing::allocated;
+    testing::most_allocated = before;
+    writer.begin_step(directory.path() / std::to_string(step), step, step);
+    writer.put_mesh(tree);
+    for (std::size_t f = 0; f < fields; ++f) {
+      ArrayView view = view_of(values);
+      view.cells = count;
+      view.block = tree.block;
+      writer.put_field("v" + std::to_string(f), view);
+    }
+    writer.end_step();
+    writer.wait();
+    EXPECT_LT(testing::most_allocated - before, static_cast<std::int64_t>(blocks_of_rank * cells * fields * 8 / 2));
+  }
+  writer.close();
+}
+
 TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_block) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;
   for (const bool collect : {false, true}) {
-    NativeOptions options = options_for(NativeFormat::flash);
-    options.collect = collect;
+    FlashTarget target = to_flash();
+    target.collect = collect;
     const fs::path path = directory.path() / (collect ? "collected" : "background");
-    Writer writer(everyone(), make_blocks(0, 1).header, options);
+    Writer writer(everyone(), make_blocks(0, 1).header, target);
     put_faces(writer, make_blocks(rank(), size()), path);
     writer.close();
     const mesh::Part part = read_whole(formats::flash::open(path));
@@ -220,7 +284,8 @@ TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_bl
           EXPECT_EQ(part.fields[4].as<double>()[i], by[30 * cell + 6 * (y + 2) + x + 1]);
         }
     const file::hdf5::File file = file::hdf5::open(path);
-    // Over leaves, all faces of a block: those of root 1 begin at x = 4, those of the last block end at x = 16.
+    // The range is over all faces of leaves. The faces of root 1 begin at x = 4, and those of the last block end at x =
+    // 16.
     EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "minimum"), value_at(0, 0, 2));
     EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "maximum"), value_at(1, 16, 7));
     MPI_Barrier(everyone());
@@ -234,8 +299,8 @@ TEST(NativeMpi, faces_that_cannot_be_written_are_named_on_all_ranks) {
   ArrayView half = view_of(blocks.density);
   half.cells = num_cells(blocks.tree);
   half.block = blocks.tree.block;
-  const auto refused = [&](NativeFormat format, mesh::Centring centring, const char* text) {
-    Writer writer(everyone(), blocks.header, options_for(format));
+  const auto refused = [&](const Target& target, mesh::Centring centring, const char* text) {
+    Writer writer(everyone(), blocks.header, target);
     writer.begin_step(directory.path() / "chk", 1, 0);
     writer.put_mesh(blocks.tree);
     writer.put_field("b_left", half, "", centring);
@@ -247,9 +312,9 @@ TEST(NativeMpi, faces_that_cannot_be_written_are_named_on_all_ranks) {
     }
     writer.close();
   };
-  refused(NativeFormat::flash, mesh::Centring::face_x, "a face variable needs both");
-  refused(NativeFormat::flash, mesh::Centring::node, "only fields of cells");
-  refused(NativeFormat::amrex_plotfile, mesh::Centring::face_x, "only fields of cells");
+  refused(to_flash(), mesh::Centring::face_x, "a face variable needs both");
+  refused(to_flash(), mesh::Centring::node, "only fields of cells");
+  refused(to_amrex(), mesh::Centring::face_x, "only fields of cells");
   EXPECT_TRUE(fs::is_empty(directory.path()));
   MPI_Barrier(everyone());
 }
@@ -259,12 +324,12 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
   const testing::SharedDirectory directory;
   Blocks blocks = make_blocks(rank(), size());
   if (rank() == size() - 1) blocks.tree.owned.back() = base::BitArray(blocks.tree.owned.back().size());
-  Writer writer(everyone(), blocks.header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), blocks.header, to_flash());
   blocks.x = blocks.y = blocks.tag = {};
   EXPECT_THROW(put(writer, blocks, directory.path() / "chk"), Error);
   EXPECT_TRUE(fs::is_empty(directory.path()));
   MPI_Barrier(everyone());
-  // The writer can be used further.
+  // The writer still works.
   put(writer, make_blocks(rank(), size()), directory.path() / "chk");
   writer.close();
   expect_blocks(directory.path() / "chk");
@@ -273,11 +338,11 @@ TEST(NativeMpi, a_tree_that_is_not_whole_is_refused_on_all_ranks_and_leaves_noth
 TEST(NativeMpi, blocks_that_two_ranks_own_are_refused_on_all_ranks_and_leave_nothing) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;
-  for (const NativeFormat format : {NativeFormat::flash, NativeFormat::amrex_plotfile}) {
-    if (format == NativeFormat::flash && !file::hdf5::available()) continue;
+  for (const Target& target : {Target(to_flash()), Target(to_amrex())}) {
+    if (std::holds_alternative<FlashTarget>(target) && !file::hdf5::available()) continue;
     Blocks blocks = rank() == 1 ? make_blocks(0, 1) : make_blocks(rank(), size());
     blocks.x = blocks.y = blocks.tag = {};
-    Writer writer(everyone(), blocks.header, options_for(format));
+    Writer writer(everyone(), blocks.header, target);
     EXPECT_THROW(
         {
           put(writer, blocks, directory.path() / "out");
@@ -294,9 +359,9 @@ TEST(NativeMpi, a_particle_in_a_block_of_another_rank_is_named) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;
   Blocks blocks = make_blocks(rank(), size());
-  // The lower left corner is the first rank's or the second's.
+  // The first rank or the second owns the lower left corner.
   blocks.x = blocks.y = blocks.tag = {0.01};
-  Writer writer(everyone(), blocks.header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), blocks.header, to_flash());
   try {
     put(writer, blocks, directory.path() / "chk");
     ADD_FAILURE() << "no error";
@@ -374,7 +439,7 @@ TEST(NativeMpi, patches_of_other_dimensions_than_the_header_are_refused) {
   const testing::SharedDirectory directory;
   mesh::Header header = header_of_boxes();
   header.dim = 3;
-  Writer writer(everyone(), header, options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header, to_amrex());
   try {
     put(writer, make_boxes(rank(), size()), directory.path() / "plt");
     ADD_FAILURE() << "no error";
@@ -404,7 +469,7 @@ void expect_boxes(const fs::path& path) {
           ASSERT_EQ(part.fields[1].as<double>()[next], static_cast<double>(static_cast<float>(-value)));
         }
       });
-  // The table of minima and maxima is that of the boxes.
+  // The table of minima and maxima agrees with the boxes.
   const auto& multifab = output.multifabs[1][0];
   for (std::size_t b = 0; b < multifab.boxes.boxes.size(); ++b) {
     const IndexBox& box = multifab.boxes.boxes[b];
@@ -433,25 +498,25 @@ void expect_boxes(const fs::path& path) {
 }
 
 TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
-  for (const NativeFormat format : {NativeFormat::amrex_plotfile, NativeFormat::amrex_checkpoint})
+  for (const AmrexKind kind : {AmrexKind::plotfile, AmrexKind::checkpoint})
     for (const int files : {0, 1, 3}) {
       const testing::SharedDirectory directory;
-      NativeOptions options = options_for(format);
-      options.files = files;
+      AmrexTarget target = to_amrex(kind);
+      target.files = files;
       const Boxes boxes = make_boxes(rank(), size());
       mesh::Header header = header_of_boxes();
       header.lo[0] = -1;
       header.periodic[1] = true;
-      Writer writer(everyone(), header, options);
+      Writer writer(everyone(), header, target);
       put(writer, boxes, directory.path() / "a");
       put(writer, boxes, directory.path() / "b");
-      // The step before has its name by now; this one has not until a collective call finds it written.
+      // The previous step has its name now. This one gets it when a collective call finds it written.
       EXPECT_TRUE(fs::exists(directory.path() / "a"));
       while (!writer.finished()) {
       }
       EXPECT_TRUE(fs::exists(directory.path() / "b"));
       MPI_Barrier(everyone());
-      if (format == NativeFormat::amrex_plotfile) {
+      if (kind == AmrexKind::plotfile) {
         expect_boxes(directory.path() / "a");
         expect_boxes(directory.path() / "b");
       } else {
@@ -492,7 +557,7 @@ TEST(NativeMpi, particles_of_amrex_outputs_have_an_identity_of_their_own_whateve
     const testing::SharedDirectory directory;
     const Boxes boxes = make_boxes(rank(), size());
     const std::vector<double> tag(boxes.id.begin(), boxes.id.end());
-    Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), header_of_boxes(), to_amrex());
     writer.begin_step(directory.path() / "plt", 9, 0.25);
     writer.put_mesh(boxes.patches);
     writer.put_field("density", view_of(boxes.density));
@@ -515,7 +580,7 @@ TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) 
     const testing::SharedDirectory directory;
     const Boxes boxes = make_boxes(rank(), size());
     const std::vector<double> half(boxes.id.size(), 0.5);
-    Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), header_of_boxes(), to_amrex());
     writer.begin_step(directory.path() / "plt", 9, 0.25);
     writer.put_mesh(boxes.patches);
     writer.put_field("density", view_of(boxes.density));
@@ -534,7 +599,7 @@ TEST(NativeMpi, particles_whose_identity_says_nothing_are_refused_on_all_ranks) 
 TEST(NativeMpi, a_checkpoint_of_amrex_wants_a_time_step_and_keeps_ids_that_are_used_up) {
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_checkpoint));
+  Writer writer(everyone(), header_of_boxes(), to_amrex(AmrexKind::checkpoint));
   const auto put_step = [&](const std::string& name, const std::vector<double>& dt) {
     writer.begin_step(directory.path() / name, 9, 0.25);
     if (!dt.empty()) writer.put_attribute("level_dt", dt);
@@ -566,7 +631,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   const testing::SharedDirectory directory;
   const Blocks blocks = make_blocks(rank(), size());
   {
-    Writer writer(everyone(), blocks.header, options_for(NativeFormat::amrex_plotfile));
+    Writer writer(everyone(), blocks.header, to_amrex());
     put(writer, blocks, directory.path() / "plt");
     writer.close();
     const auto output = formats::amrex::open_output(directory.path() / "plt");
@@ -588,7 +653,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   mesh::Header header = header_of_boxes();
   header.roots = {4, 4, 1};
   header.block = {4, 4, 1};
-  Writer writer(everyone(), header, options_for(NativeFormat::flash));
+  Writer writer(everyone(), header, to_flash());
   writer.begin_step(directory.path() / "chk", 1, 0);
   writer.put_mesh(boxes.patches);
   writer.put_field("density", view_of(boxes.density));
@@ -604,7 +669,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
 TEST(NativeMpi, a_full_disk_fails_on_all_ranks_and_leaves_nothing) {
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header_of_boxes(), to_amrex());
   if (rank() == size() - 1)
     file::set_observer([](const file::Event& event) {
       const bool hit =
@@ -632,7 +697,7 @@ TEST(NativeMpi, ranks_that_disagree_are_told) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;
   const Boxes boxes = make_boxes(rank(), size());
-  Writer writer(everyone(), header_of_boxes(), options_for(NativeFormat::amrex_plotfile));
+  Writer writer(everyone(), header_of_boxes(), to_amrex());
   writer.begin_step(directory.path() / "plt", 1, 0);
   writer.put_mesh(boxes.patches);
   writer.put_field(rank() == 0 ? "density" : "energy", view_of(boxes.density));
