@@ -87,6 +87,39 @@ struct Statistics {
   std::vector<SpeciesStatistics> particles;
 };
 
+/// Statistics as bytes between processes of one run (base/pack.hpp).
+template <class Way>
+void both(Way& way, FieldStatistics& field) {
+  both(way, field.name);
+  both(way, field.unit);
+  both(way, field.all);
+  both(way, field.levels);
+}
+template <class Way>
+void both(Way& way, AttributeStatistics& attribute) {
+  both(way, attribute.name);
+  both(way, attribute.unit);
+  for (std::int64_t* count :
+       {&attribute.count, &attribute.nan, &attribute.int_min, &attribute.int_max, &attribute.int_sum})
+    both(way, *count);
+  for (double* value : {&attribute.min, &attribute.max, &attribute.sum}) both(way, *value);
+  both(way, attribute.integer);
+}
+template <class Way>
+void both(Way& way, SpeciesStatistics& species) {
+  both(way, species.name);
+  both(way, species.count);
+  both(way, species.attributes);
+}
+template <class Way>
+void both(Way& way, Statistics& statistics) {
+  both(way, statistics.leaves);
+  both(way, statistics.volume);
+  both(way, statistics.levels);
+  both(way, statistics.fields);
+  both(way, statistics.particles);
+}
+
 // ------------------------------------------------------------------ part by part
 
 /// The sums of one field and level, which add up over parts.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/mesh/geometry.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
@@ -31,7 +32,10 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
   Stats result{{}, std::move(scope.listed), scope.bytes, std::move(scope.text)};
   if (step.unstructured) {
-    result.statistics = detail::triangle_statistics(step, fields, options.region);
+    base::agree(options.ranks, [&] {
+      if (options.ranks.rank == 0) result.statistics = detail::triangle_statistics(step, fields, options.region);
+    });
+    if (options.ranks.size > 1) result.statistics = base::from_first(options.ranks, result.statistics);
     return result;
   }
   const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), made);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
-#include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 
@@ -57,11 +56,9 @@ Job make_job(const analysis::Frame& frame, const Workers& workers) {
   const DealtRows rows = deal_rows(frame, ranks);
   job.row_bytes = frame.pixels[0] * sizeof(double) * (frame.kind == analysis::Projection::mean ? 2 : 1);
   const std::size_t most_rows = DealtRows{rows.rows, rows.block, 0, rows.ranks}.count();
-  job.most_bytes = std::max(small_tile, most_rows * job.row_bytes / (4 * static_cast<std::size_t>(job.threads)));
-  base::agree(ranks, [&] {
-    base::need_memory(rows.count() * job.row_bytes, "the image");
-    job.image = analysis::blank_rows(frame, rows);
-  });
+  job.most_bytes =
+      std::clamp(most_rows * job.row_bytes / (2 * static_cast<std::size_t>(job.threads)), small_tile, large_tile);
+  base::agree(ranks, [&] { job.image = analysis::blank_rows(frame, rows); });
   return job;
 }
 

@@ -22,7 +22,8 @@ struct Drawing {
 analysis::ImageRows sum_image(std::size_t parts, const Workers& workers, const analysis::Frame& frame,
                               const std::function<Drawing(std::size_t i)>& read);
 
-/// A tile that takes at most so many bytes is never drawn in bands: who draws smaller images need not know footprints.
-constexpr std::size_t small_tile = std::size_t{16} << 20;
+/// A tile that takes at most so many bytes is never drawn in bands: whoever draws smaller images need not know
+/// footprints. One that takes more than large_tile always is.
+constexpr std::size_t small_tile = std::size_t{8} << 20, large_tile = std::size_t{24} << 20;
 
 }  // namespace octavo::verbs

@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -20,6 +22,7 @@
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/thread_ranks.hpp"
 #include "tests/support/write_triangles.hpp"
 
 namespace octavo::verbs {
@@ -107,6 +110,35 @@ TEST(Triangles, integrals_are_those_of_the_linear_function) {
   EXPECT_EQ(all.min.value, 1);
   EXPECT_EQ(all.max.value, Linear::value(0, 6, 5));
   EXPECT_EQ(all.max.centre[0], 6);
+}
+
+TEST(Triangles, one_rank_reads_them_and_all_have_the_results) {
+  const Linear linear(3);
+  std::atomic<int> reads = 0;
+  mesh::Dataset step = step::open(linear.path, {{}, 0});
+  step.read = [&reads, read = step.read](int part, const mesh::Request& request) {
+    ++reads;
+    return read(part, request);
+  };
+  MapOptions options;
+  options.field = "VARIABLE 0";
+  options.pixels = 40;
+  const Map whole = verbs::map(step, options);
+  const double integral = verbs::stats(step, {.fields = {{"VARIABLE 0"}}}).statistics.fields.at(0).all.integral;
+  reads = 0;
+  testing::run_ranks(3, [&](const base::Ranks& ranks) {
+    MapOptions mine = options;
+    mine.ranks = ranks;
+    const Map part = verbs::map(step, mine);
+    const auto rows = rows_of(part, ranks, {0, part.ny});
+    EXPECT_TRUE(ranks.rank > 0 ||
+                std::memcmp(rows.data(), whole.values.data(), whole.values.size() * sizeof(double)) == 0);
+    StatsOptions fields;
+    fields.fields = {{"VARIABLE 0"}};
+    fields.ranks = ranks;
+    EXPECT_EQ(verbs::stats(step, fields).statistics.fields.at(0).all.integral, integral);
+  });
+  EXPECT_EQ(reads, 2);
 }
 
 TEST(Triangles, planes_are_seen_from_above_by_their_heights) {

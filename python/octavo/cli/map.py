@@ -1,5 +1,6 @@
 """Project a field along an axis to a picture (.png), a NumPy array (.npy) or HDF5 (.h5). Every cell counts with the exact
-part of each pixel that it covers. 2-D data gives the map of its values."""
+part of each pixel that it covers. 2-D data gives the map of its values. Under mpirun the ranks share the domains, and
+each holds some rows of the image."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ EXAMPLES = [
     "octavo map output_00080 --field density",
     "octavo map run.octavo --field pressure --weight density --axis x --pixels 2048 -o pressure.png",
     "octavo map run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 -o core.npy",
+    "mpirun -n 8 octavo map run.octavo --field density --pixels 10000 -o density.npy",
     "octavo map r2d.slf --field 'WATER DEPTH' --over-time max --mask 'WATER DEPTH>0.01' -o flood.png",
 ]
 
