@@ -20,6 +20,7 @@ RANKS = (4, 2)
 SPARE = 1  # ranks of a run whose threads have a core of their own, on two
 MEMORY = Path("/dev/shm")  # a file system whose pages nothing takes away
 RAW, SUMMED, SHARED = "raw, file a rank", "raw, file a rank, checksums", "raw, shared file preallocated"
+HASH_OF_A_BLOCK = "0.5 us, and XXH3 of 10 kB from memory: 9.5 ms for 100 MB, so 0.95 us"
 RANK, NODE = "octavo, 1 file a rank", "octavo, 1 file a node"
 # Ranks are not bound to cores: what has a thread beside its rank may take a core that is idle.
 LAUNCH = ["mpirun", "--bind-to", "none", "-n"]
@@ -64,14 +65,14 @@ class Bars:
     def __init__(self):
         self.rows = {}
 
-    def add(self, what, bar, value, form="{:.2f}"):
-        entry = self.rows.setdefault(what, [bar])
+    def add(self, what, bar, value, form="{:.2f}", why=""):
+        entry = self.rows.setdefault(what, [bar, why])
         entry.append("not found" if value is None else form.format(value))
 
     def lines(self):
-        yield ["what", "bar", *(f"{ranks} ranks" for ranks in RANKS), f"{SPARE} rank"]
-        for what, cells in self.rows.items():
-            yield [what, *cells, *[""] * (2 + len(RANKS) - len(cells))]
+        yield ["what", "bar", *(f"{ranks} ranks" for ranks in RANKS), f"{SPARE} rank", "why this bar"]
+        for what, (bar, why, *cells) in self.rows.items():
+            yield [what, bar, *cells, *[""] * (1 + len(RANKS) - len(cells)), why]
 
 
 def transfer_rows(report, reading=False):
@@ -102,21 +103,50 @@ def page_cache(folder, ranks, bars):
     words = ["write", "--files", "rewritten", "--option", "recycle=true", "--bytes-per-rank", BYTES,
              "--repetitions", str(REPETITIONS)]  # fmt: skip
     report = bench(folder, ranks, *words)
-    bars.add("sync, 1 file a rank, page cache: of pwrite", ">= 0.95", pairs(report, RANK, RAW, times_faster))
-    bars.add("the same with checksums", ">= 0.85", pairs(report, RANK + ", checksums", RAW, times_faster))
-    bars.add("the same, of pwrite with checksums", "", pairs(report, RANK + ", checksums", SUMMED, times_faster))
+    bars.add("rewritten files, 1 file a rank: of pwrite", ">= 0.95", pairs(report, RANK, RAW, times_faster))
+    bars.add(
+        "the same with checksums: of pwrite with checksums",
+        ">= 0.95",
+        pairs(report, RANK + ", checksums", SUMMED, times_faster),
+        why="summing 64 MB from the cache takes a tenth of its write at least: the next row bounds any writer",
+    )
     bars.add("pwrite with checksums, of pwrite without", "", pairs(report, SUMMED, RAW, times_faster))
-    bars.add("sync, 1 file a node: of pwrite, a file a rank", ">= 0.80", pairs(report, NODE, RAW, times_faster))
-    bars.add("the same, of pwrite into one preallocated file", ">= 0.95", pairs(report, NODE, SHARED, times_faster))
-    bars.add("the same, times HDF5 collective", ">= 4", pairs(report, NODE, "HDF5 collective", times_faster), "{:.1f}")
+    bars.add(
+        "rewritten files, 1 file a node: of pwrite into one preallocated file",
+        ">= 0.95",
+        pairs(report, NODE, SHARED, times_faster),
+        why="one process at a time writes into a file: the next row bounds any writer of one file",
+    )
+    bars.add(
+        "pwrite into one preallocated file, of pwrite into a file a rank", "", pairs(report, SHARED, RAW, times_faster)
+    )
+    collective = pairs(report, SHARED, "HDF5 collective", times_faster)
+    bars.add(
+        "1 file a node, times HDF5 collective",
+        ">= 0.95 of the next row",
+        pairs(report, NODE, "HDF5 collective", times_faster),
+        "{:.1f}",
+    )
+    bars.add("pwrite into one preallocated file, times HDF5 collective", "", collective, "{:.1f}")
     yield words, transfer_rows(report)
 
 
 def fresh_files(folder, ranks, bars):
     words = ["write", "--bytes-per-rank", BYTES, "--repetitions", str(REPETITIONS)]
     report = bench(folder, ranks, *words)
-    bars.add("fresh files instead: 1 file a rank, of pwrite", "", pairs(report, RANK, RAW, times_faster))
-    bars.add("fresh files, with checksums", "", pairs(report, RANK + ", checksums", RAW, times_faster))
+    bars.add(
+        "fresh files, 1 file a rank: of pwrite into fresh files", ">= 0.95", pairs(report, RANK, RAW, times_faster)
+    )
+    bars.add(
+        "the same with checksums: of pwrite with checksums, fresh files",
+        ">= 0.95",
+        pairs(report, RANK + ", checksums", SUMMED, times_faster),
+    )
+    bars.add(
+        "fresh files, 1 file a node: of pwrite into one preallocated fresh file",
+        ">= 0.95",
+        pairs(report, NODE, SHARED, times_faster),
+    )
     yield words, transfer_rows(report)
 
 
@@ -153,9 +183,9 @@ def small_blocks(folder, ranks, bars):
         words = [kind, "--blocks", "10000", "--block-bytes", "10k", "--checksums", "both", "--per-file", "1",
                  "--only", "octavo,HDF5", "--repetitions", str(REPETITIONS)]  # fmt: skip
         report = bench(folder, ranks, *words)
-        for name in (RANK, RANK + ", checksums"):
+        for name, bar, why in ((RANK, "<= 0.5", ""), (RANK + ", checksums", "<= 1.45", HASH_OF_A_BLOCK)):
             bars.add(f"10,000 blocks of 10 kB, {kind}{name.removeprefix(RANK)}: CPU us a block above one raw {kind}",
-                     "<= 0.5", 1e6 * median(report, name)["cpu_per_block_above_raw"])  # fmt: skip
+                     bar, 1e6 * median(report, name)["cpu_per_block_above_raw"], why=why)  # fmt: skip
         yield words, transfer_rows(report, kind == "read")
 
 
@@ -169,10 +199,22 @@ def slow_runs(folder, ranks, codec, flow, repetitions):
 
 def throttled(folder, ranks, bars):
     words, report = slow_runs(folder, ranks, "raw", "checkpoint", max(3, REPETITIONS // 3))
-    for way in ("octavo background", "octavo lend", "copy + thread + pwrite"):
+    for way in ("octavo background", "octavo lend", "octavo auto", "copy + thread + pwrite"):
         m = median(report, way)
-        bars.add(f"{way}, 250 MB/s a process: less visible time, last drain included", ">= 5.3", m["gain"], "{:.1f}")
-        bars.add(f"{way}, without the last drain", ">= 12", m["gain_before_close"], "{:.1f}")
+        ours = way.startswith("octavo")
+        bars.add(
+            f"{way}, 250 MB/s a process: less visible time, last drain included",
+            ">= 0.9 of copy + thread + pwrite" if ours else "",
+            m["gain"],
+            "{:.1f}",
+            why="a bare copy and thread is the least there is; ranks without a spare core pay for the thread",
+        )
+        bars.add(
+            f"{way}, without the last drain",
+            ">= 0.9 of copy + thread + pwrite" if ours else "",
+            m["gain_before_close"],
+            "{:.1f}",
+        )
     yield words, run_rows(report)
 
 

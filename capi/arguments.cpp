@@ -83,6 +83,12 @@ store::Flow flow_of(int flow) {
   return flow == OCTAVO_CHECKPOINT ? store::Flow::checkpoint : store::Flow::analysis;
 }
 
+engine::Safety safety_of(int safety) {
+  if (safety < OCTAVO_SAFE_LOCAL || safety > OCTAVO_SAFE_STORE)
+    throw Error(Kind::usage, "safety: expected 0 to 4, found " + std::to_string(safety));
+  return static_cast<engine::Safety>(safety);
+}
+
 void copy_text(const std::string& from, char* to, std::size_t size) {
   if (from.size() >= size)
     throw Error(Kind::usage,

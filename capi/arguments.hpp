@@ -72,6 +72,7 @@ std::vector<std::string> texts_from(const char* const* values, std::int64_t coun
 
 mesh::ScalarType type_of(int type);
 store::Flow flow_of(int flow);
+engine::Safety safety_of(int safety);
 /// Copies a text and its closing 0 into `size` bytes. Throws Error(usage) if it is longer.
 void copy_text(const std::string& from, char* to, std::size_t size);
 /// Throws Error(unsupported) unless the space is OCTAVO_HOST.

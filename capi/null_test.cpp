@@ -101,6 +101,8 @@ TEST(CapiNullMpi, no_handle_is_a_wrong_use) {
       {"writer", [](E e) { return octavo_writer_wait(nullptr, e); }},
       {"writer", [&](E e) { return octavo_writer_get_steps(nullptr, &count, e); }},
       {"writer", [&](E e) { return octavo_writer_newest_durable(nullptr, OCTAVO_CHECKPOINT, &number, &count, e); }},
+      {"writer",
+       [&](E e) { return octavo_writer_newest_safe(nullptr, OCTAVO_CHECKPOINT, OCTAVO_SAFE_XOR, &number, &count, e); }},
       {"writer", [&](E e) { return octavo_writer_newest_drained(nullptr, OCTAVO_CHECKPOINT, &number, &count, e); }},
       {"writer", [&](E e) { return octavo_writer_get_statistics(nullptr, text, 8, e); }},
       {"writer", [](E e) { return octavo_writer_close(nullptr, e); }},

@@ -218,6 +218,15 @@ OCTAVO_API int octavo_writer_open(
 
 typedef enum octavo_flow OCTAVO_INT { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 } octavo_flow;
 
+/* What a step survives: options partner_every, xor_every, rs_every and drain_every of a run with a staging directory. */
+typedef enum octavo_safety OCTAVO_INT {
+  OCTAVO_SAFE_LOCAL = 0,    /* the end of the job */
+  OCTAVO_SAFE_PARTNER = 1,  /* the loss of a node: another has a copy */
+  OCTAVO_SAFE_XOR = 2,      /* the loss of any one node of a group */
+  OCTAVO_SAFE_RS = 3,       /* the loss of any two nodes of a group */
+  OCTAVO_SAFE_STORE = 4     /* the loss of all nodes */
+} octavo_safety;
+
 /* Tells whether to write this step. A store's options checkpoint.every and analysis.every decide; other targets take
  * every step. Call it at every step of the simulation. It is collective if the options count wall time. */
 OCTAVO_API int octavo_writer_due(
@@ -310,6 +319,16 @@ OCTAVO_API int octavo_writer_get_steps(
 OCTAVO_API int octavo_writer_newest_durable(
     const octavo_writer* writer,
     octavo_flow flow,             /* targets other than a store: OCTAVO_CHECKPOINT */
+    int* any,                     /* out: flag: there is one */
+    int64_t* step,                /* out, if there is one */
+    octavo_error* error);
+
+/* The same for steps that survive at least what `safety` says. OCTAVO_SAFE_LOCAL is newest_durable, OCTAVO_SAFE_STORE is
+ * newest_drained. Analysis steps survive the loss of a node only in the store. */
+OCTAVO_API int octavo_writer_newest_safe(
+    const octavo_writer* writer,
+    octavo_flow flow,
+    octavo_safety safety,
     int* any,                     /* out: flag: there is one */
     int64_t* step,                /* out, if there is one */
     octavo_error* error);

@@ -239,6 +239,15 @@ TEST(CapiMpi, a_failed_restart_is_remembered_and_forgotten) {
   EXPECT_TRUE(any == 1 && durable == 2);
   EXPECT_EQ(octavo_writer_newest_drained(writer, OCTAVO_CHECKPOINT, &any, &durable, &error), 0) << error.message;
   EXPECT_TRUE(any == 1 && durable == 2);
+  for (const octavo_safety safety :
+       {OCTAVO_SAFE_LOCAL, OCTAVO_SAFE_PARTNER, OCTAVO_SAFE_XOR, OCTAVO_SAFE_RS, OCTAVO_SAFE_STORE}) {
+    any = 0;
+    EXPECT_EQ(octavo_writer_newest_safe(writer, OCTAVO_CHECKPOINT, safety, &any, &durable, &error), 0) << error.message;
+    EXPECT_TRUE(any == 1 && durable == 2);
+  }
+  EXPECT_EQ(octavo_writer_newest_safe(writer, OCTAVO_CHECKPOINT, static_cast<octavo_safety>(5), &any, &durable, &error),
+            2);
+  EXPECT_STREQ(error.message, "safety: expected 0 to 4, found 5");
   EXPECT_EQ(octavo_writer_newest_durable(writer, OCTAVO_ANALYSIS, &any, &durable, &error), 0) << error.message;
   EXPECT_EQ(any, 0);
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;

@@ -70,6 +70,7 @@ program octavo_test
   newest = 0
   call expect(writer%newest_durable(octavo_checkpoint, newest) .and. newest == 3, 'newest durable step')
   call expect(writer%newest_drained(octavo_checkpoint, newest) .and. newest == 3, 'newest step in the store')
+  call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_rs, newest) .and. newest == 3, 'newest safe step')
   call expect(.not. writer%newest_durable(octavo_analysis, newest), 'no analysis step')
   call writer%get_statistics(json)
   call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')

@@ -269,6 +269,12 @@ int octavo_writer_newest_durable(const octavo_writer* writer, octavo_flow flow, 
   return guard(error, [&] { tell(checked(writer, "writer").writer.newest_durable(flow_of(flow)), any, step); });
 }
 
+int octavo_writer_newest_safe(const octavo_writer* writer, octavo_flow flow, octavo_safety safety, int* any,
+                              int64_t* step, octavo_error* error) {
+  return guard(
+      error, [&] { tell(checked(writer, "writer").writer.newest_safe(flow_of(flow), safety_of(safety)), any, step); });
+}
+
 int octavo_writer_newest_drained(const octavo_writer* writer, octavo_flow flow, int* any, int64_t* step,
                                  octavo_error* error) {
   return guard(error, [&] { tell(checked(writer, "writer").writer.newest_drained(flow_of(flow)), any, step); });

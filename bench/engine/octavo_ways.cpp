@@ -111,6 +111,7 @@ engine::Options engine_options(const Setup& setup, int per_file, bool checksums,
   options.mode = mode;
   options.contributors_per_file = per_file;
   options.checksums = checksums;
+  options.drop_pages = setup.sync;  // without syncs nobody waits for a disk, and no peer asks it to write
   options.checkpoint.codec = options.analysis.codec = engine::parse_codec(setup.codec);
   for (const auto& [name, value] : setup.options) engine::set_option(options, name, value);
   return options;

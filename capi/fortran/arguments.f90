@@ -7,6 +7,9 @@ module octavo_arguments
 
   ! Names and numbers of octavo.h's enums.
   integer, parameter :: octavo_checkpoint = 0, octavo_analysis = 1
+  !> What a step survives: the end of the job; the loss of a node; of one node of a group; of two; of all nodes.
+  integer, parameter :: octavo_safe_local = 0, octavo_safe_partner = 1, octavo_safe_xor = 2, octavo_safe_rs = 3, &
+    octavo_safe_store = 4
   integer, parameter :: octavo_store = 0, octavo_flash = 1, octavo_amrex_plotfile = 2, octavo_amrex_checkpoint = 3, &
                         octavo_serafin = 4, octavo_med = 5
   integer, parameter :: octavo_cell = 0, octavo_face_x = 1, octavo_face_y = 2, octavo_face_z = 3, octavo_node = 4

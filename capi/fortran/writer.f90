@@ -32,6 +32,7 @@ module octavo_writing
     procedure :: get_steps                      !< integer ([error]): steps that are durable, and those
                                                 !< that a SERAFIN or MED file had when it was opened
     procedure :: newest_durable                 !< logical (flow, step [, error]): .false.: there is none yet
+    procedure :: newest_safe                    !< logical (flow, safety, step [, error]): survives that: octavo_safe_xor ...
     procedure :: newest_drained                 !< the same for steps in the store itself, not in a staging directory
     procedure :: get_statistics                 !< collective: (text [, error]): allocates `text`, JSON
     procedure :: close => writer_close          !< collective ([error])
@@ -70,6 +71,16 @@ module octavo_writing
       import
       type(c_ptr), value :: writer
       integer(c_int), value :: flow
+      integer(c_int), intent(out) :: any
+      integer(c_int64_t), intent(inout) :: step
+      type(c_error), intent(out) :: error
+    end function
+  end interface
+  interface
+    integer(c_int) function c_newest_safe(writer, flow, safety, any, step, error) bind(c, name='octavo_writer_newest_safe')
+      import
+      type(c_ptr), value :: writer
+      integer(c_int), value :: flow, safety
       integer(c_int), intent(out) :: any
       integer(c_int64_t), intent(inout) :: step
       type(c_error), intent(out) :: error
@@ -576,6 +587,21 @@ contains
     integer, intent(inout) :: step
     type(octavo_error), intent(inout), optional :: error
     any = newest(c_newest_drained, self, flow, step, error)
+  end function
+
+  logical function newest_safe(self, flow, safety, step, error) result(any)
+    class(octavo_writer), intent(in) :: self
+    integer, intent(in) :: flow, safety
+    integer, intent(inout) :: step
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    integer(c_int) :: found
+    integer(c_int64_t) :: number
+    found = 0
+    number = step
+    call check(c_newest_safe(self%handle, int(flow, c_int), int(safety, c_int), found, number, what), what, error)
+    any = found /= 0
+    step = int(number)
   end function
 
   logical function newest(ask, self, flow, step, error) result(any)

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "octavo/base/cores.hpp"
 
 namespace octavo::base {
 
@@ -21,14 +24,31 @@ int thread_count(int requested) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void leave_binding() noexcept {
-  // The mask has room for 65536 cores, more than any machine has.
-  std::array<unsigned long, 1024> cores{}, own{};
-  auto* set = reinterpret_cast<cpu_set_t*>(cores.data());
-  if (sched_getaffinity(getppid(), sizeof cores, set) < 0) return;
-  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) < 0) return;
+namespace {
+
+// The mask has room for 65536 cores, more than any machine has.
+using CoreMask = std::array<unsigned long, 1024>;
+
+// Cores of this process and of its parent; no core if the system does not tell.
+CoreMask cores_of_parent_and_own() noexcept {
+  CoreMask cores{}, own{};
+  if (sched_getaffinity(getppid(), sizeof cores, reinterpret_cast<cpu_set_t*>(cores.data())) < 0) return {};
+  if (sched_getaffinity(0, sizeof own, reinterpret_cast<cpu_set_t*>(own.data())) < 0) return {};
   for (std::size_t i = 0; i < cores.size(); ++i) cores[i] |= own[i];
-  sched_setaffinity(0, sizeof cores, set);
+  return cores;
+}
+
+}  // namespace
+
+void leave_binding() noexcept {
+  const CoreMask cores = cores_of_parent_and_own();
+  sched_setaffinity(0, sizeof cores, reinterpret_cast<const cpu_set_t*>(cores.data()));
+}
+
+int cores_without_binding() noexcept {
+  int count = 0;
+  for (const unsigned long word : cores_of_parent_and_own()) count += std::popcount(word);
+  return count > 0 ? count : thread_count(0);
 }
 
 namespace {

@@ -68,6 +68,8 @@ std::string hints_of(const Options& options) {
 std::vector<Row> rows() {
   Options keeping;
   keeping.keep_last = 2;
+  Options staged;
+  staged.staging_directory = "/local";
   std::vector<Row> all{
       {"contributors_per_file", "4", "4", member(&Options::contributors_per_file)},
       {"writers_per_node", "2", "2", member(&Options::writers_per_node)},
@@ -82,11 +84,19 @@ std::vector<Row> rows() {
       {"recycle", "no", "false", [](const Options& options) { return std::string(recycles(options) ? "yes" : "no"); },
        keeping},
       {"staging_directory", "/local", "\"/local\"", member(&Options::staging_directory)},
+      {"partner_every", "2", "2", member(&Options::partner_every), staged},
+      {"xor_every", "2", "2", member(&Options::xor_every), staged},
+      {"rs_every", "2", "2", member(&Options::rs_every), staged},
+      {"group_size", "4", "4", member(&Options::group_size)},
+      {"drain_every", "3", "3", member(&Options::drain_every), staged},
+      {"copy_bandwidth", "1G", "\"1G\"", member(&Options::copy_bandwidth)},
+      {"drain_bandwidth", "200M", "\"200M\"", member(&Options::drain_bandwidth)},
       {"remember_failed_restarts", "1", "true", member(&Options::remember_failed_restarts)},
       {"log", "-", "\"-\"", member(&Options::log)},
       {"statistics", "run.json", "\"run.json\"", member(&Options::statistics)},
       {"sync_policy", "wait", "\"wait\"", member(&Options::sync_policy)},
       {"alignment", "4K", "\"4K\"", member(&Options::alignment)},
+      {"drop_pages", "no", "false", member(&Options::drop_pages)},
       {"direct_io", "true", "true", member(&Options::direct_io)},
       {"mpi_io_hints", "cb_nodes=8", "\"cb_nodes=8\"", &hints_of},
       {"mpi_io_hint.cb_nodes", "8", "8", &hints_of},

@@ -121,6 +121,13 @@ constexpr std::array option_table{
     Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
     Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
     Row{"staging_directory", [](Options& o, std::string_view v) { o.staging_directory = v; }},
+    Row{"partner_every", [](Options& o, std::string_view v) { o.partner_every = parse_count(v); }},
+    Row{"xor_every", [](Options& o, std::string_view v) { o.xor_every = parse_count(v); }},
+    Row{"rs_every", [](Options& o, std::string_view v) { o.rs_every = parse_count(v); }},
+    Row{"group_size", [](Options& o, std::string_view v) { o.group_size = parse_count(v); }},
+    Row{"drain_every", [](Options& o, std::string_view v) { o.drain_every = parse_count(v); }},
+    Row{"copy_bandwidth", [](Options& o, std::string_view v) { o.copy_bandwidth = parse_bytes(v); }},
+    Row{"drain_bandwidth", [](Options& o, std::string_view v) { o.drain_bandwidth = parse_bytes(v); }},
     Row{"remember_failed_restarts",
         [](Options& o, std::string_view v) { o.remember_failed_restarts = parse_switch(v); }},
     Row{"log", [](Options& o, std::string_view v) { o.log = v; }},
@@ -135,6 +142,7 @@ constexpr std::array option_table{
     Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
     Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
     Row{"alignment", [](Options& o, std::string_view v) { o.alignment = parse_bytes(v); }},
+    Row{"drop_pages", [](Options& o, std::string_view v) { o.drop_pages = parse_switch(v); }},
     Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
     Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
     Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
@@ -172,8 +180,11 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Returns false if the name is not an option of an encoding.
-bool set_encoding(store::EncodeOptions& encoding, std::string_view name, std::string_view value) {
+// Returns false if the name is not an option of an encoding. `by_cost`: set with the codec.
+bool set_encoding(store::EncodeOptions& encoding, std::optional<bool>& by_cost, std::string_view name,
+                  std::string_view value) {
+  if (name == "codec") by_cost = value == "auto";
+  if (name == "codec" && value == "auto") value = "lossless";
   if (take_prefix(name, "field_codec.")) {
     if (name.empty()) return false;
     encoding.field_codec[std::string(name)] = parse_codec(value);
@@ -197,8 +208,10 @@ bool set_named(Options& options, std::string_view name, std::string_view value) 
     set_hint(options, std::string(name), value);
     return true;
   }
-  if (take_prefix(name, "checkpoint.")) return set_encoding(options.checkpoint, name, value);
-  if (take_prefix(name, "analysis.")) return set_encoding(options.analysis, name, value);
+  if (take_prefix(name, "checkpoint."))
+    return set_encoding(options.checkpoint, options.checkpoint_codec_by_cost, name, value);
+  if (take_prefix(name, "analysis."))
+    return set_encoding(options.analysis, options.analysis_codec_by_cost, name, value);
   return false;
 }
 
@@ -293,8 +306,14 @@ std::string describe(const Options& options) {
   item("recycle", recycles(options));
   item("sync_policy", static_cast<int>(options.sync_policy));
   item("alignment", options.alignment);
+  item("drop_pages", options.drop_pages);
   item("direct_io", options.direct_io);
   item("staging_directory", options.staging_directory.empty() ? "none" : "one");
+  item("partner_every", options.partner_every);
+  item("xor_every", options.xor_every);
+  item("rs_every", options.rs_every);
+  item("group_size", options.group_size);
+  item("drain_every", options.drain_every);
   item("remember_failed_restarts", options.remember_failed_restarts);
   for (const auto& [name, value] : options.mpi_io_hints) item("mpi_io_hint." + name, value);
   for (const bool checkpoint : {true, false}) {
@@ -304,6 +323,8 @@ std::string describe(const Options& options) {
     item(flow + "append", checkpoint ? options.append_checkpoint : options.append_analysis);
     item(flow + "whole_domain", checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain);
     item(flow + "codec", exactly(encoding.codec));
+    item(flow + "codec by cost",
+         is_codec_by_cost(options, checkpoint ? store::Flow::checkpoint : store::Flow::analysis));
     for (const auto& [name, settings] : encoding.field_codec) item(flow + "field_codec." + name, exactly(settings));
     item(flow + "single_precision", encoding.single_precision);
     // Rank 0 alone reads the wall time, so ranks must only agree on whether it counts.
@@ -323,9 +344,34 @@ bool recycles(const Options& options) {
   return options.recycle.value_or(options.keep_last > 0 && in_store && !options.append_checkpoint);
 }
 
+bool is_codec_by_cost(const Options& options, store::Flow flow) {
+  const store::EncodeOptions& encoding = encoding_of(options, flow);
+  const bool is_default = encoding.codec == codec::Settings{} && !encoding.single_precision;
+  const auto& given =
+      flow == store::Flow::checkpoint ? options.checkpoint_codec_by_cost : options.analysis_codec_by_cost;
+  return is_default && given.value_or(options.mode == Mode::automatic);
+}
+
+namespace {
+
+void check_tiers(const Options& options) {
+  const bool protects = options.partner_every > 0 || options.xor_every > 0 || options.rs_every > 0;
+  if (options.staging_directory.empty() && (protects || options.drain_every > 1))
+    throw Error(Kind::usage, "partner_every, xor_every, rs_every and drain_every need a staging_directory")
+        .hint("a directory on a disk of each node");
+  const int least = options.rs_every > 0 ? 3 : 2;
+  if ((options.xor_every > 0 || options.rs_every > 0) && (options.group_size < least || options.group_size > 64))
+    throw Error(Kind::usage, "group_size: expected " + std::to_string(least) + " to 64 nodes, found " +
+                                 std::to_string(options.group_size));
+  if (options.drain_every < 1) throw Error(Kind::usage, "drain_every is 0: no checkpoint would come to the store");
+}
+
+}  // namespace
+
 void check(const Options& options) {
   if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
-      options.keep_last < 0 || options.staging_bytes < 0)
+      options.keep_last < 0 || options.staging_bytes < 0 || options.partner_every < 0 || options.xor_every < 0 ||
+      options.rs_every < 0 || options.copy_bandwidth < 0 || options.drain_bandwidth < 0)
     throw Error(Kind::usage, "an option is negative");
   if (options.steps_in_flight < 1)
     throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
@@ -339,6 +385,7 @@ void check(const Options& options) {
     throw Error(Kind::usage,
                 "staging_directory goes with sync_policy = \"step\" and without recycle: a step is drained "
                 "to files of its own once it is safe on the local disk");
+  check_tiers(options);
   if (options.append_checkpoint && options.keep_last > 0)
     throw Error(Kind::usage, "keep_last needs files of their own for each checkpoint: not with checkpoint.append");
   if (options.lend && options.mode == Mode::sync)

@@ -18,7 +18,7 @@ namespace octavo::engine {
 enum class Mode : std::uint8_t {
   sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
   background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
-  automatic    ///< the first steps of each flow try both; later ones take the cheaper mode, the same on all ranks
+  automatic    ///< the cost of each flow's first step, written in the background, decides, the same on all ranks
 };
 std::string_view name_of(Mode mode) noexcept;
 
@@ -41,7 +41,10 @@ struct Options {
   bool append_analysis = true;     ///< analysis.append
   SyncPolicy sync_policy = SyncPolicy::step;
   std::int64_t alignment = 8;  ///< [bytes] each rank's range of a file begins at a multiple of it; a multiple of 8
-  bool direct_io = false;      ///< bypass the page cache, if the file system can; if not, Writer::notes() says so
+  /// Write-back begins while a step is written, and its pages leave the page cache once they are on the disk, so that
+  /// steps do not take the application's memory. Not on local disks, from which a restart reads.
+  bool drop_pages = true;
+  bool direct_io = false;  ///< bypass the page cache, if the file system can; if not, Writer::notes() says so
 
   // The background.
   Mode mode = Mode::background;
@@ -60,6 +63,14 @@ struct Options {
 
   // A second tier: steps are committed on a local disk of the node first, and copied to the store in the background.
   std::filesystem::path staging_directory;  ///< on every node; empty: steps go straight to the store
+  // Protection of checkpoints on local disks (docs/node-local-disks.md). 0: never.
+  int partner_every = 0;  ///< every n-th checkpoint is copied to another node
+  int xor_every = 0;      ///< every n-th checkpoint survives any one node of a group
+  int rs_every = 0;       ///< every n-th checkpoint survives any two nodes of a group (Reed-Solomon)
+  int group_size = 8;     ///< nodes of a group, at least
+  int drain_every = 1;    ///< every n-th checkpoint goes to the store, and the last one when the writer is closed
+  std::int64_t copy_bandwidth = 0;   ///< [bytes/s] that a node sends to others at most; 0: no limit
+  std::int64_t drain_bandwidth = 0;  ///< [bytes/s] that a node drains to the store at most; 0: no limit
 
   // Starting again.
   bool remember_failed_restarts = false;  ///< pass over a step from which an earlier restart failed
@@ -73,6 +84,9 @@ struct Options {
   // By flow.
   store::EncodeOptions checkpoint;
   store::EncodeOptions analysis;
+  /// Values of codec lossless may be stored as they are: is_codec_by_cost() decides. Nothing: only in mode automatic.
+  std::optional<bool> checkpoint_codec_by_cost;
+  std::optional<bool> analysis_codec_by_cost;  //
   Cadence checkpoint_every;                    ///< for Writer::due()
   Cadence analysis_every;                      //
   std::vector<std::string> checkpoint_fields;  ///< fields to write; puts of other fields do nothing; empty: all
@@ -102,7 +116,8 @@ codec::Settings parse_codec(std::string_view text);
 /// A number of bytes: "4096", "64K", "256M", "2G" (powers of 1024). Throws Error(usage).
 std::int64_t parse_bytes(std::string_view text);
 
-/// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec", "checkpoint.effort"
+/// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec" (parse_codec(), or
+/// "auto": by cost), "checkpoint.effort"
 /// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
 /// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
 /// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
@@ -112,6 +127,10 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 /// Whether new checkpoints overwrite old ones. If `recycle` is not set: yes if keep_last is set and every step is
 /// synced in the store itself. Overwriting spares a parallel file system the creation, removal and syncing of names.
 bool recycles(const Options& options);
+
+/// Whether the cost of the flow's first step decides if later ones are encoded or stored as they are. Only the default
+/// codec (lossless, effort normal, without single_precision) leaves that open.
+bool is_codec_by_cost(const Options& options, store::Flow flow);
 
 /// Throws Error(usage) for values that are invalid or contradict each other.
 void check(const Options& options);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/hints.hpp"
 #include "octavo/engine/misspelt.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -231,6 +232,48 @@ TEST(Options, variables_of_options_and_those_of_others_are_not_noted) {
   for (const char* name : {"OCTAVO_OPTIONS", "OCTAVO_DATA", "OCTAVO_ROOT", "OCTAVO_DIR", "OCTAVO_LIB", "OCTAVO_LONG",
                            "OCTAVO_HOME", "OCTAVO_BENCH_STEPS", "OCTAVO_FAULT", "PATH", "octavo_mode"})
     EXPECT_EQ(note_on_variable(name), "");
+}
+
+TEST(Options, hints_for_lustre_are_numbers_that_it_can_have) {
+  Options options;
+  EXPECT_TRUE(is_default(striping_of(options)));
+  options.mpi_io_hints = {{"striping_factor", "-1"}, {"striping_unit", "4194304"}, {"start_iodevice", "3"}};
+  EXPECT_EQ(striping_of(options), (file::Striping{-1, 4194304, 3}));
+  EXPECT_TRUE(hints_not_followed(options).empty());
+  const std::vector<std::pair<std::string, std::string>> wrong{
+      {"striping_factor", "0"}, {"striping_factor", "2001"},     {"striping_factor", "4x"}, {"striping_unit", "65537"},
+      {"striping_unit", "0"},   {"striping_unit", "4294967296"}, {"start_iodevice", "-2"}};
+  for (const auto& [hint, value] : wrong) {
+    options.mpi_io_hints = {{hint, value}};
+    EXPECT_THAT(message_of([&] { striping_of(options); }), HasSubstr("mpi_io_hint." + hint));
+  }
+}
+
+TEST(Options, hints_that_a_store_does_not_follow_are_named_with_the_option_to_use) {
+  Options options;
+  options.mpi_io_hints = {{"cb_nodes", "4"}, {"romio_ds_write", "disable"}, {"vendors_own", "1"}};
+  const auto lines = hints_not_followed(options);
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_THAT(lines[0], HasSubstr("mpi_io_hint.cb_nodes"));
+  EXPECT_THAT(lines[0], HasSubstr("see option writers_per_node"));
+  EXPECT_THAT(lines[2], HasSubstr("mpi_io_hint.vendors_own"));
+}
+
+TEST(Options, the_codec_auto_is_by_cost_and_any_other_word_is_not) {
+  Options options;
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint));
+  options.mode = Mode::automatic;
+  EXPECT_TRUE(is_codec_by_cost(options, store::Flow::checkpoint));
+  set_option(options, "checkpoint.codec", "lossless");
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint));
+  EXPECT_TRUE(is_codec_by_cost(options, store::Flow::analysis));
+  options.analysis.codec = parse_codec("point:1e-3");
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::analysis));
+  options.mode = Mode::sync;
+  set_option(options, "checkpoint.codec", "auto");
+  EXPECT_TRUE(is_codec_by_cost(options, store::Flow::checkpoint));
+  options.checkpoint.single_precision = true;
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint));
 }
 
 }  // namespace

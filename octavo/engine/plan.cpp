@@ -14,14 +14,11 @@ namespace {
 using base::Error;
 using base::Kind;
 
-void check(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
-           const PlanOptions& options) {
+void check_lists(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank) {
   if (host_of_rank.empty()) throw Error(Kind::usage, "a plan needs at least one rank");
   if (!bytes_of_rank.empty() && bytes_of_rank.size() != host_of_rank.size())
     throw Error(Kind::usage, "expected the sizes of " + std::to_string(host_of_rank.size()) + " ranks, found " +
                                  std::to_string(bytes_of_rank.size()));
-  if (options.contributors_per_file < 0 || options.writers_per_node < 0)
-    throw Error(Kind::usage, "contributors per file and writers per node: expected at least 0");
 }
 
 // Hosts numbered 0, 1, ... by their first rank.
@@ -42,14 +39,14 @@ int files_of_host(int ranks, const PlanOptions& options) {
 
 // Adds the files of one host, whose ranks are contributors [first, first + count).
 void add_files(WritePlan& plan, int host, int first, int count, const PlanOptions& options) {
-  const int files = files_of_host(count, options);
-  for (int f = 0; f < files; ++f) {
+  for (int rank = 0; rank < count;) {
+    const OwnFile own = file_on_host(rank, count, options);
     PlannedFile file;
     file.host = host;
-    file.first = first;
-    file.count = count / files + (f < count % files ? 1 : 0);
-    file.writer = plan.contributors[static_cast<std::size_t>(first)];
-    first += file.count;
+    file.first = first + rank;
+    file.count = own.count;
+    file.writer = plan.contributors[static_cast<std::size_t>(file.first)];
+    rank += own.count;
     plan.files.push_back(file);
   }
 }
@@ -70,9 +67,24 @@ double seconds(std::uint64_t bytes, double rate) { return rate > 0 ? static_cast
 
 }  // namespace
 
+void check(const PlanOptions& options) {
+  if (options.contributors_per_file < 0 || options.writers_per_node < 0)
+    throw Error(Kind::usage, "contributors per file and writers per node: expected at least 0");
+}
+
+OwnFile file_on_host(int rank, int ranks, const PlanOptions& options) {
+  const int files = files_of_host(ranks, options);
+  // The first `more` files have one rank more than the others.
+  const int least = ranks / files, more = ranks % files, in_larger = more * (least + 1);
+  if (rank < in_larger) return {rank / (least + 1), files, rank / (least + 1) * (least + 1), least + 1};
+  const int file = (rank - in_larger) / least;
+  return {more + file, files, in_larger + file * least, least};
+}
+
 WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
                      const PlanOptions& options) {
-  check(host_of_rank, bytes_of_rank, options);
+  check_lists(host_of_rank, bytes_of_rank);
+  check(options);
   WritePlan plan;
   const auto hosts = number_hosts(host_of_rank, plan.hosts);
   std::vector<int> ends(static_cast<std::size_t>(plan.hosts), 0);

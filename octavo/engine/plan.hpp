@@ -36,6 +36,17 @@ struct PlanOptions {
 WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
                      const PlanOptions& options);
 
+/// Throws Error(usage) for negative options.
+void check(const PlanOptions& options);
+
+/// A rank's place in the plan: what it must know of it, whatever the number of ranks.
+struct OwnFile {
+  int file = 0, files = 1;   ///< its subfile of all; before own_file() has added the hosts before: of its host
+  int first = 0, count = 1;  ///< contributors: ranks [first .. first + count) of its host; the first one writes
+};
+/// The place of a rank among the `ranks` ranks of its host: what plan_write() gives for this host alone.
+OwnFile file_on_host(int rank, int ranks, const PlanOptions& options);
+
 // ---------------------------------------------------------------------------------------------- what it costs
 
 /// The demands of a step of this plan on the file system.

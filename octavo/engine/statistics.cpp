@@ -19,6 +19,7 @@ void for_each_sum(F&& f) {
   f("bytes_staged", &Statistics::bytes_staged);
   f("bytes_stored", &Statistics::bytes_stored);
   f("bytes_drained", &Statistics::bytes_drained);
+  f("bytes_of_parity", &Statistics::bytes_of_parity);
   f("drained", &Statistics::drained);
   f("waits_for_staging", &Statistics::waits_for_staging);
   f("writes", &Statistics::writes);
@@ -30,6 +31,7 @@ void for_each_sum(F&& f) {
   f("seconds_waiting", &Statistics::seconds_waiting);
   f("seconds_working", &Statistics::seconds_working);
   f("seconds_draining", &Statistics::seconds_draining);
+  f("seconds_protecting", &Statistics::seconds_protecting);
   f("seconds_waiting_for_drain", &Statistics::seconds_waiting_for_drain);
 }
 

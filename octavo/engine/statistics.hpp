@@ -17,6 +17,7 @@ struct Statistics {
   std::uint64_t bytes_staged = 0;          ///< of those: copied in end_step()
   std::uint64_t bytes_stored = 0;          ///< encoded and written
   std::uint64_t bytes_drained = 0;         ///< copied from the local disk to the store
+  std::uint64_t bytes_of_parity = 0;       ///< written to the local disk to protect other nodes' files
   std::uint64_t largest_step = 0;          ///< [bytes] put by one rank for one step
   std::int64_t drained = 0;                ///< segments copied from the local disk to the store
   std::int64_t waits_for_staging = 0;      ///< steps that waited for memory of earlier ones, or did not fit at all
@@ -29,6 +30,7 @@ struct Statistics {
   double seconds_waiting = 0;              ///< of those: for the background (sync steps, lent arrays, wait, close)
   double seconds_working = 0;              ///< encoding and writing, wherever it was done
   double seconds_draining = 0;             ///< copying from the local disk to the store
+  double seconds_protecting = 0;           ///< exchanging and writing parity
   double seconds_waiting_for_drain = 0;    ///< of seconds_working: for room on the local disk
   /// Seconds of work that no call waited for.
   double seconds_hidden() const;

@@ -25,14 +25,16 @@ std::string bytes_text(std::uint64_t bytes) {
 
 StepRecord over_ranks(const StepRecord& mine, MPI_Comm comm) {
   StepRecord all = mine;
-  const std::array<std::uint64_t, 2> bytes{mine.bytes_put, mine.bytes_stored};
+  const std::array<std::uint64_t, 4> counts{mine.bytes_put, mine.bytes_stored, mine.bytes_lent, mine.went_round};
   const std::array<double, 2> seconds{mine.seconds_in_call, mine.seconds_working};
-  std::array<std::uint64_t, 2> sum{};
+  std::array<std::uint64_t, 4> sum{};
   std::array<double, 2> slowest{};
-  MPI_Reduce(bytes.data(), sum.data(), 2, MPI_UINT64_T, MPI_SUM, 0, comm);
+  MPI_Reduce(counts.data(), sum.data(), 4, MPI_UINT64_T, MPI_SUM, 0, comm);
   MPI_Reduce(seconds.data(), slowest.data(), 2, MPI_DOUBLE, MPI_MAX, 0, comm);
   all.bytes_put = sum[0];
   all.bytes_stored = sum[1];
+  all.bytes_lent = sum[2];
+  all.went_round = sum[3];
   all.seconds_in_call = slowest[0];
   all.seconds_working = slowest[1];
   return all;
@@ -49,7 +51,12 @@ std::string to_text(const StepRecord& record) {
   std::snprintf(text.data(), text.size(), "%s put, %s stored (%.2f to 1), %.3f s in end_step, %.3f s of work, %s",
                 bytes_text(record.bytes_put).c_str(), bytes_text(record.bytes_stored).c_str(), ratio,
                 record.seconds_in_call, record.seconds_working, std::string(name_of(record.mode)).c_str());
-  return line + text.data();
+  line += text.data();
+  if (record.bytes_lent > 0) line += ", larger than staging: " + bytes_text(record.bytes_lent) + " written in end_step";
+  if (record.went_round > 0)
+    line += ", " + std::to_string(record.went_round) + (record.went_round == 1 ? " file" : " files") +
+            " to the store at once (local disk full)";
+  return line;
 }
 
 void write_log(const std::string& log, const std::string& line) {

@@ -16,10 +16,13 @@
 #include <mutex>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/imitated.hpp"
+#include "octavo/file/observed.hpp"
 #include "octavo/file/whole.hpp"
 
 namespace octavo::file {
@@ -39,7 +42,8 @@ std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
 // more.
 constexpr std::size_t most_synced_names = 10000;
 std::mutex names_mutex;
-std::set<std::pair<std::string, ino_t>> synced_names;
+std::set<std::tuple<int, std::string, ino_t>> synced_names;
+int imitated_process = 0;
 
 std::atomic<bool> observed{false};
 std::mutex observer_mutex;
@@ -88,8 +92,7 @@ void write_pieces(const File& file, std::uint64_t offset, std::span<const std::b
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw failed("write", errno, file.path(), offset);
     if (written == 0) throw failed("write", EIO, file.path(), offset);
-    writes.fetch_add(1, std::memory_order_relaxed);
-    bytes_written.fetch_add(static_cast<std::uint64_t>(written), std::memory_order_relaxed);
+    count_write(static_cast<std::uint64_t>(written));
     offset += static_cast<std::uint64_t>(written);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
@@ -217,8 +220,7 @@ void pwrite_pieces(const File& file, std::uint64_t offset, std::span<const std::
     const auto written =
         ::pwritev(file.descriptor(), vectors.data(), static_cast<int>(count), static_cast<off_t>(offset));
     if (written < 0 && errno != EINTR) throw failed("write", errno, file.path(), offset);
-    writes.fetch_add(1, std::memory_order_relaxed);
-    bytes_written.fetch_add(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)), std::memory_order_relaxed);
+    count_write(static_cast<std::uint64_t>(std::max<ssize_t>(written, 0)));
     auto done = static_cast<std::uint64_t>(std::max<ssize_t>(written, 0));
     // After a short write we continue piece by piece, so that a full disk gives its error.
     for (std::size_t i = 0; i < count; ++i) {
@@ -328,14 +330,14 @@ void sync_all(const fs::path& path) {
 void sync_name(const fs::path& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) throw failed("look at the file", errno, path);
-  const std::pair<std::string, ino_t> name{path.string(), status.st_ino};
+  const std::tuple<int, std::string, ino_t> name{imitated_process, path.string(), status.st_ino};
   {
     const std::scoped_lock lock(names_mutex);
     if (synced_names.contains(name)) return;
   }
   sync_directory(path.parent_path());
   const std::scoped_lock lock(names_mutex);
-  if (synced_names.size() >= most_synced_names) synced_names.clear();
+  if (synced_names.size() >= most_synced_names && imitated_process == 0) synced_names.clear();
   synced_names.insert(name);
 }
 
@@ -354,6 +356,15 @@ void make_directories(const fs::path& given) {
     if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
   }
   sync_name(path);
+}
+
+void imitate_process(int number) { imitated_process = number; }
+
+bool is_observed() noexcept { return observed.load(std::memory_order_relaxed); }
+
+void count_write(std::uint64_t bytes) noexcept {
+  writes.fetch_add(1, std::memory_order_relaxed);
+  bytes_written.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 Counts counts() noexcept { return {writes.load(), bytes_written.load(), syncs.load()}; }

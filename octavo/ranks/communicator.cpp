@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/error_text.hpp"
 
 namespace octavo::ranks {
 namespace {
@@ -110,14 +111,73 @@ void require_mpi() {
     throw base::Error(base::Kind::usage, "MPI has been finalised").hint("close what is open before MPI_Finalize");
 }
 
-std::string from_first(MPI_Comm comm, std::string text) {
+std::string from_rank(MPI_Comm comm, int rank, std::string text) {
   unsigned long long size = text.size();
-  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, comm);
+  MPI_Bcast(&size, 1, MPI_UNSIGNED_LONG_LONG, rank, comm);
   text.resize(static_cast<std::size_t>(size));
   constexpr unsigned long long piece = 1ull << 30;
   for (unsigned long long at = 0; at < size; at += piece)
-    MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, 0, comm);
+    MPI_Bcast(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_CHAR, rank, comm);
   return text;
+}
+
+std::string from_first(MPI_Comm comm, std::string text) { return from_rank(comm, 0, std::move(text)); }
+
+int lowest_where(MPI_Comm comm, bool holds) {
+  const int size = size_of(comm);
+  std::int64_t above = holds ? size - rank_in(comm) : 0;  // the lowest rank has the most ranks from it on
+  largest_of_all(comm, {&above, 1});
+  return size - static_cast<int>(above);
+}
+
+namespace {
+
+// The place of each text among all. MPI counts bytes in an int.
+std::vector<int> offsets_of(const std::vector<int>& lengths) {
+  if (std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) > std::numeric_limits<int>::max())
+    throw base::Error(base::Kind::unsupported, "ranks exchange more than 2 GiB at once");
+  std::vector<int> offsets(lengths.size(), 0);
+  if (!lengths.empty()) std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
+  return offsets;
+}
+
+}  // namespace
+
+std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine) {
+  const bool first = rank_in(comm) == 0;
+  std::vector<int> lengths(first ? static_cast<std::size_t>(size_of(comm)) : 0), offsets;
+  const int length = static_cast<int>(mine.size());
+  MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
+  std::string all;
+  agree(comm, [&] {
+    offsets = offsets_of(lengths);
+    all.resize(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}));
+  });
+  MPI_Gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), offsets.data(), MPI_BYTE, 0, comm);
+  std::vector<std::string> texts;
+  for (std::size_t r = 0; r < lengths.size(); ++r)
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[r]), static_cast<std::size_t>(lengths[r])));
+  return texts;
+}
+
+std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by_rank) {
+  std::vector<int> lengths, offsets, ones, places;
+  std::string all;
+  agree(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    for (const std::string& text : by_rank) {
+      places.push_back(static_cast<int>(lengths.size()));
+      lengths.push_back(static_cast<int>(text.size()));
+      all += text;
+    }
+    ones.assign(lengths.size(), 1);
+    offsets = offsets_of(lengths);
+  });
+  int length = 0;
+  MPI_Scatterv(lengths.data(), ones.data(), places.data(), MPI_INT, &length, 1, MPI_INT, 0, comm);
+  std::string mine(static_cast<std::size_t>(length), '\0');
+  MPI_Scatterv(all.data(), lengths.data(), offsets.data(), MPI_BYTE, mine.data(), length, MPI_BYTE, 0, comm);
+  return mine;
 }
 
 int rank_in(MPI_Comm comm) {
@@ -145,18 +205,10 @@ base::Ranks ranks_of(MPI_Comm comm) {
 
 void agree(MPI_Comm comm, const std::function<void()>& work) {
   require_mpi();
-  std::exception_ptr mine;
-  try {
-    work();
-  } catch (...) {
-    mine = std::current_exception();
-  }
-  std::int64_t failed = mine ? 1 : 0;
-  largest_of_all(comm, {&failed, 1});
-  if (failed == 0) return;
-  base::agree(ranks_of(comm), [&] {
-    if (mine) std::rethrow_exception(mine);
-  });
+  std::string mine = base::error_text_of(work);
+  const int size = size_of(comm), failed = lowest_where(comm, !mine.empty());
+  if (failed == size) return;
+  base::throw_error_text(from_rank(comm, failed, std::move(mine)), size > 1 ? failed : -1);
 }
 
 void largest_of_all(MPI_Comm comm, std::span<std::int64_t> numbers) {
@@ -185,13 +237,18 @@ void largest_and_sum_of_all(MPI_Comm comm, std::span<std::int64_t> numbers, std:
   std::copy_n(all.begin() + 1 + std::ssize(numbers), sums.size(), sums.begin());
 }
 
-std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+OwnComm ranks_of_host(MPI_Comm comm, int ranks_per_node) {
   const int rank = rank_in(comm);
   MPI_Comm shared = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &shared);
   OwnComm host(shared);
   if (ranks_per_node > 0) host = split(host.get(), rank_in(host.get()) / ranks_per_node, rank);
-  int lowest = rank;
+  return host;
+}
+
+std::vector<int> hosts_of_ranks(MPI_Comm comm, int ranks_per_node) {
+  const OwnComm host = ranks_of_host(comm, ranks_per_node);
+  int lowest = rank_in(comm);
   MPI_Bcast(&lowest, 1, MPI_INT, 0, host.get());
   std::vector<int> hosts(static_cast<std::size_t>(size_of(comm)));
   MPI_Allgather(&lowest, 1, MPI_INT, hosts.data(), 1, MPI_INT, comm);

@@ -4,5 +4,6 @@
 /// It never knows a mesh or a file, and never makes a collective call that depends on whether a rank has data.
 
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/deliver.hpp"
 #include "octavo/ranks/route.hpp"
 #include "octavo/ranks/world.hpp"

@@ -26,24 +26,25 @@ std::int64_t hash_of(const std::string& text) {
   return static_cast<std::int64_t>(base::checksum(std::as_bytes(std::span(text))) >> 2) + 1;
 }
 
-base::Error disagreement(const std::vector<std::string>& texts, const std::string& what) {
-  const std::vector<std::string> first = items_of(texts.front());
-  const std::string begin = "ranks disagree about " + what;
-  for (std::size_t r = 1; r < texts.size(); ++r) {
-    const std::vector<std::string> other = items_of(texts[r]);
-    const auto [a, b] = std::mismatch(first.begin(), first.end(), other.begin(), other.end());
-    if (a == first.end() && b == other.end()) continue;
-    return {base::Kind::usage, begin + ": rank 0 has " + (a == first.end() ? "no more" : *a) + ", rank " +
-                                   std::to_string(r) + (b == other.end() ? " no more" : " " + *b)};
-  }
-  return {base::Kind::usage, begin};
+std::optional<base::Error> disagreement(MPI_Comm comm, const std::string& mine, const std::string& what) {
+  const int size = size_of(comm), first = lowest_where(comm, !mine.empty());
+  if (first == size) return {};
+  const std::string expected = from_rank(comm, first, mine);
+  const int other = lowest_where(comm, !mine.empty() && mine != expected);
+  if (other == size) return {};
+  const auto one = items_of(expected), two = items_of(from_rank(comm, other, mine));
+  const auto [a, b] = std::mismatch(one.begin(), one.end(), two.begin(), two.end());
+  const auto named = [](int rank) { return "rank " + std::to_string(rank); };
+  return base::Error(base::Kind::usage, "ranks disagree about " + what + ": " + named(first) + " has " +
+                                            (a == one.end() ? "no more" : *a) + ", " + named(other) + " " +
+                                            (b == two.end() ? "no more" : *b));
 }
 
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what) {
   std::array<std::int64_t, 2> range{hash_of(mine), -hash_of(mine)};
   MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_INT64_T, MPI_MAX, comm);
   if (range[0] == -range[1]) return;
-  throw disagreement(ranks_of(comm).all_gather(mine), what);
+  throw disagreement(comm, mine, what).value_or(base::Error(base::Kind::usage, "ranks disagree about " + what));
 }
 
 void take_begin_error(std::optional<base::Error>& begin_error, std::optional<base::Error>& put_error) {

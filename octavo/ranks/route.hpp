@@ -111,10 +111,12 @@ void to_root(MPI_Comm comm, std::span<const T> mine,
 /// A positive checksum of a text. Ranks reduce it to its largest and smallest value to find out whether their texts
 /// differ.
 std::int64_t hash_of(const std::string& text);
-/// Makes the error for ranks that disagree. `texts` has one text for each rank; the error names the first item in which
-/// two of them differ. Items end with ";".
-base::Error disagreement(const std::vector<std::string>& texts, const std::string& what);
-/// Collective. Throws the Error(usage) of disagreement() on all ranks unless all texts are the same.
+/// Collective. Compares the texts of all ranks that have one that is not empty. If some differ, returns an Error(usage)
+/// about `what`, the same on all ranks: it names the lowest rank with a text, the lowest whose text differs from that,
+/// and the first item in which these two differ. Items end with ";".
+std::optional<base::Error> disagreement(MPI_Comm comm, const std::string& mine, const std::string& what);
+/// Collective. Throws the Error(usage) of disagreement() on all ranks unless all texts are the same. If they are, it
+/// costs one reduction of two numbers.
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what);
 
 /// Moves an error that occurred when the step was begun into `put_error`. It replaces an error of a put.

@@ -234,7 +234,8 @@ void write_shared(Log& log, const fs::path& store, SegmentPlan plan, std::uint64
   }
   std::uint64_t end = writer.reserve(bytes) + bytes;
   for (std::size_t p = parts.size(); p-- > 0;)
-    write_streams(file::open_write(subfile_path(plan)), plan.direct_io, parts[p], end -= stored_size(parts[p]));
+    write_streams(file::open_write(subfile_path(plan)), parts[p], end -= stored_size(parts[p]),
+                  {.direct_io = plan.direct_io});
   for (EncodedPart& part : parts) writer.add_written(std::move(part));
   writer.commit();
   log.promises.push_back({plan.step, plan.attempt, log.done.size(), step.parts, never});

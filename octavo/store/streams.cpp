@@ -4,10 +4,13 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <new>
+#include <optional>
+#include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/file/direct_queue.hpp"
+#include "octavo/file/page_cache.hpp"
 #include "octavo/store/layout.hpp"
 
 namespace octavo::store {
@@ -17,31 +20,32 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Pieces are gathered until they have this many bytes.
-constexpr std::size_t most_pending = tile_bytes;
+// Pieces are gathered up to a multiple of tile_bytes in the file, or until there are as many.
 constexpr std::size_t most_pieces = 256;
 constexpr std::array<std::byte, stream_alignment> zeros{};
 
-// Size of one direct I/O request.
+// Size of one direct I/O request, and the number of buffers: two are in flight while one is being filled.
 constexpr std::size_t direct_bytes = std::size_t{4} << 20;
-
-struct FreeAligned {
-  void operator()(std::byte* memory) const { ::operator delete (memory, std::align_val_t{file::direct_alignment}); }
-};
+constexpr std::size_t direct_buffers = 3;
+// Write-back is asked for in pieces of this size.
+constexpr std::uint64_t writeback_bytes = std::uint64_t{8} << 20;
 
 // Gathers bytes in aligned memory. The first and the last block, if they are only partly this rank's, are written
 // without direct I/O.
 class DirectBuffer {
  public:
   DirectBuffer(const file::File& file, const file::File& direct, std::uint64_t begin)
-      : file_(file), direct_(direct), base_(begin / file::direct_alignment * file::direct_alignment), begin_(begin) {
+      : file_(file),
+        queue_(direct, direct_buffers, direct_bytes),
+        base_(begin / file::direct_alignment * file::direct_alignment),
+        begin_(begin) {
     end_ = begin;
   }
   void put(std::span<const std::byte> piece) {
     while (!piece.empty()) {
       const auto used = static_cast<std::size_t>(end_ - base_);
       const std::size_t size = std::min(piece.size(), direct_bytes - used);
-      std::memcpy(memory_.get() + used, piece.data(), size);
+      std::memcpy(queue_.buffer().data() + used, piece.data(), size);
       end_ += size;
       piece = piece.subspan(size);
       if (used + size == direct_bytes) flush();
@@ -52,27 +56,31 @@ class DirectBuffer {
     const std::uint64_t first = std::min(end_, (begin_ + block - 1) / block * block);
     const std::uint64_t last = std::max(first, end_ / block * block);
     const auto bytes = [&](std::uint64_t from, std::uint64_t to) {
-      return std::span<const std::byte>(memory_.get() + (from - base_), static_cast<std::size_t>(to - from));
+      return std::span<const std::byte>(queue_.buffer()).subspan(from - base_, static_cast<std::size_t>(to - from));
     };
     if (first > begin_) file::pwrite_all(file_, begin_, bytes(begin_, first));
-    if (last > first) file::pwrite_all(direct_, first, bytes(first, last));
     if (end_ > last) file::pwrite_all(file_, last, bytes(last, end_));
+    queue_.write(first - base_, last - base_, first);
     base_ = end_ / block * block;
     begin_ = end_;
+  }
+  void finish() {
+    flush();
+    queue_.wait();
   }
 
  private:
   const file::File& file_;
-  const file::File& direct_;
-  std::unique_ptr<std::byte, FreeAligned> memory_{
-      static_cast<std::byte*>(::operator new (direct_bytes, std::align_val_t{file::direct_alignment}))};
+  file::DirectQueue queue_;
   std::uint64_t base_, begin_, end_ = 0;  // file offsets: of the memory, and of the gathered bytes
 };
 
-// Writes pieces that follow one another in a file, without copying them: they must stay in place until flush().
+// Writes pieces that follow one another in a file, without copying them: they must stay in place until settle() or
+// finish(). Writes end at multiples of tile_bytes in the file.
 class Sequence {
  public:
-  Sequence(const file::File& file, std::uint64_t begin, const file::File* direct) : file_(file), position_(begin) {
+  Sequence(const file::File& file, std::uint64_t begin, const file::File* direct, bool starts_writeback)
+      : file_(file), position_(begin), begun_(begin), starts_writeback_(starts_writeback && direct == nullptr) {
     if (direct != nullptr) direct_ = std::make_unique<DirectBuffer>(file, *direct, begin);
   }
   std::uint64_t position() const noexcept { return position_ + pending_; }
@@ -86,37 +94,71 @@ class Sequence {
     }
     pieces_.push_back(piece);
     pending_ += piece.size();
-    if (pending_ >= most_pending || pieces_.size() >= most_pieces) flush();
+    if (position() / tile_bytes > position_ / tile_bytes) write_tiles();
+    if (pieces_.size() >= most_pieces) write_up_to(position());
   }
   void pad() { put(std::span(zeros).first(static_cast<std::size_t>(align(position()) - position()))); }
   /// After this call pieces no longer have to stay in place.
-  void flush() {
-    file::pwrite_pieces(file_, position_, pieces_);
-    position_ += pending_;
-    pending_ = 0;
-    pieces_.clear();
+  void settle() {
+    if (direct_) return;
+    write_tiles();
+    std::vector<std::byte> rest;
+    rest.reserve(pending_);
+    for (const auto piece : pieces_) rest.insert(rest.end(), piece.begin(), piece.end());
+    rest_ = std::move(rest);
+    pieces_.assign(rest_.empty() ? 0 : 1, rest_);
   }
   void finish() {
-    flush();
-    if (direct_) direct_->flush();
+    write_up_to(position());
+    if (direct_) direct_->finish();
+    if (starts_writeback_) file::start_writeback(file_, begun_, position_ - begun_);
   }
 
  private:
+  void write_tiles() { write_up_to(position() / tile_bytes * tile_bytes); }
+  // Writes the pending bytes before byte `end` of the file.
+  void write_up_to(std::uint64_t end) {
+    if (end <= position_) return;
+    std::uint64_t left = end - position_;
+    std::vector<std::span<const std::byte>> later;
+    for (auto& piece : pieces_) {
+      const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size()));
+      if (now < piece.size()) later.push_back(piece.subspan(now));
+      piece = piece.first(now);
+      left -= now;
+    }
+    std::erase_if(pieces_, [](const auto piece) { return piece.empty(); });
+    file::pwrite_pieces(file_, position_, pieces_);
+    pending_ -= end - position_;
+    position_ = end;
+    pieces_ = std::move(later);
+    if (!starts_writeback_ || position_ - begun_ < writeback_bytes) return;
+    file::start_writeback(file_, begun_, position_ - begun_);
+    begun_ = position_;
+  }
+
   const file::File& file_;
   std::unique_ptr<DirectBuffer> direct_;
   std::uint64_t position_;
   std::uint64_t pending_ = 0;
   std::vector<std::span<const std::byte>> pieces_;
+  std::vector<std::byte> rest_;  // bytes of settled pieces
+  std::uint64_t begun_;          // write-back was asked for up to here
+  bool starts_writeback_;
 };
 
-// Calls f(tile) with the values of a raw stream in file order. A tile is valid until the next call.
+// Calls f(tile) with the values of a raw stream in file order. A tile is valid until the next call. The first has the
+// size `begin`, so that all others begin near a multiple of tile_bytes in the file.
 template <class F>
-void for_each_tile(const Values& values, std::size_t first, std::size_t bytes, std::size_t tile,
+void for_each_tile(const Values& values, std::size_t first, std::size_t bytes, std::size_t tile, std::size_t begin,
                    std::vector<std::byte>& memory, F&& f) {
-  if (values.data == nullptr && tile >= values.cell_bytes) tile -= tile % std::max<std::size_t>(1, values.cell_bytes);
-  if (values.data == nullptr) tile = std::max(tile, values.cell_bytes);
+  const auto whole_cells = [&](std::size_t size) {
+    const std::size_t cell = std::max<std::size_t>(1, values.cell_bytes);
+    return values.data != nullptr ? size : std::max(size / cell, std::size_t{1}) * cell;
+  };
+  tile = whole_cells(tile);
   for (std::size_t done = 0; done < bytes;) {
-    const std::size_t size = std::min(tile, bytes - done);
+    const std::size_t size = std::min(done == 0 ? std::min(tile, whole_cells(begin)) : tile, bytes - done);
     if (values.data != nullptr) {
       f(std::span<const std::byte>(values.data + first + done, size));
     } else {
@@ -187,9 +229,11 @@ void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memor
   if (raw.checksum && (!sparse || raw.expected)) of_values.emplace();
   if (raw.checksum && sparse) of_stored.emplace();
   Pieces pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
-  for_each_tile(raw.values, raw.first, bytes, whole ? bytes : tile_bytes, memory, [&](auto tile) {
+  const std::size_t most = whole ? bytes : tile_bytes;
+  const std::size_t begin = whole ? bytes : tile_bytes - sequence.position() % tile_bytes;
+  for_each_tile(raw.values, raw.first, bytes, most, begin, memory, [&](auto tile) {
     pieces.put_values(tile);
-    if (raw.values.data == nullptr) sequence.flush();
+    if (raw.values.data == nullptr) sequence.settle();
     if (of_values) of_values->add(tile);
   });
   pieces.finish();
@@ -206,9 +250,10 @@ std::uint64_t stored_size(const EncodedPart& part) {
   return bytes;
 }
 
-void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const file::File* direct) {
+bool write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const WriteWay& way) {
   if (align(begin) != begin) throw Error(Kind::usage, "a part begins at a multiple of 8");
-  Sequence sequence(file, begin, direct);
+  const std::optional<file::File> direct = way.direct_io ? file::open_direct(file.path()) : std::nullopt;
+  Sequence sequence(file, begin, direct ? &*direct : nullptr, way.starts_writeback);
   std::vector<std::byte> memory;
   for (Stream& stream : part.streams) {
     stream.offset = sequence.position();
@@ -223,12 +268,7 @@ void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begi
     stream.raw.reset();
     stream.bytes = {};
   }
-}
-
-bool write_streams(const file::File& file, bool direct_io, EncodedPart& part, std::uint64_t begin) {
-  const std::optional<file::File> direct = direct_io ? file::open_direct(file.path()) : std::nullopt;
-  write_streams(file, part, begin, direct ? &*direct : nullptr);
-  return direct.has_value() == direct_io;
+  return direct.has_value() == way.direct_io;
 }
 
 }  // namespace octavo::store

@@ -4,12 +4,15 @@
 
 namespace octavo::store {
 
+struct WriteWay {
+  bool direct_io = false;         ///< past the page cache, if the file system can
+  bool starts_writeback = false;  ///< the system writes bytes to the disk as soon as they are in the page cache
+};
+
 /// Writes the part's streams from byte `begin` (a multiple of 8) of a subfile on, and forgets their bytes. Raw values
-/// go to the file straight from the caller's memory; their checksum is taken on the way. Throws Error(corrupt) if it is
-/// not the expected one. `direct`: another handle of the file, for direct I/O.
-void write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const file::File* direct = nullptr);
-/// The same, with direct I/O if `direct_io` asks for it. Returns false if it does and the file system does not support
-/// it.
-bool write_streams(const file::File& file, bool direct_io, EncodedPart& part, std::uint64_t begin);
+/// go to the file straight from the caller's memory; their checksum is taken on the way. Writes end at multiples of
+/// tile_bytes in the file, except for the last. Throws Error(corrupt) if a checksum is not the expected one. Returns
+/// false if direct I/O is asked for and the file system does not support it.
+bool write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const WriteWay& way = {});
 
 }  // namespace octavo::store

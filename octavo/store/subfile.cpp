@@ -111,9 +111,28 @@ std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks)
   return recovered;
 }
 
+Footer checked_footer(std::span<const std::byte> bytes, const file::File& file, const Identity& identity,
+                      const Link& link) {
+  try {
+    Footer footer = parse_footer(bytes, link.footer);
+    if (footer.file != identity || footer.sequence != link.sequence)
+      throw Error(Kind::corrupt, "footer of another file or commit");
+    return footer;
+  } catch (Error& error) {
+    throw error.at(byte_range(file.path(), link.footer.offset, link.footer.length));
+  }
+}
+
+Footer known_or_read(const file::File& file, const Identity& identity, const Link& link, const ReadSubfile& how) {
+  const auto bytes = how.known ? how.known(link.footer) : std::span<const std::byte>{};
+  if (!bytes.empty() && bytes.size() == link.footer.length && base::checksum(bytes) == link.footer.checksum)
+    return checked_footer(bytes, file, identity, link);
+  return read_footer(file, identity, link);
+}
+
 // Follows the links from the newest footers down, reading each footer once. If one is damaged, links in other footers
 // lead to the earlier ones.
-void read_footers(const file::File& file, Subfile& subfile) {
+void read_footers(const file::File& file, const ReadSubfile& how, Subfile& subfile) {
   std::map<std::uint64_t, Extent> known;
   for (const auto& record : subfile.records)
     if (record)
@@ -128,13 +147,14 @@ void read_footers(const file::File& file, Subfile& subfile) {
                                                            " to " + std::to_string(expected) + " cannot be found"});
     expected = link.sequence - 1;
     attempt_unless_unsupported(subfile.damage, [&] {
-      Footer footer = read_footer(file, subfile.head->file, link);
+      Footer footer = known_or_read(file, subfile.head->file, link, how);
       if (footer.flow != subfile.head->flow)
         throw Error(Kind::corrupt, "footer of the other flow")
             .at(byte_range(subfile.path, link.footer.offset, link.footer.length));
       for (const Link& earlier : footer.previous) known.emplace(earlier.sequence, earlier.footer);
       subfile.commits.push_back({std::move(footer), link.footer});
     });
+    if (how.wanted && !subfile.commits.empty() && how.wanted(subfile.commits.back().footer)) return;
   }
   if (expected != 0)
     subfile.damage.push_back(
@@ -188,15 +208,7 @@ std::vector<std::byte> read_extent(const file::File& file, const Extent& extent,
 }
 
 Footer read_footer(const file::File& file, const Identity& identity, const Link& link) {
-  const auto bytes = read_extent(file, link.footer, "footer");
-  try {
-    Footer footer = parse_footer(bytes, link.footer);
-    if (footer.file != identity || footer.sequence != link.sequence)
-      throw Error(Kind::corrupt, "footer of another file or commit");
-    return footer;
-  } catch (Error& error) {
-    throw error.at(byte_range(file.path(), link.footer.offset, link.footer.length));
-  }
+  return checked_footer(read_extent(file, link.footer, "footer"), file, identity, link);
 }
 
 std::optional<CommitRecord> newest_record(const Subfile& subfile) {
@@ -205,7 +217,7 @@ std::optional<CommitRecord> newest_record(const Subfile& subfile) {
   return a ? a : b;
 }
 
-Subfile read_subfile(const fs::path& path) {
+Subfile read_subfile(const fs::path& path, const ReadSubfile& how) {
   Subfile subfile;
   subfile.path = path;
   attempt_unless_unsupported(subfile.damage, [&] {
@@ -215,10 +227,19 @@ Subfile read_subfile(const fs::path& path) {
     if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
     if (!subfile.head) return;
     read_records(blocks, subfile);
-    read_footers(file, subfile);
+    read_footers(file, how, subfile);
     check_records(subfile);
   });
   return subfile;
+}
+
+Committed find_commit(const fs::path& path, const StepId& step) {
+  const auto is_it = [&](const Footer& footer) { return footer.step == step.step && footer.attempt == step.attempt; };
+  const Subfile subfile = read_subfile(path, {{}, is_it});
+  for (const Committed& commit : subfile.commits)
+    if (is_it(commit.footer)) return commit;
+  if (!subfile.damage.empty()) throw Error(Kind::corrupt, subfile.damage.front().what).at(subfile.damage.front().where);
+  throw Error(Kind::corrupt, "the file has no segment of step " + std::to_string(step.step)).at(path.string());
 }
 
 }  // namespace octavo::store

@@ -1,7 +1,9 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,9 +29,20 @@ struct Subfile {
   std::vector<Finding> damage;
 };
 
+/// How much of a subfile is read. By default, all footers, from the file.
+struct ReadSubfile {
+  /// Returns the footer's bytes if the caller has bytes that may be those; they count only if their checksum is the
+  /// footer's.
+  std::function<std::span<const std::byte>(const Extent& footer)> known{};
+  /// Stops at the first footer, from the newest on, for which it holds.
+  std::function<bool(const Footer&)> wanted{};
+};
+
 /// Reads the head and all footers that can be read; lists damage instead of throwing it. Throws Error(unsupported) for
 /// a file of another version.
-Subfile read_subfile(const std::filesystem::path& path);
+Subfile read_subfile(const std::filesystem::path& path, const ReadSubfile& how = {});
+/// The footer of this step in the subfile, and its place; reads no older ones. Throws Error(corrupt) if there is none.
+Committed find_commit(const std::filesystem::path& path, const StepId& step);
 
 /// The valid record with the higher sequence.
 std::optional<CommitRecord> newest_record(const Subfile& subfile);

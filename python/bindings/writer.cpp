@@ -186,6 +186,9 @@ class Writer {
   std::optional<store::StepId> newest_drained(const std::string& flow) {
     return open().newest_drained(flow_named(flow));
   }
+  std::optional<store::StepId> newest_safe(const std::string& flow, const std::string& safety) {
+    return open().newest_safe(flow_named(flow), engine::parse_safety(safety));
+  }
   std::string mode_of(const std::string& flow) {
     return std::string(engine::name_of(open().mode_of(flow_named(flow))));
   }
@@ -295,6 +298,7 @@ void bind_writer(nb::module_& m) {
       .def("due", &Writer::due)
       .def("newest_durable", &Writer::newest_durable)
       .def("newest_drained", &Writer::newest_drained)
+      .def("newest_safe", &Writer::newest_safe)
       .def("mode_of", &Writer::mode_of)
       .def("statistics", &Writer::statistics)
       .def("total_statistics", &Writer::total_statistics);

@@ -319,6 +319,13 @@ class Writer:
         """The same for steps in the store itself. Without a staging_directory it is newest_durable()."""
         return self._writer.newest_drained(flow)
 
+    def newest_safe(self, flow: str = "checkpoint", safety: str = "partner") -> Any:
+        """The newest step of a store's flow that all ranks know to survive at least what `safety` says: "local" (the end
+        of the job: newest_durable()), "partner" or "xor" (the loss of a node), "rs" (of two nodes of a group), "store"
+        (of all nodes: newest_drained()). Analysis steps survive the loss of a node only in the store. None: there is
+        none. Not collective."""
+        return self._writer.newest_safe(flow, safety)
+
     def mode_of(self, flow: str) -> str:
         """The mode in which a store's next steps of the flow are written: sync, background, or auto (not decided
         yet)."""

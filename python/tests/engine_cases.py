@@ -120,6 +120,8 @@ def write(store: str) -> None:
         writer.wait()
         assert writer.newest_durable("checkpoint").step == 2 and writer.newest_durable("analysis").step == 2
         assert writer.newest_drained("checkpoint").step == 2
+        for safety in ("local", "partner", "xor", "rs", "store"):
+            assert writer.newest_safe("checkpoint", safety).step == 2
         mine, total = writer.statistics(), writer.total_statistics()
         assert mine["steps"] == 3 and total["steps"] == 3 * comm.size and total["bytes_put"] >= mine["bytes_put"]
         assert writer.mode_of("checkpoint") == "background"

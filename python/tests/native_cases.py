@@ -171,7 +171,8 @@ def tree(directory: str) -> None:
     # A particle in the middle of every root that is a leaf, on the rank that owns it.
     middle = np.array([(1.5, 0.5), (0.5, 1.5), (1.5, 1.5)])[owned[0][1:]]
     for format, mode in (("flash", "background"), ("flash", "sync"), ("amrex_plotfile", "background")):
-        target = octavo.Target(format, mode=mode, sync=False, names={"density": "dens"})
+        own = {"names": {"density": "dens"}} if format == "flash" else {}
+        target = octavo.Target(format, mode=mode, sync=False, **own)
         with octavo.Writer(comm, target, header(2, BOX)) as writer:
             writer.begin_step(at / f"{format}_{mode}", 3, 0.25)
             writer.put_attributes({"real scalars/dt": 0.125, "real scalars": ["dt"]})
@@ -257,7 +258,9 @@ def errors(directory: str) -> None:
     refused("are a store's", octavo.Writer, comm, octavo.Target("flash"), header(2), mode="sync")
     refused("expected a Header", octavo.Writer, comm, octavo.Target("flash"))
     open_writer("amrex_plotfile", bound_thread=True, checksums=False).close()
-    refused("collect is for FLASH", open_writer, "amrex_plotfile", collect=True)
+    refused("no word 'collect' of a target 'amrex_plotfile'", open_writer, "amrex_plotfile", collect=True)
+    refused("no word 'files' of a target 'flash'", open_writer, "flash", files=2)
+    open_writer("flash", staging_bytes=1 << 20).close()
     writer = open_writer("amrex_plotfile", sync=False)
     assert writer.total_statistics()["steps"] == 0
     refused("there is no step to end", writer.end_step)

@@ -21,12 +21,12 @@ pytestmark = [
 CALLS = "openat,open,creat,fsync,fdatasync,mkdir,unlink,unlinkat,rmdir,rename,getdents64,flock"
 
 
-def a_step(folder: Path, ranks: int, options: str) -> list[dict[str, float]]:
+def a_step(folder: Path, ranks: int, options: str, calls: str = CALLS) -> list[dict[str, float]]:
     """How often each rank makes each call on a path in the store, a step of a run that goes on: the first six, in which
     slots are made and their names are synced, do not count. A handle counts as its path."""
     store, traces, steps = folder / "run.octavo", folder / "traces", 8
     traces.mkdir()
-    trace = ["strace", "-f", "-y", "-e", f"trace={CALLS}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
+    trace = ["strace", "-f", "-y", "-e", f"trace={calls}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
     cases = str(Path(__file__).with_name("engine_cases.py"))
     program = [sys.executable, cases, "counted", str(store), str(6 + steps), options]
     words = ["mpirun", "-n", str(ranks), "sh", "-c", f'exec {" ".join(trace)} "$@"', "sh", *program]
@@ -77,3 +77,13 @@ def test_new_files_are_opened_by_one_rank_alone(tmp_path):
 def test_old_files_cost_a_step_nothing(tmp_path):
     alone = a_step(tmp_path, 1, '{"keep_last": 2}')
     assert alone == a_step(tmp_path, 1, '{"keep_last": 2, "old": 40}')
+
+
+def test_each_rank_starts_write_back_and_the_files_writer_drops_the_pages(tmp_path):
+    """Once a step each: the steps are smaller than the piece for which write-back is asked."""
+    options = '{"keep_last": 2, "contributors_per_file": 0}'
+    first, *others = a_step(tmp_path, 2, options, "sync_file_range,fadvise64,openat")
+    assert first == {"sync_file_range": 1, "fadvise64": 1}
+    assert others == [{"sync_file_range": 1}]
+    options = '{"keep_last": 2, "contributors_per_file": 0, "drop_pages": false}'
+    assert a_step(tmp_path, 2, options, "sync_file_range,fadvise64,openat") == [{}, {}]

@@ -27,15 +27,13 @@ int own_part(MPI_Comm comm, StepParts& step) {
   const int ranks = ranks::size_of(comm);
   // The parts of a code's output are cut by its reader, not put by ranks.
   if (!step.stored || num_parts(step) != ranks) return -1;
+  const int rank = ranks::rank_in(comm);  // also the number of the part that is dealt to it
   int index = 0;
-  ranks::agree(comm, [&] { index = entry_of(step, ranks::rank_in(comm)).part().index; });
-  std::vector<int> indices(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&index, 1, MPI_INT, indices.data(), 1, MPI_INT, comm);
-  std::vector<int> sorted = indices;
-  std::sort(sorted.begin(), sorted.end());
-  for (int r = 0; r < ranks; ++r)
-    if (sorted[static_cast<std::size_t>(r)] != r) return -1;
-  return static_cast<int>(std::find(indices.begin(), indices.end(), ranks::rank_in(comm)) - indices.begin());
+  ranks::agree(comm, [&] { index = entry_of(step, rank).part().index; });
+  if (ranks::lowest_where(comm, index != rank) == ranks) return rank;
+  if (ranks::lowest_where(comm, index < 0 || index >= ranks) < ranks) return -1;
+  const std::vector<int> own = tell_parts(comm, step, {{index, rank}});
+  return ranks::lowest_where(comm, own.size() != 1) == ranks ? own[0] : -1;
 }
 
 void check_options(const RestartOptions& options) {
@@ -49,6 +47,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
   mesh::Request request;
   request.fields = options.fields;
   Reblocked mine;
+  know_all(comm, step);
   ranks::agree(comm, [&] { mine = read_blocks(step, options, ranks::size_of(comm), ranks::rank_in(comm), request); });
   if (mine.fills != 0)
     out.notes.push_back(std::to_string(mine.fills) +
@@ -95,6 +94,7 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
     if (options.particles) part.particles = read_particles(comm, step, shares, step.dataset.header);
   }
   request.particles = false;
+  if (options.refine > 0) know_all(comm, step);
   if (options.refine > 0)
     ranks::agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });
   keep_asked(part, options);
@@ -214,6 +214,7 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
 // Collective.
 void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
   const int own = own_part(comm, step);
+  if (own < 0) know_all(comm, step);
   ranks::agree(comm, [&] {
     for (int part = 0; part < num_parts(step); ++part) {
       if (own >= 0 && part != own) continue;

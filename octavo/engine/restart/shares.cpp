@@ -23,7 +23,8 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-// The stretches of all parts, which every rank holds, take at most 8 MiB, however many parts there are.
+// The stretches of all parts, which every rank holds if shares are refined, take at most 8 MiB, however many parts
+// there are.
 constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
 
 base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
@@ -271,7 +272,7 @@ std::vector<Target> make_fields(mesh::Part& share, const StepParts& step, const 
 
 ShareTrees read_trees(const StepParts& step, const Shares& shares, int rank) {
   ShareTrees out;
-  for (const int p : shares.parts_of(rank)) {
+  for (const int p : shares.parts) {
     mesh::Part kept;
     kept.index = p;
     kept.mesh = kept_of(tree_of(step, p), shares.plan, static_cast<std::size_t>(rank));
@@ -320,21 +321,39 @@ bool touches(std::span<const KeyRange> stretches, const CurveKey& begin, const C
   });
 }
 
-std::vector<int> Shares::parts_of(int rank) const {
-  const auto r = static_cast<std::size_t>(rank);
-  std::vector<int> parts;
-  for (std::size_t p = 0; p < of_part.size() / stretches; ++p)
-    if (touches(std::span(of_part).subspan(p * stretches, stretches), plan.bounds[r], plan.bounds[r + 1]))
-      parts.push_back(static_cast<int>(p));
-  return parts;
+std::vector<int> ranks_touched(const mesh::SplitPlan& plan, std::span<const KeyRange> stretches) {
+  std::vector<int> ranks;
+  const auto& bounds = plan.bounds;
+  for (const KeyRange& stretch : stretches) {
+    if (stretch.last < stretch.first) continue;
+    // Share r is [bounds[r], bounds[r + 1]): the last one that begins at or before the stretch has its first key.
+    const auto after = std::upper_bound(bounds.begin(), bounds.end(), stretch.first) - bounds.begin();
+    for (auto r = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - 1, 0));
+         r + 1 < bounds.size() && bounds[r] <= stretch.last; ++r)
+      if (stretch.first < bounds[r + 1]) ranks.push_back(static_cast<int>(r));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  return ranks;
 }
 
-Deal deal(int parts, int ranks, int rank) {
-  const auto [first, last] = base::share(parts, rank, ranks);
-  return {static_cast<int>(first), static_cast<int>(last)};
+namespace {
+
+// Collective. The parts that this rank's share touches. `ranges`: the stretches of the parts dealt to this rank.
+std::vector<int> parts_to_read(MPI_Comm comm, StepParts& step, const mesh::SplitPlan& plan,
+                               std::span<const KeyRange> ranges, const Deal& mine) {
+  std::vector<std::pair<int, int>> told;
+  for (int part = mine.first; part < mine.last; ++part) {
+    const auto at = static_cast<std::size_t>(part - mine.first) * most_stretches;
+    for (const int rank : ranks_touched(plan, ranges.subspan(at, most_stretches))) told.emplace_back(rank, part);
+  }
+  std::sort(told.begin(), told.end());
+  return tell_parts(comm, step, told);
 }
 
-Shares plan_shares(MPI_Comm comm, const StepParts& step, mesh::Curve curve, int refined) {
+}  // namespace
+
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined) {
   const Deal mine = deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
   std::vector<mesh::Octree> trees;
   ranks::agree(comm, [&] {
@@ -345,17 +364,21 @@ Shares plan_shares(MPI_Comm comm, const StepParts& step, mesh::Curve curve, int 
   shares.plan.dim = step.dataset.header.dim;
   shares.plan.root_bits = root_bits_of(step.dataset.header);
   shares.plan.bits = shares.plan.root_bits + deepest_level(comm, trees);
+  std::vector<KeyRange> ranges, of_part;
   const auto parts = static_cast<std::size_t>(num_parts(step));
   shares.stretches = std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(1, parts), 1, most_stretches);
-  std::vector<KeyRange> ranges;
   ranks::agree(comm, [&] {
     for (const mesh::Octree& tree : trees) {
-      const auto found = stretches_of_tree(tree, shares.plan, shares.stretches);
+      const auto found = stretches_of_tree(tree, shares.plan, most_stretches);
       ranges.insert(ranges.end(), found.begin(), found.end());
+      if (refined == 0) continue;
+      const auto fewer = stretches_of_tree(tree, shares.plan, shares.stretches);
+      of_part.insert(of_part.end(), fewer.begin(), fewer.end());
     }
   });
   find_bounds(comm, trees, refined, shares.plan);
-  shares.of_part = gather_ranges(comm, ranges, num_parts(step), static_cast<int>(shares.stretches));
+  shares.parts = parts_to_read(comm, step, shares.plan, ranges, mine);
+  if (refined > 0) shares.of_part = gather_ranges(comm, of_part, num_parts(step), static_cast<int>(shares.stretches));
   return shares;
 }
 

@@ -24,20 +24,23 @@ bool touches(std::span<const KeyRange> stretches, const mesh::CurveKey& begin, c
 
 /// How a step is shared among ranks.
 struct Shares {
-  mesh::SplitPlan plan;  ///< a part for each rank
-  /// Keys of the cells that each part of the step owns: `stretches` stretches a part, one part after another. One
-  /// stretch a part is not enough: the blocks and patches that a code deals out to a rank lie all over the curve, and
-  /// every rank would read all parts.
+  mesh::SplitPlan plan;    ///< a part for each rank
+  std::vector<int> parts;  ///< the parts of the step that this rank reads for its share, ascending
+  /// If the share will be refined: keys of the cells that each part of the step owns, `stretches` stretches a part, one
+  /// part after another. One stretch a part is not enough: the blocks and patches that a code deals out to a rank lie
+  /// all over the curve, and every rank would read all parts.
   std::vector<KeyRange> of_part;
   std::size_t stretches = 1;
-  /// The parts that a rank reads for its share.
-  std::vector<int> parts_of(int rank) const;
 };
+
+/// The ranks whose share overlaps one of the stretches, ascending.
+std::vector<int> ranks_touched(const mesh::SplitPlan& plan, std::span<const KeyRange> stretches);
 
 /// Cuts the step into shares with equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split does.
 /// A leaf of the finest level counts as the leaves that it becomes when refined `refined` times. Collective: each rank
-/// reads the meshes of an equal number of parts, once; no rank sees the leaves of all.
-Shares plan_shares(MPI_Comm comm, const StepParts& step, mesh::Curve curve, int refined = 0);
+/// reads the meshes of an equal number of parts, once, and tells the ranks whose shares they touch; no rank sees the
+/// leaves or the list of all.
+Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined = 0);
 
 /// Reads the cells of this rank's share with their values: the meshes of the parts that have some, one after another,
 /// then their values, each straight to its place in the share. Fields for which `place` gives memory come without
@@ -57,11 +60,5 @@ mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
 /// rank. `header` has the roots of the tree that is shared: the step's, unless it is shared in other blocks.
 std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step, const Shares& shares,
                                             const mesh::Header& header);
-
-/// The parts [first, last) that a rank reads if parts are simply dealt out in equal numbers.
-struct Deal {
-  int first = 0, last = 0;
-};
-Deal deal(int parts, int ranks, int rank);
 
 }  // namespace octavo::engine

@@ -51,31 +51,43 @@ TEST(Stretches, are_sorted_and_no_more_than_asked_for_random_keys) {
   }
 }
 
-// 64 parts, to which runs of 16 cells were dealt out in turn, as codes on AMReX do with boxes, read by 16 ranks.
-Shares interleaved(std::size_t stretches) {
-  Shares shares;
-  shares.stretches = stretches;
-  for (std::uint64_t part = 0; part < 64; ++part) {
-    std::vector<CurveKey> keys;
-    for (std::uint64_t key = 0; key < 4096; ++key)
-      if (key / 16 % 64 == part) keys.push_back({0, key});
-    const auto found = stretches_of(keys, stretches);
-    shares.of_part.insert(shares.of_part.end(), found.begin(), found.end());
-  }
-  for (std::uint64_t rank = 0; rank <= 16; ++rank) shares.plan.bounds.push_back({0, 256 * rank});
-  return shares;
+// One of 64 parts, to which runs of 16 cells were dealt out in turn, as codes on AMReX do with boxes: the ranks of 16
+// that read it.
+std::vector<int> readers_of_interleaved(std::uint64_t part, std::size_t stretches) {
+  mesh::SplitPlan plan;
+  for (std::uint64_t rank = 0; rank <= 16; ++rank) plan.bounds.push_back({0, 256 * rank});
+  std::vector<CurveKey> keys;
+  for (std::uint64_t key = 0; key < 4096; ++key)
+    if (key / 16 % 64 == part) keys.push_back({0, key});
+  return ranks_touched(plan, stretches_of(keys, stretches));
 }
 
 TEST(Shares, of_interleaved_parts_only_those_with_cells_of_the_share_are_read) {
   std::size_t read = 0, read_by_one_stretch = 0;
-  for (int rank = 0; rank < 16; ++rank) {
-    const auto parts = interleaved(64).parts_of(rank);
-    for (std::size_t i = 0; i < parts.size(); ++i) EXPECT_EQ(parts[i], 16 * (rank % 4) + static_cast<int>(i));
-    read += parts.size();
-    read_by_one_stretch += interleaved(1).parts_of(rank).size();
+  for (int part = 0; part < 64; ++part) {
+    const auto readers = readers_of_interleaved(static_cast<std::uint64_t>(part), 64);
+    for (std::size_t i = 0; i < readers.size(); ++i) EXPECT_EQ(readers[i], part / 16 + 4 * static_cast<int>(i));
+    read += readers.size();
+    read_by_one_stretch += readers_of_interleaved(static_cast<std::uint64_t>(part), 1).size();
   }
   EXPECT_EQ(read, 16u * 16u);
   EXPECT_EQ(read_by_one_stretch, 832u);  // 3.25 times what is needed
+}
+
+TEST(Shares, stretches_touch_the_shares_that_touches_names_empty_ones_too) {
+  mesh::SplitPlan plan;
+  for (const std::uint64_t bound : {0U, 4U, 4U, 9U, 20U}) plan.bounds.push_back({0, bound});
+  for (std::uint64_t first = 0; first < 20; ++first)
+    for (std::uint64_t last = first; last < 20; ++last) {
+      const std::vector<KeyRange> stretch{{{0, first}, {0, last}}, {}};
+      std::vector<int> expected;
+      for (std::size_t r = 0; r + 1 < plan.bounds.size(); ++r)
+        if (touches(stretch, plan.bounds[r], plan.bounds[r + 1])) expected.push_back(static_cast<int>(r));
+      std::vector<int> found = ranks_touched(plan, stretch);
+      std::erase(found, 1);  // an empty share has no cells
+      std::erase(expected, 1);
+      ASSERT_EQ(found, expected) << first << " to " << last;
+    }
 }
 
 }  // namespace

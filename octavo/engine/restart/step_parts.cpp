@@ -1,15 +1,28 @@
 #include "octavo/engine/restart/step_parts.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/deliver.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/translate.hpp"
 
 namespace octavo::engine {
+
+template <class Way>
+void both(Way& way, SegmentRef& segment) {
+  using base::both;
+  both(way, segment.file);
+  both(way, segment.first);
+  both(way, segment.parts);
+  both(way, segment.footer);
+}
 
 namespace {
 
@@ -17,63 +30,97 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// Keeps only the part of the scan that this step's segments need.
+// What all ranks are told of a step.
+struct Told {
+  std::string store;
+  store::Flow flow{};
+  std::int64_t step = 0;
+  store::Attempt attempt{};
+  std::uint64_t order = 0;
+  int parts = 0;
+  bool triangles = false;
+  std::vector<std::byte> footer, table;  // of a segment
+  store::Extent at{};                    // of the footer
+};
+
+template <class Way>
+void both(Way& way, Told& told) {
+  using base::both;
+  both(way, told.store);
+  both(way, told.flow);
+  both(way, told.step);
+  both(way, told.attempt);
+  both(way, told.order);
+  both(way, told.parts);
+  both(way, told.triangles);
+  both(way, told.footer);
+  both(way, told.table);
+  both(way, told.at);
+}
+
+void add(StoredStep& step, const std::string& file, const store::Committed& commit) {
+  step.triangles = step.triangles || commit.footer.mesh == store::triangle_mesh;
+  // A segment without parts does not describe the fields; it stands for the step only if there is no other.
+  if (!step.all.empty() && step.parts == 0 && commit.footer.parts > 0) step.all.clear();
+  if (step.all.empty() || commit.footer.parts > 0)
+    step.all.push_back({file, step.parts, commit.footer.parts, commit.at});
+  step.parts += commit.footer.parts;
+}
+
 StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
   StoredStep step;
-  step.scan.store = scan.store;
+  step.store = scan.store;
   step.found = found;
-  step.first = {0};
-  for (std::size_t s = 0; s < found.segments.size(); ++s) {
-    store::Subfile subfile;
-    subfile.path = scan.subfiles[found.segments[s].subfile].path;
-    subfile.commits = {store::committed(scan, found.segments[s])};
-    step.first.push_back(step.first.back() + subfile.commits[0].footer.parts);
-    step.scan.subfiles.push_back(std::move(subfile));
-    step.found.segments[s] = {s, 0};
+  step.found.segments.clear();
+  const auto file_of = [&](const store::SegmentPlace& place) {
+    return scan.subfiles[place.subfile].path.lexically_relative(scan.store).generic_string();
+  };
+  if (found.totals) {
+    step.first_file = file_of(found.segments[0]);
+    step.segments = store::committed(scan, found.segments[0]).footer.segments;
+  } else {
+    for (const store::SegmentPlace& place : found.segments) add(step, file_of(place), store::committed(scan, place));
   }
   return {step.found, {}, {}, std::make_shared<StoredStep>(std::move(step))};
 }
 
-const store::OpenedSegment& table_of(StoredStep& step, std::size_t segment) {
+const store::OpenedSegment& segment_of(StoredStep& step, const SegmentRef& segment) {
   const std::lock_guard lock(*step.reading);
-  const auto known = step.tables.find(segment);
-  if (known != step.tables.end()) return known->second;
-  return step.tables.emplace(segment, store::open_segment(step.scan, step.found.segments[segment])).first->second;
+  const auto known = step.read.find(segment.first);
+  if (known != step.read.end()) return known->second;
+  return step.read.emplace(segment.first, store::open_segment(step.store / segment.file, segment.footer)).first->second;
 }
 
-// The first segment that has parts, because a segment without parts does not describe the fields.
-std::size_t telling_segment(const StoredStep& step) {
-  for (std::size_t s = 0; s + 1 < step.first.size(); ++s)
-    if (step.first[s + 1] > step.first[s]) return s;
-  return 0;
+const SegmentRef& ref_of(const StoredStep& step, int part) {
+  const auto after = step.known.upper_bound(part);
+  if (after == step.known.begin() || part >= std::prev(after)->second.first + std::prev(after)->second.parts)
+    throw std::logic_error("restart: this rank was not told where part " + std::to_string(part) + " is");
+  return std::prev(after)->second;
 }
 
-std::string describe(StoredStep& step, const std::vector<std::byte>& table) {
-  base::Put put;
-  std::string store = step.scan.store.string();
-  std::size_t segments = step.scan.subfiles.size();
-  both(put, store);
-  both(put, step.found.flow);
-  both(put, step.found.step);
-  both(put, step.found.attempt);
-  both(put, segments);
-  for (store::Subfile& subfile : step.scan.subfiles) {
-    std::string path = subfile.path.string();
-    std::vector<std::byte> footer = to_bytes(subfile.commits[0].footer);
-    both(put, path);
-    both(put, footer);
-    both(put, subfile.commits[0].at);
-  }
-  std::vector<std::byte> copy = table;
-  both(put, copy);
-  return {reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size()};
+// The segments that have some of the parts [first, last), of all.
+std::vector<SegmentRef> segments_with(const std::vector<SegmentRef>& all, int first, int last) {
+  std::vector<SegmentRef> some;
+  auto segment = std::upper_bound(all.begin(), all.end(), first,
+                                  [](int part, const SegmentRef& s) { return part < s.first + s.parts; });
+  for (; segment != all.end() && segment->first < last; ++segment) some.push_back(*segment);
+  return some;
+}
+
+void learn(StoredStep& step, std::vector<SegmentRef> segments) {
+  for (SegmentRef& segment : segments) step.known.emplace(segment.first, std::move(segment));
+}
+
+Told describe(StoredStep& step) {
+  const store::OpenedSegment& telling = segment_of(step, step.all.front());
+  return {step.store.string(), step.found.flow, step.found.step,          step.found.attempt,      step.found.order,
+          step.parts,          step.triangles,  to_bytes(telling.footer), to_bytes(telling.table), telling.at};
 }
 
 PartEntry entry_of(StoredStep& step, int part) {
-  const auto after = std::upper_bound(step.first.begin(), step.first.end(), part);
-  const auto segment = static_cast<std::size_t>(after - step.first.begin()) - 1;
-  const store::OpenedSegment& opened = table_of(step, segment);
-  const auto row = static_cast<std::size_t>(part - step.first[segment]);
+  const SegmentRef& segment = ref_of(step, part);
+  const store::OpenedSegment& opened = segment_of(step, segment);
+  const auto row = static_cast<std::size_t>(part - segment.first);
   const mesh::Header& header = opened.table.header;
   if (header.fields != step.header.fields || header.dim != step.header.dim || header.roots != step.header.roots ||
       header.block != step.header.block)
@@ -98,41 +145,24 @@ mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request,
 mesh::Dataset dataset_of(const std::shared_ptr<StoredStep>& step) {
   mesh::Dataset dataset;
   dataset.format = "octavo";
-  dataset.path = step->scan.store.string();
+  dataset.path = step->store.string();
   dataset.header = step->header;
-  dataset.num_parts = step->first.back();
+  dataset.num_parts = step->parts;
   dataset.read = [step](int part, const mesh::Request& request) { return read_stored(*step, part, request, {}); };
   return dataset;
 }
 
-StepParts understand(const std::string& described) {
-  base::Get get{std::as_bytes(std::span(described))};
+StepParts understand(const Told& told) {
   StoredStep step;
-  std::string text;
-  std::size_t segments = 0;
-  both(get, text);
-  step.scan.store = text;
-  both(get, step.found.flow);
-  both(get, step.found.step);
-  both(get, step.found.attempt);
-  both(get, segments);
-  step.first = {0};
-  for (std::size_t s = 0; s < segments; ++s) {
-    std::vector<std::byte> footer;
-    store::Extent at;
-    both(get, text);
-    both(get, footer);
-    both(get, at);
-    store::Subfile subfile;
-    subfile.path = text;
-    subfile.commits = {{store::parse_footer(footer, at), at}};
-    step.first.push_back(step.first.back() + subfile.commits[0].footer.parts);
-    step.found.segments.push_back({s, 0});
-    step.scan.subfiles.push_back(std::move(subfile));
-  }
-  std::vector<std::byte> table;
-  both(get, table);
-  store::Table known = store::parse_table(table, step.scan.subfiles[telling_segment(step)].commits[0].footer);
+  step.store = told.store;
+  step.found.flow = told.flow;
+  step.found.step = told.step;
+  step.found.attempt = told.attempt;
+  step.found.order = told.order;
+  step.found.complete = true;
+  step.parts = told.parts;
+  step.triangles = told.triangles;
+  store::Table known = store::parse_table(told.table, store::parse_footer(told.footer, told.at));
   step.header = std::move(known.header);
   StepParts out{
       step.found, {}, {known.widths.begin(), known.widths.end()}, std::make_shared<StoredStep>(std::move(step))};
@@ -153,7 +183,7 @@ bool is_empty_store(const fs::path& path) {
 std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
-  const store::Scan scan = store::scan_store(path);
+  const store::Scan scan = store::scan_store(path, store::Trust::index);
   for (const store::Finding& finding : scan.damage) notes.push_back(store::note_of(finding));
   notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
   std::vector<StepParts> steps;
@@ -164,18 +194,110 @@ std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::v
   return steps;
 }
 
+Deal deal(int parts, int ranks, int rank) {
+  const auto [first, last] = base::share(parts, rank, ranks);
+  return {static_cast<int>(first), static_cast<int>(last)};
+}
+
+void read_footers(StepParts& step) {
+  StoredStep& stored = *step.stored;
+  if (stored.first_file.empty()) return;
+  const fs::path directory = fs::path(std::exchange(stored.first_file, {})).parent_path();
+  for (int segment = 0; segment < stored.segments; ++segment) {
+    const fs::path file = directory / store::subfile_name(segment);
+    const store::Committed commit = store::find_commit(stored.store / file, {stored.found.step, stored.found.attempt});
+    if (commit.footer.segment != segment || commit.footer.segments != stored.segments)
+      throw Error(Kind::corrupt, "expected segment " + std::to_string(segment) + " of " +
+                                     std::to_string(stored.segments) + " of the step, found segment " +
+                                     std::to_string(commit.footer.segment) + " of " +
+                                     std::to_string(commit.footer.segments))
+          .at((stored.store / file).string());
+    add(stored, file.generic_string(), commit);
+  }
+}
+
 StepParts share_step(MPI_Comm comm, StepParts step) {
+  const int ranks = ranks::size_of(comm);
+  const bool tells = ranks::rank_in(comm) == 0;
   std::string text;
+  std::vector<ranks::Parcel> parcels;
   ranks::agree(comm, [&] {
-    if (ranks::rank_in(comm) != 0) return;
-    StoredStep& mine = *step.stored;
-    const store::OpenedSegment& segment = table_of(mine, telling_segment(mine));
-    text = describe(mine, to_bytes(segment.table));
+    if (!tells) return;
+    read_footers(step);
+    text = base::packed(describe(*step.stored));
+    for (const SegmentRef& segment : step.stored->all) {
+      if (segment.parts == 0) continue;
+      const auto reader = [&](int part) { return static_cast<int>(base::owner(part, step.stored->parts, ranks)); };
+      const int first = reader(segment.first), last = reader(segment.first + segment.parts - 1);
+      parcels.push_back({first, base::packed(segment), last - first});
+    }
   });
   text = ranks::from_first(comm, std::move(text));
   StepParts shared;
-  ranks::agree(comm, [&] { shared = understand(text); });
+  ranks::agree(comm, [&] { shared = understand(base::unpacked<Told>(text)); });
+  const auto told = ranks::deliver(comm, std::move(parcels));
+  ranks::agree(comm, [&] {
+    for (const ranks::Parcel& parcel : told) learn(*shared.stored, {base::unpacked<SegmentRef>(parcel.bytes)});
+  });
+  if (tells) shared.stored->all = std::move(step.stored->all);
   return shared;
+}
+
+void know_all(MPI_Comm comm, StepParts& step) {
+  if (!step.stored) return;
+  StoredStep& stored = *step.stored;
+  const bool tells = ranks::rank_in(comm) == 0;
+  const std::string text = ranks::from_first(comm, tells ? base::packed(stored.all) : std::string());
+  ranks::agree(comm, [&] {
+    if (!tells) stored.all = base::unpacked<std::vector<SegmentRef>>(text);
+    learn(stored, segments_with(stored.all, 0, stored.parts));
+  });
+}
+
+namespace {
+
+// What one rank tells another: parts, and the segments that have them.
+struct Tidings {
+  std::vector<int> parts;
+  std::vector<SegmentRef> segments;
+};
+
+template <class Way>
+void both(Way& way, Tidings& tidings) {
+  using base::both;
+  both(way, tidings.parts);
+  both(way, tidings.segments);
+}
+
+}  // namespace
+
+std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<std::pair<int, int>>& told) {
+  std::vector<ranks::Parcel> parcels;
+  ranks::agree(comm, [&] {
+    for (auto next = told.begin(); next != told.end();) {
+      Tidings tidings;
+      const int rank = next->first;
+      for (; next != told.end() && next->first == rank; ++next) {
+        tidings.parts.push_back(next->second);
+        if (!step.stored) continue;
+        const SegmentRef& segment = ref_of(*step.stored, next->second);
+        if (tidings.segments.empty() || tidings.segments.back().first != segment.first)
+          tidings.segments.push_back(segment);
+      }
+      parcels.push_back({rank, base::packed(tidings), 0});
+    }
+  });
+  const auto came = ranks::deliver(comm, std::move(parcels));
+  std::vector<int> parts;
+  ranks::agree(comm, [&] {
+    for (const ranks::Parcel& parcel : came) {
+      Tidings tidings = base::unpacked<Tidings>(parcel.bytes);
+      parts.insert(parts.end(), tidings.parts.begin(), tidings.parts.end());
+      if (step.stored) learn(*step.stored, std::move(tidings.segments));
+    }
+  });
+  std::sort(parts.begin(), parts.end());
+  return parts;
 }
 
 PartEntry entry_of(const StepParts& step, int part) { return entry_of(*step.stored, part); }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
@@ -13,13 +15,28 @@
 
 namespace octavo::engine {
 
-/// A complete step of a store as all ranks know it: where its segments are. A rank reads only the tables that it needs.
+/// A segment that has parts.
+struct SegmentRef {
+  std::string file;          ///< in the store
+  int first = 0, parts = 0;  ///< the number of its first part in the step, and how many it has
+  store::Extent footer{};
+};
+
+/// A complete step of a store as a rank knows it: of the segments only those that it needs. It reads their footers and
+/// tables itself.
 struct StoredStep {
-  store::Scan scan;  ///< one subfile and commit for each segment of the step
-  store::StepFound found;
-  mesh::Header header;     ///< of the step, with its fields
-  std::vector<int> first;  ///< number of each segment's first part; one more entry than segments
-  std::map<std::size_t, store::OpenedSegment> tables;  ///< read so far by this rank, by any of its threads
+  std::filesystem::path store;
+  store::StepFound found;  ///< without segments
+  int parts = 0;
+  bool triangles = false;
+  mesh::Header header;          ///< of the step, with its fields
+  std::vector<SegmentRef> all;  ///< on rank 0, and where know_all() was called: all that have parts
+  /// On rank 0, if the index vouches for the step: its first file, in the store, and how many segments it has. Then
+  /// `all`, `parts` and `triangles` are not known before read_footers().
+  std::string first_file;
+  int segments = 0;
+  std::map<int, SegmentRef> known;           ///< by first part
+  std::map<int, store::OpenedSegment> read;  ///< so far, by any of this rank's threads; by first part
   std::unique_ptr<std::mutex> reading = std::make_unique<std::mutex>();
 };
 
@@ -38,16 +55,31 @@ inline int num_parts(const StepParts& step) { return step.dataset.num_parts; }
 std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flow flow,
                                   std::vector<std::string>& notes);
 
-/// Opens on all ranks the step that rank 0 found: file names, footers and the header. Collective; reads one table, on
-/// rank 0.
+/// One process. Reads the footers of a step that find_steps() found in the index. Throws Error(corrupt) if they are not
+/// those of the step.
+void read_footers(StepParts& step);
+
+/// Opens on all ranks the step that rank 0 found: all learn the header, and each the segments of the parts that are
+/// dealt to it (deal()). Collective; reads one table, on rank 0, which also keeps the list of all segments.
 StepParts share_step(MPI_Comm comm, StepParts step);
+/// Collective. All ranks learn all segments of the step: for a restart where every rank may read any part.
+void know_all(MPI_Comm comm, StepParts& step);
+/// Collective. Tells other ranks of parts that this rank knows: `told` has pairs of a rank and a part, ascending by
+/// rank. Returns the parts of which this rank was told, ascending.
+std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<std::pair<int, int>>& told);
+
+/// The parts [first, last) that a rank reads if parts are simply dealt out in equal numbers.
+struct Deal {
+  int first = 0, last = 0;
+};
+Deal deal(int parts, int ranks, int rank);
 
 /// An output of a code, opened by this rank, with its own names or Octavo's. Throws Error(unsupported) for a mesh of
 /// triangles.
 StepParts open_output(const std::filesystem::path& path, std::optional<std::int64_t> step, bool own_names);
 
 /// The table entry of a part, numbered by segment and place in it; reads the segment's table the first time.
-/// @pre a step of a store
+/// @pre a step of a store; this rank knows the part's segment
 struct PartEntry {
   const store::OpenedSegment* segment = nullptr;
   std::size_t row = 0;

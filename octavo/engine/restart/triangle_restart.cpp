@@ -87,7 +87,7 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
       const store::StoredTriangles part = store::decode_triangles(table, entry.row, only, store::source_of(file));
       return store::mesh_of(part.mesh, part.arrays, {&part, 1});
     };
-    source.neighbours = store::neighbours_of_step(*table.triangles, own, step.stored->scan.store, step.found.flow);
+    source.neighbours = store::neighbours_of_step(*table.triangles, own, step.stored->store, step.found.flow);
     return store::decode_triangles(table, entry.row, request, source);
   } catch (Error& error) {
     throw error.at(entry.segment->path.string());
@@ -157,13 +157,16 @@ StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesy
     std::vector<std::string> notes;
     std::vector<StepParts> steps = find_steps(store, step.found.flow, notes);
     std::erase_if(steps, [&](const StepParts& other) { return other.found.step != number; });
+    if (!steps.empty()) read_footers(steps.front());
     if (steps.empty() || !has_triangles(steps.front()))
       throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) +
                                      ", which is not there, or not of triangles")
           .at(store.string());
     found = std::move(steps.front());
   });
-  return share_step(comm, std::move(found));
+  StepParts shared = share_step(comm, std::move(found));
+  know_all(comm, shared);
+  return shared;
 }
 
 MeshShare find_mesh(MPI_Comm comm, StepParts& step, const std::filesystem::path& store) {
@@ -400,14 +403,12 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
 
 }  // namespace
 
-bool has_triangles(const StepParts& step) {
-  const auto is_one = [](const store::Subfile& file) { return file.commits[0].footer.mesh == store::triangle_mesh; };
-  return step.stored && std::ranges::any_of(step.stored->scan.subfiles, is_one);
-}
+bool has_triangles(const StepParts& step) { return step.stored && step.stored->triangles; }
 
 void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,
                     Restart& out) {
   check_options(comm, options);
+  know_all(comm, step);
   const MeshShare share = find_mesh(comm, step, store);
   mesh::Unstructured mesh;
   out.by_points = options.points.has_value();

@@ -7,8 +7,8 @@
 namespace octavo::engine {
 
 void reduce(MPI_Comm comm, Agreement& a) {
-  const std::array least{&a.finished, &a.durable,    &a.drained,    &a.failed,         &a.lost,
-                         &a.marked,   &a.step.least, &a.part.least, &a.triangles.least};
+  const std::array least{&a.finished, &a.durable, &a.drained,    &a.safe,       &a.unsafe,         &a.failed,
+                         &a.lost,     &a.marked,  &a.step.least, &a.part.least, &a.triangles.least};
   const std::array most{&a.put_failed, &a.patches, &a.new_mesh, &a.step.most, &a.part.most, &a.triangles.most};
   std::array<std::int64_t, least.size() + most.size()> numbers{};
   auto at = numbers.begin();

@@ -23,6 +23,8 @@ struct Agreement {
   std::int64_t finished = 0;   ///< a rank is done with all earlier steps, including failed ones
   std::int64_t durable = 0;    ///< a rank has all earlier steps on disk, except failed ones
   std::int64_t drained = 0;    ///< with local disks: a rank has all earlier steps in the store itself
+  std::int64_t safe = 0;       ///< with local disks: a rank has protected all earlier steps as far as they are due
+  std::int64_t unsafe = none;  ///< the first step that a rank could not protect
   std::int64_t failed = none;  ///< the first failed step that no call has reported yet
   std::int64_t lost = none;    ///< the first step that failed on its way from a local disk
   std::int64_t marked = none;  ///< rank 0: a mark lists all earlier steps

@@ -1,25 +1,21 @@
 #include "octavo/engine/step/group.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "octavo/base/current_error.hpp"
+#include "octavo/engine/step/socket.hpp"
+#include "octavo/file/page_cache.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/streams.hpp"
@@ -30,53 +26,6 @@ namespace {
 
 using base::Error;
 using base::Kind;
-
-// A connection to another process of this host.
-class Socket {
- public:
-  Socket() = default;
-  explicit Socket(int descriptor) noexcept : descriptor_(descriptor) {}
-  ~Socket() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Socket(Socket&& other) noexcept : peer(other.peer), descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    std::swap(peer, other.peer);
-    return *this;
-  }
-  int get() const noexcept { return descriptor_; }
-  /// The number of the rank at the other end.
-  int peer = -1;
-
- private:
-  int descriptor_ = -1;
-};
-
-Error ended(const Socket& socket) {
-  const std::string who = socket.peer < 0 ? "a rank" : "rank " + std::to_string(socket.peer);
-  return Error(Kind::interrupted, who + " has ended, with which others share a file");
-}
-
-void send_all(const Socket& socket, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) throw ended(socket);
-    if (sent < 0) throw base::system_error("send to the rank that has the file", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(sent));
-  }
-}
-
-void receive_all(const Socket& socket, std::span<std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got == 0 || (got < 0 && errno == ECONNRESET)) throw ended(socket);
-    if (got < 0) throw base::system_error("receive from a rank that shares the file", errno);
-    bytes = bytes.subspan(static_cast<std::size_t>(got));
-  }
-}
 
 // ------------------------------------------------------------------ messages
 
@@ -219,161 +168,13 @@ void note(std::optional<Error>& failure, Work&& work) {
   }
 }
 
-// ------------------------------------------------------------------ meeting
-
-// A name that the kernel gives, in the abstract name space: no file to clean up.
-Socket listen_somewhere(int backlog, sockaddr_un& address, socklen_t& length) {
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.get() < 0) throw base::system_error("make a socket", errno);
-  address.sun_family = AF_UNIX;
-  if (::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)) != 0 ||
-      ::listen(socket.get(), backlog) != 0)
-    throw base::system_error("listen on a socket", errno);
-  length = sizeof address;
-  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0)
-    throw base::system_error("name a socket", errno);
-  return socket;
-}
-
-struct Greeting {
-  store::Attempt token;
-  int rank;
-};
-
-// The names of sockets are not secret: any process of any user on this host can call and then stay silent. So we never
-// wait for a single caller, nor longer than this for all.
-constexpr auto meeting_time = std::chrono::seconds(60);
-constexpr auto time_for_an_answer = std::chrono::seconds(20);
-constexpr std::size_t most_silent_callers = 64;
-
-using Clock = std::chrono::steady_clock;
-
-Error not_met(const std::string& who) {
-  return Error(Kind::interrupted,
-               who + " did not meet those that share its file within " + std::to_string(meeting_time.count()) + " s");
-}
-
-bool is_same_user(const Socket& socket) {
-  ucred peer{};
-  socklen_t length = sizeof peer;
-  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
-}
-
-// Zero: no time limit.
-void set_patience(const Socket& socket, std::chrono::seconds patience) {
-  const timeval time{patience.count(), 0};
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
-}
-
-void set_blocking(const Socket& socket) {
-  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
-}
-
-// Connects and greets. Returns nothing if the other side has no room or has dropped this caller as silent.
-std::optional<Socket> call_once(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
-  Socket socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket.get() < 0) throw base::system_error("make a socket", errno);
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) {
-    if (errno == EAGAIN || errno == EINTR) return {};
-    throw base::system_error("connect to the rank that has the file", errno);
-  }
-  if (!is_same_user(socket))
-    throw Error(Kind::interrupted, "another user has the socket of the rank that has the file");
-  set_blocking(socket);
-  set_patience(socket, time_for_an_answer);
-  std::byte taken{};
-  if (::send(socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
-      ::recv(socket.get(), &taken, 1, 0) != 1)
-    return {};
-  set_patience(socket, {});
-  return socket;
-}
-
-Socket connect_to(const sockaddr_un& address, socklen_t length, const Greeting& greeting) {
-  for (const auto end = Clock::now() + meeting_time; Clock::now() < end;) {
-    if (auto socket = call_once(address, length, greeting)) return std::move(*socket);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  throw not_met("a rank");
-}
-
-// A caller, and the part of its greeting that has arrived.
-struct Caller {
-  Socket socket;
-  Greeting greeting{};
-  std::size_t got = 0;
-};
-
-// Returns false if the caller has gone or sent a wrong greeting.
-bool hear(Caller& caller, const store::Attempt& token, int size) {
-  const ssize_t got = ::recv(caller.socket.get(), reinterpret_cast<std::byte*>(&caller.greeting) + caller.got,
-                             sizeof caller.greeting - caller.got, MSG_DONTWAIT);
-  if (got < 0) return errno == EAGAIN || errno == EINTR;
-  caller.got += static_cast<std::size_t>(got);
-  if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
-  // A process that does not know the token is not a rank of the group.
-  return caller.greeting.token == token && caller.greeting.rank >= 1 && caller.greeting.rank < size;
-}
-
-// Returns false if the caller has given up; it will call again.
-bool answer(const Socket& socket) {
-  const std::byte taken{1};
-  return ::send(socket.get(), &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-}
-
-// Turns away callers of other users at once. If too many callers have sent no greeting yet, the oldest is dropped.
-void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t most) {
-  Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (socket.get() < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return;
-  if (socket.get() < 0) throw base::system_error("accept a connection", errno);
-  if (!is_same_user(socket)) return;
-  callers.push_back({std::move(socket)});
-  if (callers.size() > most) callers.pop_front();
-}
-
-// Waits until somebody calls or says something.
-std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers,
-                                     Clock::time_point end) {
-  std::vector<pollfd> ready{{listening.get(), POLLIN, 0}};
-  for (const Caller& caller : callers) ready.push_back({caller.socket.get(), POLLIN, 0});
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-  const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
-  if (events == 0) throw not_met("the rank that has the file");
-  if (events < 0 && errno != EINTR) throw base::system_error("wait for ranks that share the file", errno);
-  if (events < 0)
-    for (pollfd& one : ready) one.revents = 0;
-  return ready;
-}
-
-std::vector<Socket> accept_all(const Socket& listening, int size, const store::Attempt& token) {
-  const auto end = Clock::now() + meeting_time;
-  std::vector<Socket> sockets(static_cast<std::size_t>(size));
-  std::deque<Caller> callers;
-  for (int missing = size - 1; missing > 0;) {
-    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end);
-    for (std::size_t i = 0; i < callers.size(); ++i) {
-      if (ready[i + 1].revents == 0) continue;
-      Caller& caller = callers[i];
-      if (hear(caller, token, size)) {
-        if (caller.got < sizeof caller.greeting) continue;
-        Socket& place = sockets[static_cast<std::size_t>(caller.greeting.rank)];
-        if (answer(caller.socket)) missing -= std::exchange(place, std::move(caller.socket)).get() < 0 ? 1 : 0;
-      }
-      caller.socket = Socket();
-    }
-    std::erase_if(callers, [](const Caller& caller) { return caller.socket.get() < 0; });
-    if (ready[0].revents != 0) take_call(listening, callers, static_cast<std::size_t>(size) + most_silent_callers);
-  }
-  return sockets;
-}
-
 }  // namespace
 
 struct Group::State {
   int rank = 0, size = 1;
   std::vector<Socket> members;  // the writer's: by rank
   Socket writer;                // the others'
+  bool drops_pages = false;
   std::atomic<bool> direct_io_refused = false;
   // The writer's: subfiles that are not synced, with their commit records as they were when they last were.
   std::map<std::filesystem::path, store::Records> unsynced;
@@ -388,6 +189,7 @@ Group::~Group() = default;
 Group::Group(Group&&) noexcept = default;
 Group& Group::operator=(Group&&) noexcept = default;
 int Group::size() const noexcept { return state_->size; }
+void Group::drop_pages(bool drop) noexcept { state_->drops_pages = drop; }
 bool Group::direct_io_refused() const noexcept { return state_->direct_io_refused; }
 
 void Group::sync_written() {
@@ -395,7 +197,9 @@ void Group::sync_written() {
   try {
     for (const auto& subfile : unsynced) {
       if (!std::filesystem::exists(subfile.first)) continue;  // its step has failed and was removed
-      file::sync(file::open_write(subfile.first));
+      const file::File file = file::open_write(subfile.first);
+      file::sync(file);
+      if (state_->drops_pages) file::drop_pages(file);
       file::sync_directory(subfile.first.parent_path());
       file::make_directories(subfile.first.parent_path());  // they exist; this syncs their names
     }
@@ -417,8 +221,7 @@ Group Group::join(MPI_Comm comm, int name) {
   state.size = ranks::size_of(comm);
   if (state.size == 1) return group;
   struct Meeting {
-    sockaddr_un address;
-    socklen_t length;
+    Address address;
     store::Attempt token;
   } meeting{};
   std::vector<int> names(static_cast<std::size_t>(state.size));
@@ -428,14 +231,14 @@ Group Group::join(MPI_Comm comm, int name) {
   ranks::agree(comm, [&] {
     if (state.rank != 0) return;
     meeting.token = store::random_attempt();
-    listening = listen_somewhere(state.size, meeting.address, meeting.length);
+    listening = listen_on_host(state.size, meeting.address);
   });
   MPI_Bcast(&meeting, sizeof meeting, MPI_BYTE, 0, comm);
   ranks::agree(comm, [&] {
     if (state.rank != 0)
-      state.writer = connect_to(meeting.address, meeting.length, {meeting.token, state.rank});
+      state.writer = connect_to(std::span(&meeting.address, 1), {meeting.token, state.rank});
     else
-      state.members = accept_all(std::exchange(listening, {}), state.size, meeting.token);
+      state.members = accept_all(std::exchange(listening, {}), 1, state.size, meeting.token);
   });
   state.writer.peer = names[0];
   for (std::size_t r = 0; r < state.members.size(); ++r) state.members[r].peer = names[r];
@@ -456,8 +259,9 @@ Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {
 }
 
 // If we cannot send to the writer, we cannot report that to it either: its receive fails as well.
-std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const std::function<Part()>& encode,
-                         const std::function<void()>& written, std::atomic<bool>& direct_io_refused) {
+std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const store::WriteWay& way,
+                         const std::function<Part()>& encode, const std::function<void()>& written,
+                         std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
   Part part;
   note(failure, [&] { part = encode(); });
@@ -471,7 +275,7 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   note(failure, [&] {
     if (!part) return;
     if (!place.file.is_open()) throw Error(Kind::unreadable, "the rank that has the file could not hand it over");
-    if (!store::write_streams(place.file, plan.direct_io, *part, place.prefix.bytes)) direct_io_refused = true;
+    if (!store::write_streams(place.file, *part, place.prefix.bytes, way)) direct_io_refused = true;
     table = to_message(*part);
   });
   if (written) written();
@@ -483,6 +287,11 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   answer_of(writer);
   return bytes;
 }
+
+// A range of the subfile, in bytes.
+struct Space {
+  std::uint64_t begin = 0, size = 0;
+};
 
 // One rank's share of the segment, as the writer of the group knows it.
 struct Share {
@@ -510,8 +319,16 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
   }
 }
 
+// For the index, which does not need it: the step is committed, whatever happens here.
+std::optional<store::Committed> committed_in(const file::File& file) try {
+  return store::newest_commit(file);
+} catch (const Error&) {
+  return {};
+}
+
 // Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
-void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
+// Returns the range of all.
+Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
   std::uint64_t all = 0;
   for (Share& share : shares) {
     if (share.bytes > 0) all = (all + alignment - 1) / alignment * alignment;
@@ -520,13 +337,37 @@ void give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std:
   }
   const std::uint64_t first = segment.reserve(all);
   for (Share& share : shares) share.begin += first;
+  return {first, all};
+}
+
+// Memory file systems reserve nothing, and are full only when bytes are written.
+void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
+  constexpr std::uint64_t tables = std::uint64_t{1} << 20;
+  std::uint64_t bytes = tables;
+  for (const Share& share : shares) bytes += share.bytes;
+  std::error_code unknown;
+  const auto space = std::filesystem::space(directory, unknown);
+  if (!unknown && space.available < bytes)
+    throw Error(Kind::no_space, "the local disk has " + std::to_string(space.available) + " bytes left, " +
+                                    std::to_string(bytes) + " are needed");
+}
+
+// Runs the work. Returns false if the disk is full and there is a way round it.
+bool has_room(const std::function<void()>& work, const Detour* detour) try {
+  work();
+  return true;
+} catch (const Error& error) {
+  if (detour == nullptr || error.kind() != Kind::no_space) throw;
+  return false;
 }
 
 }  // namespace
 
 Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
-                             const std::function<Part()>& encode, const std::function<void()>& written) {
-  if (state_->rank != 0) return {contribute(state_->writer, planned, encode, written, state_->direct_io_refused), 0};
+                             const std::function<Part()>& encode, const std::function<void()>& written,
+                             const Detour* detour) {
+  const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync};
+  if (state_->rank != 0) return {contribute(state_->writer, planned, way, encode, written, state_->direct_io_refused)};
   store::SegmentPlan plan = planned;
   std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
   // The store has one writer: nobody else has added a step since.
@@ -536,25 +377,42 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   std::optional<Error> failure;
   std::optional<store::SegmentWriter> segment;
   std::uint64_t order = 0;
+  std::optional<store::Committed> committed;
+  Space streams;
   Part part;
-  note(failure, [&] {
+  bool went_round = false;
+  const auto begin = [&] {
     plan.marked = state_->marked == plan.store;
     const auto open = state_->open.extract(store::subfile_path(plan));
     segment.emplace(plan, header, open ? std::move(open.mapped()) : file::File());
     state_->marked = plan.store;
+  };
+  const auto take_detour = [&] {
+    went_round = true;
+    segment.reset();
+    file::remove_all(plan.store);  // it holds this segment alone
+    if (detour->before) detour->before();
+    plan = detour->plan;
+  };
+  note(failure, [&] {
+    if (!has_room(begin, detour)) take_detour(), begin();
     part = encode();
     shares[0].bytes = bytes_of(part);
   });
   hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
-    if (!failure) give_places(*segment, shares, plan.alignment);
+    if (failure) return;
+    const auto place = [&] {
+      if (detour != nullptr && !went_round) require_room(plan.store, shares);
+      streams = give_places(*segment, shares, plan.alignment);
+    };
+    if (!has_room(place, went_round ? nullptr : detour)) take_detour(), begin(), place();
   });
   tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
   if (failure) throw *failure;
   note(failure, [&] {
     if (!part) return;
-    if (!store::write_streams(segment->file(), plan.direct_io, *part, shares[0].begin))
-      state_->direct_io_refused = true;
+    if (!store::write_streams(segment->file(), *part, shares[0].begin, way)) state_->direct_io_refused = true;
     segment->add_written(std::move(*part));
   });
   if (written) written();
@@ -566,13 +424,17 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     if (!plan.sync) state_->unsynced.try_emplace(store::subfile_path(plan), segment->records_before());
     segment->commit();
     order = segment->order();
+    // The next step reads the footer, so its page stays.
+    if (state_->drops_pages && plan.sync && streams.size > 0)
+      file::drop_pages(segment->file(), streams.begin, streams.size);
     if (plan.segment == 0) newest_order = order;
+    if (plan.sync && !plan.recycle) committed = committed_in(segment->file());
     if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();
   });
   segment.reset();
   tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
-  return {shares[0].bytes, order};
+  return {.bytes = shares[0].bytes, .order = order, .segment = std::move(committed), .went_round = went_round};
 }
 
 }  // namespace octavo::engine

@@ -1,19 +1,30 @@
 #pragma once
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "octavo/store/store.hpp"
+#include "octavo/store/subfile.hpp"
 
 namespace octavo::engine {
 
 /// The outcome of writing a segment.
 struct Written {
-  std::uint64_t bytes = 0;  ///< size of this rank's part on disk
-  std::uint64_t order = 0;  ///< the step's order, on the rank that wrote segment 0; elsewhere 0
+  std::uint64_t bytes = 0;                    ///< size of this rank's part on disk
+  std::uint64_t order = 0;                    ///< the step's order, on the rank that wrote segment 0; elsewhere 0
+  std::optional<store::Committed> segment{};  ///< on the rank that committed the segment, if it was synced
+  bool went_round = false;                    ///< on the rank that commits: the segment took the detour
+  double seconds_encoding = 0;
+};
+
+/// The way of a segment whose disk is full.
+struct Detour {
+  store::SegmentPlan plan;
+  std::function<void()> before;  ///< called first: earlier segments may be on their way to the same file
 };
 
 /// The ranks of one host that share a subfile. Each writes its own range of it. The first rank, the writer, gives out
@@ -32,15 +43,18 @@ class Group {
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
   /// this rank's part, or nothing if it has none; `written` is called when its streams are in the file. If any rank
-  /// fails, all ranks of the group throw its error, and the segment is not committed. No MPI.
+  /// fails, all ranks of the group throw its error, and the segment is not committed. If the plan's disk is full before
+  /// anything is written, the segment takes the detour, if there is one. No MPI.
   Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
                         const std::function<std::optional<store::EncodedPart>()>& encode,
-                        const std::function<void()>& written = {});
+                        const std::function<void()>& written = {}, const Detour* detour = nullptr);
   int size() const noexcept;
 
   /// Syncs the data that this rank has written by plans without sync. If that fails, all of it is uncommitted again. Do
   /// not call this while write_segment() runs.
   void sync_written();
+  /// From now on write-back begins while streams are written, and pages of synced subfiles leave the page cache.
+  void drop_pages(bool drop) noexcept;
   /// Whether direct I/O was asked for and the file system has none. Thread-safe.
   bool direct_io_refused() const noexcept;
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/own_file.hpp"
 #include "octavo/engine/step/group.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
@@ -150,6 +151,19 @@ TEST(WriterMpi, option_steps_in_flight_bounds_how_far_a_run_goes_ahead_of_its_fi
   if (rank() == 0) {
     EXPECT_EQ(furthest, most);
   }
+}
+
+// A rank's place in the plan, found without a list of ranks, is that of the plan for all.
+TEST(GroupMpi, own_files_are_those_of_the_plan_for_all_ranks) {
+  for (const int ranks_per_node : {0, 1, 2, 3})
+    for (const PlanOptions& options : {PlanOptions{1, 0}, PlanOptions{0, 0}, PlanOptions{2, 0}, PlanOptions{1, 1}}) {
+      const WritePlan plan = plan_write(ranks::hosts_of_ranks(everyone(), ranks_per_node), {}, options);
+      const ranks::OwnComm host = ranks::ranks_of_host(everyone(), ranks_per_node);
+      const OwnFile own = own_file(everyone(), host.get(), options);
+      EXPECT_EQ(own.file, plan.file_of_rank[static_cast<std::size_t>(rank())]);
+      EXPECT_EQ(own.files, static_cast<int>(plan.files.size()));
+      EXPECT_EQ(own.count, plan.files[static_cast<std::size_t>(own.file)].count);
+    }
 }
 
 }  // namespace

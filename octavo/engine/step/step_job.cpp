@@ -5,6 +5,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/timer.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -40,13 +41,33 @@ Error changed(const Source& source) {
       .at("field " + source.info.name);
 }
 
-// Detects a stray write into the copy. Once the values are encoded, it could no longer be noticed.
-void compare(const StepJob& job, const Source& source) {
+// Calls f(first, last, copy) with the cells of each stream that the staged copy holds.
+template <class F>
+void for_each_staged_range(const StepJob& job, const Source& source, F&& f) {
   const auto cuts = cuts_of(job, source);
   const std::size_t cell = bytes_of_cell(source);
-  for (std::size_t i = 0; i < source.checksums.size(); ++i)
-    if (base::checksum(source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell)) != source.checksums[i])
-      throw changed(source);
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    const std::size_t first = std::max(cuts[i], source.lent), last = cuts[i + 1];
+    if (cuts[i] < source.lent && last <= source.lent) continue;
+    f(first, last, source.staged.subspan((first - source.lent) * cell, (last - first) * cell));
+  }
+}
+
+// Detects a stray write into the copy. Once the values are encoded, it could no longer be noticed.
+void compare(const StepJob& job, const Source& source) {
+  if (source.checksums.empty()) return;
+  auto expected = source.checksums.begin();
+  for_each_staged_range(job, source, [&](std::size_t, std::size_t, std::span<const std::byte> copy) {
+    if (base::checksum(copy) != *expected++) throw changed(source);
+  });
+}
+
+// Whether the values go to the file as they are, after all others have been encoded.
+bool stays_raw(const StepJob& job, const Source& source) {
+  if (job.patches || job.encoding.single_precision) return false;
+  const auto own = job.encoding.field_codec.find(source.info.name);
+  const bool has_own = own != job.encoding.field_codec.end() && source.info.centring != mesh::Centring::particle;
+  return (has_own ? own->second : job.encoding.codec).method == codec::Method::raw;
 }
 
 std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
@@ -109,38 +130,58 @@ bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
   return missing * cell_bytes(view) >= (ranges.size() + 1) * store::bytes_of_range;
 }
 
-store::Values values_of(const Source& source) {
+// Packs cells of which the first may be the application's, and the rest staged.
+void pack_lent(const StepJob& job, const Source& source, std::size_t first, std::span<std::byte> out) {
+  const std::size_t cell = cell_bytes(source.view), last = first + out.size() / cell;
+  const std::size_t middle = std::clamp(source.lent, first, last);
+  const auto lent = out.first((middle - first) * cell), staged = out.subspan(lent.size());
+  pack(source.view, first, middle, lent, false);
+  if (first <= source.lent && source.lent < last) compare(job, source);
+  if (!staged.empty()) std::copy_n(source.staged.data() + (middle - source.lent) * cell, staged.size(), staged.data());
+}
+
+// `read`: called with the bytes of a lent array that are not needed any more.
+store::Values values_of(const StepJob& job, const Source& source, const std::function<void(std::uint64_t)>& read) {
   store::Values values;
   values.info = source.info;
   values.size = packed_bytes(source.view) / mesh::size_of(source.view.type);
   values.held = source.there;
+  values.cell_bytes = cell_bytes(source.view);
+  if (source.lent > 0) {
+    values.pack = [&job, &source, read, cell = values.cell_bytes](std::size_t at, std::span<std::byte> out) {
+      const std::size_t first = at / cell, last = first + out.size() / cell;
+      pack_lent(job, source, first, out);
+      if (first < source.lent) read((std::min(last, source.lent) - first) * cell);
+    };
+    return values;
+  }
   values.checksums = source.checksums;
   values.data = source.staged.empty() ? packed_data(source.view) : source.staged.data();
   if (values.data != nullptr) return values;
-  values.cell_bytes = cell_bytes(source.view);
   values.pack = [view = source.view, cell = values.cell_bytes](std::size_t first, std::span<std::byte> out) {
     pack(view, first / cell, (first + out.size()) / cell, out, false);
   };
   return values;
 }
 
-store::PartView view_of(const StepJob& job) {
+store::PartView view_of(const StepJob& job, const std::function<void(std::uint64_t)>& read) {
   store::PartView part;
   part.index = job.part;
   if (job.triangles) {
     part.triangles = job.triangles->whole;
     part.share = job.triangles->share;
-    for (const MeshSource& array : job.triangles->arrays) part.mesh.push_back({array.of, values_of(array.source)});
+    for (const MeshSource& array : job.triangles->arrays)
+      part.mesh.push_back({array.of, values_of(job, array.source, read)});
   } else {
     part.tree = &*job.tree;
   }
   for (const Source& source : job.fields) {
-    part.fields.push_back(values_of(source));
+    part.fields.push_back(values_of(job, source, read));
     if (source.there) part.fields.back().size = values_of_cell(source) * num_cells(*job.tree);
   }
   for (const SpeciesSource& species : job.species) {
     store::SpeciesValues values{species.species, species.count, {}};
-    for (const Source& source : species.attributes) values.attributes.push_back(values_of(source));
+    for (const Source& source : species.attributes) values.attributes.push_back(values_of(job, source, read));
     part.species.push_back(std::move(values));
   }
   for (const auto& [name, bytes] : job.opaque) part.opaque.push_back({name, bytes});
@@ -149,28 +190,24 @@ store::PartView view_of(const StepJob& job) {
 
 // Raw streams are compared while they are written.
 void compare_encoded(const StepJob& job) {
-  const auto compare_unless_raw = [&](const Source& source, const codec::Settings& settings) {
-    if (settings.method != codec::Method::raw || job.encoding.single_precision) compare(job, source);
-  };
-  for (const Source& source : job.fields) {
-    const auto own = job.encoding.field_codec.find(source.info.name);
-    compare_unless_raw(source, own != job.encoding.field_codec.end() ? own->second : job.encoding.codec);
-  }
-  for (const SpeciesSource& species : job.species)
-    for (const Source& source : species.attributes) compare_unless_raw(source, job.encoding.codec);
-  if (job.triangles)
-    for (const MeshSource& array : job.triangles->arrays) compare_unless_raw(array.source, job.encoding.codec);
+  for_each_source(job, [&](const Source& source) {
+    if (!stays_raw(job, source)) compare(job, source);
+  });
 }
 
-std::optional<store::EncodedPart> encode(StepJob& job) {
+std::optional<store::EncodedPart> encode(StepJob& job, const std::function<void(std::uint64_t)>& read) {
   if (job.failure) throw *job.failure;
   if (!has_part(job)) return {};
   store::EncodeOptions encoding = job.encoding;
   encoding.checksums = job.checksums;
-  if (job.patches)
-    return store::encode(patches_to_octree(part_of(job), job.patches->tree, job.patches->others), job.header, encoding);
+  if (job.patches) {
+    mesh::Part copy = part_of(job);
+    read(job.lent_bytes);
+    return store::encode(patches_to_octree(std::move(copy), job.patches->tree, job.patches->others), job.header,
+                         encoding);
+  }
   compare_encoded(job);
-  return store::encode(view_of(job), job.header, encoding);
+  return store::encode(view_of(job, read), job.header, encoding);
 }
 
 }  // namespace
@@ -249,52 +286,107 @@ std::uint64_t bytes_of(const StepJob& job) {
   return bytes;
 }
 
-std::uint64_t staged_bytes_of(const StepJob& job) {
-  std::uint64_t bytes = 0;
-  for_each_source(job, [&](const Source& source) { bytes += aligned(packed_bytes(source)); });
-  return bytes;
+namespace {
+
+// Cells that carry_out() reads together.
+struct ReadUnit {
+  std::pair<int, std::size_t> when;  // encoded arrays one after another, then raw streams, coarse ones first
+  std::size_t source = 0, first = 0, last = 0, cell = 0;
+};
+
+std::vector<ReadUnit> in_order_of_reading(const StepJob& job) {
+  std::vector<ReadUnit> units;
+  std::size_t number = 0;
+  for_each_source(job, [&](const Source& source) {
+    const auto cuts = cuts_of(job, source);
+    const std::size_t cell = bytes_of_cell(source), me = number++;
+    if (!stays_raw(job, source)) return units.push_back({{0, me}, me, 0, cuts.back(), cell});
+    const bool is_cells = source.info.centring != mesh::Centring::particle;
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+      units.push_back({{is_cells ? 1 : 2, is_cells ? i : me}, me, cuts[i], cuts[i + 1], cell});
+  });
+  std::stable_sort(units.begin(), units.end(), [](const ReadUnit& a, const ReadUnit& b) { return a.when < b.when; });
+  return units;
+}
+
+std::size_t cells_of(const Source& source) { return source.boxes.empty() ? source.view.cells : 1; }
+
+}  // namespace
+
+std::vector<std::size_t> first_staged_cells(const StepJob& job, std::uint64_t limit) {
+  std::vector<std::size_t> first;
+  std::uint64_t all = 0;
+  for_each_source(job, [&](const Source& source) {
+    first.push_back(cells_of(source));
+    all += aligned(packed_bytes(source));
+  });
+  if (all <= limit) return std::vector<std::size_t>(first.size(), 0);
+  // Each array's copy begins at a multiple of the alignment.
+  std::uint64_t left = limit - std::min<std::uint64_t>(limit, first.size() * Staging::alignment);
+  const std::vector<ReadUnit> units = in_order_of_reading(job);
+  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
+    if (unit->cell == 0) continue;
+    const std::size_t cells = std::min<std::uint64_t>(unit->last - unit->first, left / unit->cell);
+    first[unit->source] = unit->last - cells;
+    left -= cells * unit->cell;
+    if (cells < unit->last - unit->first) break;
+  }
+  return first;
 }
 
 double stage(StepJob& job, Staging& staging) {
-  const Staging::Block block = staging.take(staged_bytes_of(job));
+  const std::vector<std::size_t> first = first_staged_cells(job, staging.limit());
+  std::uint64_t bytes = 0;
+  std::size_t next = 0;
+  job.lent_bytes = 0;
+  for_each_source(job, [&](Source& source) {
+    source.lent = first[next++];
+    bytes += aligned((cells_of(source) - source.lent) * bytes_of_cell(source));
+    job.lent_bytes += source.lent * bytes_of_cell(source);
+  });
+  const Staging::Block block = staging.take(bytes);
   job.block = block.bytes;
   std::uint64_t used = 0;
   for_each_source(job, [&](Source& source) {
     // Values that only we hold are freed once they are staged.
-    const std::vector<std::byte> folded = std::move(source.folded);
-    source.staged = job.block.subspan(used, packed_bytes(source));
+    const std::vector<std::byte> folded = source.lent == 0 ? std::move(source.folded) : std::vector<std::byte>();
+    source.staged = job.block.subspan(used, (cells_of(source) - source.lent) * bytes_of_cell(source));
     used += aligned(source.staged.size());
-    if (!source.boxes.empty()) {
-      const std::uint64_t sum = pack(source, source.staged, job.checksums);
+    for_each_staged_range(job, source, [&](std::size_t from, std::size_t to, std::span<std::byte> out) {
+      const std::uint64_t sum =
+          source.boxes.empty() ? pack(source.view, from, to, out, job.checksums) : pack(source, out, job.checksums);
       if (job.checksums) source.checksums.push_back(sum);
-      return;
-    }
-    const auto cuts = cuts_of(job, source);
-    const std::size_t cell = cell_bytes(source.view);
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-      const auto out = source.staged.subspan(cuts[i] * cell, (cuts[i + 1] - cuts[i]) * cell);
-      const std::uint64_t sum = pack(source.view, cuts[i], cuts[i + 1], out, job.checksums);
-      if (job.checksums) source.checksums.push_back(sum);
-    }
+    });
   });
   return block.waited;
 }
 
 Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
-  bool held = true;
-  const auto release = [&] {
-    if (!std::exchange(held, false)) return;
-    staging.give_back(std::exchange(job.block, {}));
-    if (released) released();
+  bool held = true, told = false;
+  const auto tell = [&] {
+    if (!std::exchange(told, true) && released) released();
   };
+  const auto release = [&] {
+    if (std::exchange(held, false)) staging.give_back(std::exchange(job.block, {}));
+    tell();
+  };
+  std::uint64_t unread = job.lent_bytes;
+  const auto read = [&](std::uint64_t bytes) {
+    unread -= std::min(unread, bytes);
+    if (job.lent_bytes > 0 && unread == 0) tell();
+  };
+  double seconds_encoding = 0;
   const auto encode_and_free = [&] {
-    auto part = encode(job);
+    const Timer timer(seconds_encoding);
+    auto part = encode(job, read);
     // Encoded values have memory of their own, so the memory of this step is free for the next before it is on disk.
     if (!part || !store::has_raw_streams(*part)) release();
     return part;
   };
   try {
-    const Written written = group.write_segment(job.plan, job.header, encode_and_free, release);
+    Written written =
+        group.write_segment(job.plan, job.header, encode_and_free, release, job.detour ? &*job.detour : nullptr);
+    written.seconds_encoding = seconds_encoding;
     release();
     return written;
   } catch (Error& error) {
@@ -309,9 +401,14 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 // ------------------------------------------------------------------ for foreign formats
 
 std::span<const std::byte> packed_values(const StepJob& job, const Source& source, std::vector<std::byte>& scratch) {
-  if (!source.staged.empty()) {
+  if (!source.staged.empty() && source.lent == 0) {
     compare(job, source);
     return source.staged;
+  }
+  if (!source.staged.empty()) {
+    scratch.resize(packed_bytes(source));
+    pack_lent(job, source, 0, scratch);
+    return scratch;
   }
   if (source.boxes.empty())
     if (const auto packed = as_packed(source.view)) return *packed;

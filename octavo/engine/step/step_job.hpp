@@ -21,7 +21,8 @@ struct Source {
       boxes;  ///< fields on patches whose boxes have separate arrays: one view a box; `view` is unused
   std::vector<std::byte> folded;         ///< the memory of `view`, if it is no longer the application's
   std::span<std::byte> staged;           ///< the packed copy in the staging arena; empty: none, or no values
-  std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream
+  std::size_t lent = 0;                  ///< cells before the staged copy, which are read from `view` or `boxes`
+  std::vector<std::uint64_t> checksums;  ///< of the copy, taken while copying: one for each stream that it touches
   /// If the application lacks values of some cells: the ranges of tree cells [first, last) that it has, and the order
   /// of these cells. `view` then describes only them. See leave_out().
   std::optional<std::vector<codec::Range>> there{};
@@ -75,9 +76,12 @@ struct StepJob {
   std::vector<SpeciesSource> species;
   std::map<std::string, std::vector<std::byte>> opaque{};
   bool checksums = true;
-  /// Called by the thread that carried out the job, once this rank has committed its segment. Returns seconds waited.
-  std::function<double()> committed;
+  /// Called by the thread that carried out the job: with the outcome once this rank has committed its segment, without
+  /// one if the step has failed here. Returns seconds waited.
+  std::function<double(const Written*)> ended;
+  std::optional<Detour> detour;        ///< if the plan's disk is full
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
+  std::uint64_t lent_bytes = 0;        ///< of a step larger than the arena: bytes that are not copied
   std::optional<base::Error> failure;  ///< an earlier error: the step is lost, and the group must be told
 };
 
@@ -94,18 +98,19 @@ void for_each_source(Job& job, F&& f) {
 }
 /// The bytes of all arrays, in the packed form.
 std::uint64_t bytes_of(const StepJob& job);
-/// The bytes that stage() takes from an arena.
-std::uint64_t staged_bytes_of(const StepJob& job);
+/// The order in which carry_out() reads a step's arrays decides which of them staging takes: the last ones. Returns the
+/// first staged cell of each array, in the order of for_each_source(). All 0 if the whole step fits into `limit` bytes.
+std::vector<std::size_t> first_staged_cells(const StepJob& job, std::uint64_t limit);
 
 /// Leaves out long stretches of cells whose order says `nowhere`, and, in fields without an order, cells with zeros
 /// that the rank does not own. Absent cells are neither copied nor written. For trees, before stage().
 void leave_out(StepJob& job);
-/// Waits for room in `staging`, which must be large enough, and copies all arrays into a block of it. Returns the
-/// seconds waited.
+/// Waits for room in `staging`, and copies all arrays into a block of it. If the step is larger than the arena, copies
+/// what carry_out() reads last, and notes in `job.lent_bytes` how much is left. Returns the seconds waited.
 double stage(StepJob& job, Staging& staging);
-/// Encodes and writes the staged copy, or else the application's arrays. Calls `released` once, as soon as neither is
-/// needed any more, even if it throws; a staged block has been given back to `staging` by then. Throws Error(corrupt)
-/// if a staged copy has changed.
+/// Encodes and writes the staged copy, or else the application's arrays. Calls `released` once, as soon as the
+/// application's arrays are not needed any more, even if it throws; a block that holds the whole step has been given
+/// back to `staging` by then. Throws Error(corrupt) if a staged copy has changed.
 Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
 
 // ------------------------------------------------------------------------------------ for foreign formats

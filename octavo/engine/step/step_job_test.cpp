@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
 #include "octavo/engine/step/counted_memory.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/store/layout.hpp"
 #include "tests/support/random_octree.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -173,6 +176,119 @@ TEST_F(StepJobTest, a_background_step_allocates_nothing_as_large_as_a_field) {
   stage(job, arena);
   carry_out(job, group, arena);
   EXPECT_LT(largest_allocation, step.values.size() * sizeof(double) / 4);
+}
+
+// All streams: field, codec, place and the checksum of the bytes.
+std::string streams_of(const std::filesystem::path& store) {
+  std::string text;
+  for (const auto& stream : store::list_streams(store, store::Flow::analysis, 0)) {
+    std::vector<std::byte> bytes(stream.stored_bytes);
+    file::pread_all(file::open_read(stream.file), stream.offset, bytes);
+    text += stream.field + " " + stream.codec + " " + std::to_string(stream.offset) + " " +
+            std::to_string(base::checksum(bytes)) + "\n";
+  }
+  return text;
+}
+
+// Three fields of 4 MiB, of which the second is strided, and particles.
+StepJob many_fields(const LargeStep& step, const std::vector<double>& both, const std::filesystem::path& store) {
+  StepJob job = step.job(store);
+  job.fields.push_back(job.fields[0]);
+  job.fields[1].info.name = "strided";
+  job.fields[1].view.data = both.data() + 1;
+  job.fields[1].view.stride = {32, 2, 8, 0, 0};
+  job.fields.push_back(job.fields[0]);
+  job.fields[2].info.name = "energy";
+  job.species.push_back({"stars", 1000, {Source{}}});
+  job.species[0].attributes[0].info = {"mass", "", mesh::ScalarType::float64, mesh::Centring::particle, 1, 0};
+  job.species[0].attributes[0].view = view_of(std::span(step.values).first(1000));
+  return job;
+}
+
+TEST_F(StepJobTest, a_step_larger_than_staging_takes_no_more_memory_than_staging_and_gives_the_same_bytes) {
+  const LargeStep step;
+  std::vector<double> both(2 * step.values.size());
+  for (std::size_t i = 0; i < step.values.size(); ++i) both[2 * i + 1] = step.values[i];
+  for (const bool raw : {true, false}) {
+    testing::TemporaryFolder whole;
+    StepJob job = many_fields(step, both, whole.path());
+    if (!raw) job.encoding.codec.method = codec::Method::zstd;
+    carry_out(job, group, staging);
+    const std::string expected = streams_of(whole.path());
+    for (const std::uint64_t arena_bytes : {std::uint64_t{1} << 12, std::uint64_t{3} << 20, std::uint64_t{5} << 20}) {
+      testing::TemporaryFolder other;
+      Staging arena(arena_bytes);
+      StepJob through = many_fields(step, both, other.path());
+      if (!raw) through.encoding.codec.method = codec::Method::zstd;
+      testing::most_allocated = testing::allocated.load();
+      const std::int64_t before = testing::allocated;
+      stage(through, arena);
+      EXPECT_LE(arena.held(), arena_bytes);
+      EXPECT_GT(arena.held() + 1000 * 8 + 4096, arena_bytes / 2);
+      EXPECT_GE(through.lent_bytes + arena_bytes, bytes_of(through));
+      int released = 0;
+      carry_out(through, group, arena, [&] { ++released; });
+      if (raw) {
+        EXPECT_LT(testing::most_allocated - before, std::int64_t{1} << 20);
+      }
+      EXPECT_EQ(released, 1);
+      EXPECT_EQ(arena.held(), 0u);
+      EXPECT_EQ(streams_of(other.path()), expected);
+      EXPECT_TRUE(store::verify(other.path(), 1).findings.empty());
+    }
+  }
+}
+
+TEST_F(StepJobTest, once_the_lent_cells_are_read_the_arrays_are_the_applications_again) {
+  const LargeStep step;
+  for (const bool raw : {true, false}) {
+    LargeStep lent = step;
+    testing::TemporaryFolder other;
+    Staging arena(std::uint64_t{3} << 20);
+    StepJob job = lent.job(other.path());
+    if (!raw) job.encoding.codec.method = codec::Method::zstd;
+    stage(job, arena);
+    std::fill(lent.values.begin() + static_cast<std::ptrdiff_t>(16 * job.fields[0].lent), lent.values.end(), -1.0);
+    EXPECT_GT(job.fields[0].lent, 0u);
+    std::uint64_t held = 0;
+    carry_out(job, group, arena, [&] {
+      held = arena.held();
+      std::fill(lent.values.begin(), lent.values.end(), -1.0);
+    });
+    EXPECT_GT(held, 0u) << "the copy is still to be written";
+    const mesh::Part part = store::open_step(other.path()).read(0, {});
+    EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), step.values));
+  }
+}
+
+TEST_F(StepJobTest, a_stray_write_into_the_copied_end_of_a_step_is_found) {
+  const LargeStep step;
+  for (const bool raw : {true, false}) {
+    testing::TemporaryFolder other;
+    Staging arena(std::uint64_t{3} << 20);
+    StepJob job = step.job(other.path());
+    if (!raw) job.encoding.codec.method = codec::Method::zstd;
+    stage(job, arena);
+    job.fields[0].staged[job.fields[0].staged.size() - 5] ^= std::byte{4};
+    EXPECT_THROW(carry_out(job, group, arena), base::Error);
+    EXPECT_EQ(arena.held(), 0u);
+  }
+}
+
+TEST_F(StepJobTest, no_write_of_raw_values_crosses_a_multiple_of_256_kib_in_the_file) {
+  const LargeStep step;
+  std::vector<double> both(2 * step.values.size());
+  std::uint64_t writes = 0;
+  file::set_observer([&](const file::Event& event) {
+    if (event.operation != file::Operation::write || event.size < 4096 || event.offset < store::head_size)
+      return file::Verdict{};
+    ++writes;
+    EXPECT_EQ(event.offset / store::tile_bytes, (event.offset + event.size - 1) / store::tile_bytes);
+    return file::Verdict{};
+  });
+  StepJob job = many_fields(step, both, store);
+  carry_out(job, group, staging);
+  EXPECT_GE(writes, 3 * 16u);
 }
 
 TEST_F(StepJobTest, strided_raw_fields_pass_through_a_small_buffer) {

@@ -9,25 +9,13 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
+#include "octavo/engine/tiers/rebuild.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/read/scan.hpp"
 #include "octavo/store/write/copy_segment.hpp"
 
 namespace octavo::engine {
-
-// Found by base::packed.
-template <class Way>
-void both(Way& way, LocalRow& row) {
-  both(way, row.name.flow);
-  both(way, row.name.order);
-  both(way, row.name.base);
-  both(way, row.name.run);
-  both(way, row.name.segment);
-  both(way, row.step);
-  both(way, row.segments);
-  both(way, row.committed);
-}
 
 namespace {
 
@@ -39,26 +27,6 @@ std::string host_name() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   return name.data();
-}
-
-// The rows of all hosts. Those of this host begin at `first`.
-struct Rows {
-  std::vector<LocalRow> all;
-  std::size_t first = 0;
-};
-
-Rows gather(MPI_Comm comm, const std::vector<LocalSegment>& mine) {
-  std::vector<LocalRow> rows;
-  for (const LocalSegment& segment : mine)
-    rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
-  const auto texts = ranks::ranks_of(comm).all_gather(base::packed(rows));
-  Rows gathered;
-  for (std::size_t r = 0; r < texts.size(); ++r) {
-    if (static_cast<int>(r) == ranks::rank_in(comm)) gathered.first = gathered.all.size();
-    rows = base::unpacked<std::vector<LocalRow>>(texts[r]);
-    gathered.all.insert(gathered.all.end(), rows.begin(), rows.end());
-  }
-  return gathered;
 }
 
 std::vector<StoredRow> rows_of_store(const fs::path& path) {
@@ -83,7 +51,6 @@ void drain_found(const LocalSegment& segment, const fs::path& store) {
   const auto opened = store::open_newest(segment.subfile);
   // A process of the earlier run may still be copying it.
   store::copy_segment_once(opened, store::plan_of_copy(opened, store, number_of(segment.subfile)));
-  file::remove_all(segment.directory);
 }
 
 std::string describe(const LocalSegment& segment) {
@@ -91,24 +58,78 @@ std::string describe(const LocalSegment& segment) {
          segment.directory.string() + ")";
 }
 
-// A damaged copy becomes a note; every other error is thrown.
-void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Rescue& out) {
-  if (fate == Fate::stored) {
-    file::remove_all(segment.directory);
-  } else if (fate == Fate::drain) {
-    try {
+// The fate of each of this rank's segments, decided by rank 0, and the largest order of a step that goes to the store.
+struct Verdict {
+  std::vector<Fate> fates;
+  std::uint64_t newest_order = 0;
+};
+
+// Collective.
+Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::vector<StoredRow>& stored) {
+  std::vector<LocalRow> rows;
+  for (const LocalSegment& segment : mine)
+    rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
+  const auto texts = ranks::gather_to_first(comm, base::packed(rows));
+  Verdict verdict;
+  std::vector<std::string> by_rank;
+  ranks::agree(comm, [&] {
+    std::vector<LocalRow> all;
+    std::vector<std::size_t> ends;
+    for (const std::string& text : texts) {
+      rows = base::unpacked<std::vector<LocalRow>>(text);
+      all.insert(all.end(), rows.begin(), rows.end());
+      ends.push_back(all.size());
+    }
+    const std::vector<Fate> fates = judge(all, stored);
+    for (std::size_t r = 0, first = 0; r < ends.size(); first = ends[r++])
+      by_rank.push_back(base::packed(std::vector<Fate>(fates.begin() + static_cast<std::ptrdiff_t>(first),
+                                                       fates.begin() + static_cast<std::ptrdiff_t>(ends[r]))));
+    for (const StoredRow& row : stored) verdict.newest_order = std::max(verdict.newest_order, row.order);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (fates[i] == Fate::drain) verdict.newest_order = std::max(verdict.newest_order, all[i].name.order);
+  });
+  verdict.fates = base::unpacked<std::vector<Fate>>(ranks::scatter_from_first(comm, by_rank));
+  MPI_Bcast(&verdict.newest_order, 1, MPI_UINT64_T, 0, comm);
+  return verdict;
+}
+
+// A damaged copy becomes a note; every other error is thrown. `done`: segments that are in the store now.
+void follow(const LocalSegment& segment, Fate fate, const fs::path& store, LocalDisk& disk, Rescue& out,
+            std::vector<fs::path>& done) {
+  if (fate == Fate::drain) try {
       drain_found(segment, store);
       ++out.drained;
+      fate = Fate::stored;
     } catch (const Error& error) {
       if (error.kind() != Kind::corrupt) throw;
-      out.notes.push_back("damage: " + describe(segment) + " could not be drained: " + error.what());
-      out.leftovers.push_back(segment.directory);
+      disk.damaged.insert(segment.directory);
+      disk.notes.push_back("damage: " + describe(segment) + " could not be drained: " + error.what());
     }
-  } else {
-    out.leftovers.push_back(segment.directory);
-    if (fate == Fate::incomplete)
-      out.notes.push_back(describe(segment) + " is on a local disk, but other parts of it are on none that is here");
-  }
+  (fate == Fate::stored ? done : out.leftovers).push_back(segment.directory);
+  if (fate == Fate::incomplete)
+    out.notes.push_back(describe(segment) + " is on a local disk, but other parts of it are on none that is here");
+}
+
+// Collective. One look at all disks. Returns whether it found damage that was not known.
+bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescue& out, std::vector<fs::path>& done) {
+  std::vector<StoredRow> stored;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == 0) stored = rows_of_store(store);
+  });
+  rebuild_lost(comm, disk, stored);
+  const std::size_t damaged = disk.damaged.size();
+  std::vector<LocalSegment> mine;
+  ranks::agree(comm, [&] { mine = segments_on(disk); });
+  const Verdict verdict = decide(comm, mine, stored);
+  out.newest_order = verdict.newest_order;
+  out.notes.clear();
+  out.leftovers.assign(disk.damaged.begin(), disk.damaged.end());
+  ranks::agree(comm, [&] {
+    for (std::size_t i = 0; i < mine.size(); ++i) follow(mine[i], verdict.fates[i], store, disk, out, done);
+  });
+  std::int64_t found = disk.damaged.size() > damaged ? 1 : 0;
+  ranks::largest_of_all(comm, {&found, 1});
+  return found != 0;
 }
 
 }  // namespace
@@ -120,31 +141,28 @@ LocalTier local_tier(MPI_Comm comm, const fs::path& staging_directory, const fs:
   std::string host = host_name();
   if (ranks_per_node > 0) host += "." + std::to_string(std::set<int>(hosts.begin(), hosts.begin() + mine).size());
   const std::string absolute = ranks::from_first(comm, fs::absolute(path).string());
-  return {local_root(staging_directory, absolute, host), rank == mine};
+  return {local_root(staging_directory, absolute, host), rank == mine, mine};
 }
 
 Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {
-  std::vector<LocalSegment> mine;
-  std::vector<StoredRow> stored;
-  ranks::agree(comm, [&] {
-    if (tier.first_of_host) mine = list_local(tier.root);
-    if (ranks::rank_in(comm) == 0) stored = rows_of_store(path);
-  });
-  const Rows rows = gather(comm, mine);
-  std::string fates;
-  if (ranks::rank_in(comm) == 0)
-    for (Fate fate : judge(rows.all, stored)) fates += static_cast<char>(fate);
-  fates = ranks::from_first(comm, std::move(fates));
   Rescue out;
-  for (const StoredRow& row : stored) out.newest_order = std::max(out.newest_order, row.order);
+  LocalDisk disk{tier.first_of_host ? tier.root : fs::path(), {}, {}, {}};
+  std::vector<fs::path> done;
+  bool sound = true;
+  // Files of a step that are damaged may be made again from the others, so these stay until all is drained.
+  while (look_and_drain(comm, disk, path, out, done)) sound = false;
+  for (const fs::path& segment : done) {
+    if (sound)
+      file::remove_all(segment);
+    else
+      out.leftovers.push_back(segment);
+  }
   ranks::agree(comm, [&] {
-    for (std::size_t i = 0; i < mine.size(); ++i) follow(mine[i], static_cast<Fate>(fates[rows.first + i]), path, out);
+    if (!tier.first_of_host) return;
+    for (fs::path& parity : parity_paths(tier.root)) out.leftovers.push_back(std::move(parity));
   });
-  for (std::size_t i = 0; i < rows.all.size(); ++i)
-    if (static_cast<Fate>(fates[i]) == Fate::drain)
-      out.newest_order = std::max(out.newest_order, rows.all[i].name.order);
-  MPI_Bcast(&out.newest_order, 1, MPI_UINT64_T, 0, comm);
   MPI_Allreduce(MPI_IN_PLACE, &out.drained, 1, MPI_INT64_T, MPI_SUM, comm);
+  out.notes.insert(out.notes.begin(), disk.notes.begin(), disk.notes.end());
   out.notes = base::gather(ranks::ranks_of(comm), std::move(out.notes));
   return out;
 }

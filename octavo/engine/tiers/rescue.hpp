@@ -13,6 +13,7 @@ namespace octavo::engine {
 struct LocalTier {
   std::filesystem::path root;  ///< of this host: no other host writes there, even if hosts share the disk
   bool first_of_host = false;
+  int host = 0;  ///< lowest rank of this host
 };
 /// Collective. `ranks_per_node` > 0 imitates hosts, each with a directory of its own.
 LocalTier local_tier(MPI_Comm comm, const std::filesystem::path& staging_directory, const std::filesystem::path& store,
@@ -27,10 +28,11 @@ struct Rescue {
       leftovers;  ///< on this host, known to its first rank: to be removed once a newer step is safe
 };
 
-/// Collective. Brings to the store the segments that an earlier run left on local disks, if they complete a step. No
-/// process sees every node's disk, so each host lists its segments, rank 0 lists the store's, and all follow one
-/// decision. If a step has segments on a host outside this run, it stays where it is. Throws the same Error on all
-/// ranks. A damaged local copy is no error: it stays, and a note says what is wrong.
+/// Collective. Brings to the store the segments that an earlier run left on local disks, if they complete a step. Files
+/// of lost nodes are made again from those of their groups first. No process sees every node's disk, so each host lists
+/// its segments, rank 0 lists the store's, and all follow one decision. If a step has segments on a host outside this
+/// run, it stays where it is. Throws the same Error on all ranks. A damaged local copy is no error: it stays, a note
+/// says what is wrong, and its group makes it again if it can.
 Rescue rescue(MPI_Comm comm, const LocalTier& tier, const std::filesystem::path& store);
 
 }  // namespace octavo::engine

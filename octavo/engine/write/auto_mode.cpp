@@ -1,44 +1,101 @@
 #include "octavo/engine/write/auto_mode.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <ctime>
+
+#include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
+namespace {
 
-Mode cheaper(const TrialCost& sync, const TrialCost& background) noexcept {
-  const double slowdown = std::clamp(background.computing - sync.computing, 0.0, std::max(0.0, background.working));
-  return sync.calls <= background.calls + slowdown ? Mode::sync : Mode::background;
+// The core seconds of the thread that the computation misses.
+double missed(const WriteCost& cost, double cpu) { return std::max(0.0, cpu - cost.idle); }
+
+// What a step costs the application if its values are encoded, or stored as they are.
+struct Seconds {
+  double in_call = 0, cpu = 0;
+};
+Seconds seconds_of(const WriteCost& cost, bool encodes) {
+  if (encodes) return {cost.encoding + cost.writing, cost.encoding + cost.writing_cpu};
+  return {cost.writing * cost.ratio, cost.writing_cpu * cost.ratio};
 }
 
-Mode AutoMode::next() const noexcept {
-  if (decision_) return *decision_;
-  return order[static_cast<std::size_t>(std::min(steps_, trials - 1))];
+// Core seconds of each rank of a host that nobody used, in one interval between steps.
+double idle_seconds(MPI_Comm comm, int cores, double application, double cpu) {
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  const ranks::OwnComm owned(host);
+  std::array<double, 2> sums{application, cpu};
+  double most_cores = cores;
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, host);
+  MPI_Allreduce(MPI_IN_PLACE, &most_cores, 1, MPI_DOUBLE, MPI_MAX, host);
+  const int size = ranks::size_of(host);
+  return std::max(0.0, most_cores * sums[0] / size - sums[1]) / size;
 }
 
-TrialCost& AutoMode::cost_of(int step) noexcept {
-  return order[static_cast<std::size_t>(step)] == Mode::sync ? sync_ : background_;
+}  // namespace
+
+Choice cheapest(const WriteCost& cost, bool may_store_raw, const std::optional<Mode>& fixed) {
+  const bool is_slow = seconds_of(cost, true).in_call <= seconds_of(cost, false).in_call;
+  const Choice sync{Mode::sync, !may_store_raw || is_slow};
+  const bool is_free = missed(cost, seconds_of(cost, true).cpu) == 0;
+  const Choice background{Mode::background, !may_store_raw || is_slow || is_free};
+  const double of_sync = seconds_of(cost, sync.encodes).in_call;
+  const double of_background = cost.copying + missed(cost, seconds_of(cost, background.encodes).cpu);
+  return fixed.value_or(of_sync <= of_background ? Mode::sync : Mode::background) == Mode::sync ? sync : background;
 }
 
-void AutoMode::begins(double application_seconds, double working_seconds) noexcept {
-  if (!decision_ && steps_ > unmeasured) {
-    TrialCost& cost = cost_of(steps_ - 1);
-    cost.computing += application_seconds - application_;
-    cost.working += working_seconds - working_;
-  }
-  application_ = application_seconds;
-  working_ = working_seconds;
+std::string to_text(const Choice& choice, const WriteCost& cost, std::uint64_t bytes) {
+  const bool is_free = missed(cost, seconds_of(cost, choice.encodes).cpu) == 0;
+  std::array<char, 320> text{};
+  std::snprintf(text.data(), text.size(),
+                "%s, %s: the first step, %.1f MB, took %.3f s to copy, %.3f s to encode (%.2f to 1), %.3f s to write; "
+                "the thread %s",
+                std::string(name_of(choice.mode)).c_str(), choice.encodes ? "encoded" : "as they are",
+                static_cast<double>(bytes) / 1e6, cost.copying, cost.encoding, cost.ratio, cost.writing,
+                is_free ? "finds idle cores" : "takes cores from the computation");
+  return text.data();
 }
 
-void AutoMode::seen(double seconds) noexcept {
-  if (steps_ >= trials) return;
-  if (steps_ >= unmeasured) cost_of(steps_).calls += seconds;
-  ++steps_;
+double cpu_of_process() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-void AutoMode::decide(MPI_Comm comm) {
-  std::array<double, 6> slowest{sync_.calls,       sync_.computing,       sync_.working,
-                                background_.calls, background_.computing, background_.working};
-  MPI_Allreduce(MPI_IN_PLACE, slowest.data(), static_cast<int>(slowest.size()), MPI_DOUBLE, MPI_MAX, comm);
-  decision_ = cheaper({slowest[0], slowest[1], slowest[2]}, {slowest[3], slowest[4], slowest[5]});
+void AutoMode::handed_over(const Spent& now) noexcept {
+  if (!begin_) begin_ = until_ = now;
+}
+
+void AutoMode::begins(const Spent& now) noexcept {
+  if (!begin_ || choice_) return;
+  until_ = now;
+  ++intervals_;
+}
+
+void AutoMode::written(const WriteCost& cost, std::uint64_t bytes_put, std::uint64_t bytes_stored) noexcept {
+  if (measured_) return;
+  measured_ = true;
+  cost_ = cost;
+  bytes_put_ = bytes_put;
+  bytes_stored_ = bytes_stored;
+}
+
+std::string AutoMode::decide(MPI_Comm comm, int cores, bool may_store_raw, const std::optional<Mode>& fixed) {
+  const int intervals = std::max(1, intervals_);
+  const double cpu = (until_.cpu - begin_->cpu) / intervals - cost_.encoding - cost_.writing_cpu;
+  const double idle =
+      idle_seconds(comm, cores, (until_.application - begin_->application) / intervals, std::max(0.0, cpu));
+  std::array<double, 5> largest{cost_.copying, cost_.encoding, cost_.writing, cost_.writing_cpu, -idle};
+  std::array<std::uint64_t, 2> bytes{bytes_put_, bytes_stored_};
+  MPI_Allreduce(MPI_IN_PLACE, largest.data(), static_cast<int>(largest.size()), MPI_DOUBLE, MPI_MAX, comm);
+  MPI_Allreduce(MPI_IN_PLACE, bytes.data(), 2, MPI_UINT64_T, MPI_SUM, comm);
+  const double ratio = bytes[1] == 0 ? 1 : static_cast<double>(bytes[0]) / static_cast<double>(bytes[1]);
+  const WriteCost cost{largest[0], largest[1], largest[2], largest[3], ratio, -largest[4]};
+  choice_ = cheapest(cost, may_store_raw, fixed);
+  return to_text(*choice_, cost, bytes[0]);
 }
 
 }  // namespace octavo::engine

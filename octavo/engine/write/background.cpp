@@ -1,6 +1,7 @@
 #include "octavo/engine/write/background.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <utility>
 
 #include "octavo/base/threads.hpp"
@@ -10,6 +11,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Core seconds of the calling thread so far.
+double cpu_of_thread() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 }  // namespace
 
@@ -60,6 +68,7 @@ void Background::run_behind(std::function<void()> chore) {
 
 Outcome Background::perform(Entry& entry) {
   const auto begin = Clock::now();
+  const double cpu = cpu_of_thread();
   Outcome outcome;
   outcome.number = entry.number;
   Writing writing;
@@ -78,11 +87,12 @@ Outcome Background::perform(Entry& entry) {
     outcome.failure = std::current_exception();
   }
   outcome.seconds = seconds_since(begin);
+  outcome.seconds_cpu = cpu_of_thread() - cpu;
   try {
-    const auto& committed = entry.work.job->committed;
-    if (!outcome.failure && committed) outcome.seconds_waiting_for_drain = committed();
+    const auto& ended = entry.work.job->ended;
+    if (ended) outcome.seconds_waiting_for_drain = ended(outcome.failure ? nullptr : &outcome.written);
   } catch (...) {
-    outcome.failure = std::current_exception();
+    if (!outcome.failure) outcome.failure = std::current_exception();
   }
   return outcome;
 }

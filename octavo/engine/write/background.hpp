@@ -18,6 +18,7 @@ struct Outcome {
   std::exception_ptr failure;  ///< nothing: this rank's group has the step on disk
   Written written;
   double seconds = 0;
+  double seconds_cpu = 0;  ///< of those: of a core
   double seconds_waiting_for_drain = 0;
 };
 
@@ -31,7 +32,7 @@ class Background {
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  /// Runs the work's `write`, then the job's `committed`. Returns the seconds of work done inside the call. `lent`: the
+  /// Runs the work's `write`, then the job's `ended`. Returns the seconds of work done inside the call. `lent`: the
   /// work reads the application's arrays until it calls `released`.
   double submit(std::int64_t number, StepWork work, bool lent);
   /// Runs `chore` after the jobs submitted so far and before any later one. The chore must not throw.

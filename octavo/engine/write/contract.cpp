@@ -8,28 +8,15 @@
 
 /// When the ranks agree, and what a caller is told.
 namespace octavo::engine {
-namespace {
 
 using base::Error;
 using base::Kind;
-
-// Names another step, time or attribute first, then other parts. Some ranks have no part.
-Error step_disagreement(const std::vector<std::string>& steps, std::vector<std::string> parts) {
-  if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end())
-    return ranks::disagreement(steps, "the step");
-  const auto first = std::find_if(parts.begin(), parts.end(), [](const std::string& text) { return !text.empty(); });
-  for (std::string& text : parts)
-    if (text.empty()) text = *first;
-  return ranks::disagreement(parts, "the step " + steps.front().substr(0, steps.front().find(';')));
-}
-
-}  // namespace
 
 // ------------------------------------------------------------------ the ranks agree
 
 Agreement Writer::State::own_report(bool with_step) {
   Agreement own;
-  own.finished = own.drained = finished;
+  own.finished = own.drained = own.safe = finished;
   own.durable = options.sync_policy == SyncPolicy::wait ? synced : finished;
   if (!failures.empty()) own.failed = failures.front().first;
   if (store) store->tell(own, statistics);
@@ -60,14 +47,19 @@ Agreement Writer::State::agree(bool with_step) {
   Agreement all = own_report(with_step);
   reduce(comm.get(), all);
   const bool failed = all.failed < all.finished;
-  const bool lost = !failed && all.lost < all.drained;
+  const bool unsafe = !failed && all.unsafe < all.safe;
+  const bool lost = !failed && !unsafe && all.lost < all.drained;
   advance(std::min(all.durable, all.failed), failed ? all.failed : Agreement::none);
   if (store) store->told_up_to(all.marked);
-  if (store && store->local)
-    store->advance_drained(std::min({all.drained, all.failed, all.lost}), lost ? all.lost : Agreement::none);
+  if (store && store->local) {
+    store->advance_safe(std::min({all.safe, all.failed, all.unsafe}), unsafe ? all.unsafe : Agreement::none);
+    store->advance_drained(std::min({all.drained, all.failed, all.unsafe, all.lost}),
+                           lost ? all.lost : Agreement::none);
+  }
   if (failed) take_failure(failures, all.failed);
+  if (unsafe) take_failure(store->local->unprotected, all.unsafe);
   if (lost) take_failure(store->local->failures, all.lost);
-  if (failed || lost) agree(false);  // there may be more
+  if (failed || unsafe || lost) agree(false);  // there may be more
   check_same(with_step, all);
   return all;
 }
@@ -75,18 +67,18 @@ Agreement Writer::State::agree(bool with_step) {
 // Throws unless the reduced numbers say that all ranks end the same step and that none has found an error in it.
 void Writer::State::check_same(bool with_step, const Agreement& all) {
   if (all.put_failed != 0)
-    base::agree(ranks::ranks_of(comm.get()), [&] {
+    ranks::agree(comm.get(), [&] {
       if (with_step && put_error) throw *put_error;
     });
   if (!all.step.is_one() || (all.any_part() && !all.part.is_one())) {
-    // Ranks without a part do not describe fields, so we compare the ranks that have one first.
+    // We name another step, time or attribute first, then other parts. Some ranks have no part.
     std::string mine = "no step (it has called wait() or close())", part;
     if (with_step && job) mine = target.describe(*job);
     if (with_step && job && has_part(*job)) part = describe(*job);
-    const auto ranks = ranks::ranks_of(comm.get());
-    const auto steps = ranks.all_gather(mine), parts = ranks.all_gather(part);
+    auto difference = ranks::disagreement(comm.get(), mine, "the step");
+    if (!difference) difference = ranks::disagreement(comm.get(), part, "the step " + mine.substr(0, mine.find(';')));
     job.reset();  // also on a rank that has called wait(): all ranks leave the step
-    throw step_disagreement(steps, parts);
+    throw difference.value_or(Error(Kind::usage, "ranks disagree about the step"));
   }
   if (!all.triangles.is_one())
     throw Error(Kind::usage, "some ranks put triangles, and others do not").hint("a piece without points");
@@ -97,7 +89,7 @@ void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kep
   std::optional<Error> mine;
   for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
     if (!mine) mine = kept.front().second;
-  base::agree(ranks::ranks_of(comm.get()), [&] {
+  ranks::agree(comm.get(), [&] {
     if (mine) throw *mine;
   });
 } catch (const Error& error) {
@@ -171,6 +163,7 @@ void Writer::State::sync_written() try {
 // Collective: every step so far is durable on all ranks, or has failed.
 void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
+  if (store && store->local && store->local->copies) statistics.seconds_waiting += store->local->copies->wait();
   if (options.sync_policy == SyncPolicy::wait) sync_written();
   agree(false);
   end_chores();
@@ -182,6 +175,18 @@ void Writer::State::end_chores() {
   if (!store) return;
   statistics.seconds_waiting += background->drain();
   if (!store->unmarked.empty()) agree(false);
+}
+
+// Collective. Every step that goes to the store is there, and the newest checkpoint too.
+void Writer::State::drain_all() {
+  LocalSteps& local = *store->local;
+  const auto wait = [&] {
+    if (local.drain) statistics.seconds_waiting += local.drain->wait();
+    agree(false);
+  };
+  wait();
+  drain_last(local);
+  wait();
 }
 
 bool Writer::finished() {
@@ -218,8 +223,7 @@ void Writer::close() {
   if (s.store && s.store->local)
     note([&] {
       const Timer timer(s.statistics.seconds_in_calls);
-      if (s.store->local->drain) s.statistics.seconds_waiting += s.store->local->drain->wait();
-      s.agree(false);
+      s.drain_all();
       s.end_chores();
       s.tell();
     });

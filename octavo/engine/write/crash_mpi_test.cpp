@@ -117,15 +117,18 @@ struct Recorder {
   std::int64_t implied = 0;  // the observer's
 
   int keep_last = 0;
+  Safety safety = Safety::local;  // of the steps that count as known
 
-  explicit Recorder(int keep) : keep_last(keep) {
+  explicit Recorder(int keep, Safety least) : keep_last(keep), safety(least) {
     file::set_observer([this](const file::Event& event) {
       const auto op = event.operation;
       if (op == file::Operation::read || op == file::Operation::open || op == file::Operation::open_direct ||
           op == file::Operation::lock)
         return file::Verdict{};
-      // Marks are slow, so that the test catches a step that is reported without a mark.
+      // Marks and parity are slow, so that the test catches a step that is reported without them.
       if (event.path.extension() == ".durable") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (safety != Safety::local && event.path.extension() == "." + std::string(name_of(safety)))
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
       const char* bytes = reinterpret_cast<const char*>(event.bytes.data());
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
       // An older checkpoint is removed when the newer ones are known to be complete, before the call says so.
@@ -150,7 +153,7 @@ struct Recorder {
                                                                                          : step.load();
   }
   void look(const Writer& writer) {
-    const auto newest = writer.newest_durable(Flow::checkpoint);
+    const auto newest = writer.newest_safe(Flow::checkpoint, safety);
     if (!newest || newest->step == known) return;
     told.push_back({newest->step, now()});
     known = newest->step;
@@ -261,10 +264,12 @@ struct Scenario {
   bool wait_for_each = false;
   bool own_files = true;   // ranks depend on each other only through durable steps
   std::size_t stride = 1;  // we look at every n-th moment if the test would take long
+  Safety safety = Safety::local;
+  int lost_nodes = 0;  // at the moment of the crash
 };
 
 Log run(const Scenario& scenario, const Written& written, const fs::path& store) {
-  Recorder recorder(scenario.options.keep_last);
+  Recorder recorder(scenario.options.keep_last, scenario.safety);
   Writer writer(everyone(), store, written.header, scenario.options);
   for (std::int64_t step = 1; step <= last_step; ++step) {
     recorder.step = step;
@@ -443,19 +448,36 @@ void crash_of_each(const Log& log, const fs::path& from, const fs::path& scratch
   }
 }
 
+// The nodes go in turn: each moment finds others lost.
+void lose_nodes(const fs::path& disk, int count, std::size_t moment) {
+  std::vector<fs::path> nodes;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator it(disk, ignored), end; it != end; it.increment(ignored))
+    if (it.depth() == 1) nodes.push_back(it->path());
+  std::sort(nodes.begin(), nodes.end());
+  for (std::size_t n = 0; n < nodes.size(); ++n)
+    if ((n + moment) % nodes.size() == 0 ||
+        (count == 2 && (n + moment) % nodes.size() == 1 + moment / nodes.size() % (nodes.size() - 1)))
+      fs::remove_all(nodes[n]);
+}
+
 // Collective. A start from what is left takes a step that is as new as was promised, and has every bit.
 void restart_after_some(const Log& log, const fs::path& root, const fs::path& scratch, const Written& written,
-                        const Options& options) {
+                        const Scenario& scenario) {
+  const Options& options = scenario.options;
   testing::Random random(7);
   testing::Disk disk;
   std::size_t done = 0;
   // We take all moments of the beginning, when there may be nothing yet, and some of the rest.
-  const std::size_t dense = options.staging_directory.empty() ? 12 : 30;
-  const std::size_t stride = is_long() ? 3 : std::max<std::size_t>(1, log.records.size() / 6);
+  const std::size_t dense = scenario.lost_nodes > 0 ? 0 : options.staging_directory.empty() ? 12 : 30;
+  const std::size_t moments = scenario.lost_nodes > 0 ? 40 : 6;
+  const std::size_t stride = is_long() ? 3 : std::max<std::size_t>(1, log.records.size() / moments);
   for (std::size_t moment = 0; moment <= log.records.size(); moment += moment < dense ? 1 : stride) {
     for (; done < moment; ++done) testing::advance(log.records[done].done, disk);
     const fs::path target = options.staging_directory.empty() ? scratch : root;
-    if (rank() == 0) testing::rebuild(disk, root, target, Fate::dropped, random);
+    const Fate fate = scenario.lost_nodes > 0 ? fates_at(moment)[moment % 2] : Fate::dropped;
+    if (rank() == 0) testing::rebuild(disk, root, target, fate, random);
+    if (rank() == 0 && scenario.lost_nodes > 0) lose_nodes(options.staging_directory, scenario.lost_nodes, moment);
     MPI_Barrier(everyone());
     RestartOptions from = restart_options(options);
     const auto start = restart(everyone(), target / "run.octavo", from);
@@ -480,7 +502,7 @@ void crash_everywhere(const Scenario& scenario, const Written& written = trees()
   if (!staged) crash_of_all(log, root.path(), mine, written, here);
   if (!staged && here.own_files) crash_of_each(log, root.path(), mine, written, here.options.keep_last);
   MPI_Barrier(everyone());
-  restart_after_some(log, root.path(), scratch.path() / "restart", written, here.options);
+  restart_after_some(log, root.path(), scratch.path() / "restart", written, here);
 }
 
 Options with(Mode mode, int contributors_per_file) {
@@ -532,6 +554,33 @@ Options with_local_disks(Mode mode) {
 }
 
 TEST(CrashMpi, with_local_disks_that_are_drained) { crash_everywhere({with_local_disks(Mode::background)}); }
+
+// Every rank is a node. What was reported safe comes back although nodes go in the crash.
+Scenario with_lost_nodes(Safety safety, int lost) {
+  Options options = with_local_disks(Mode::background);
+  options.ranks_per_node = 1;
+  options.drain_every = 1000;
+  options.group_size = 3;
+  (safety == Safety::partner     ? options.partner_every
+   : safety == Safety::xor_group ? options.xor_every
+                                 : options.rs_every) = 1;
+  return {options, false, false, 1, safety, lost};
+}
+
+TEST(CrashMpi, with_a_partner_for_a_node_that_is_lost_at_any_moment) {
+  if (size() < 2) GTEST_SKIP() << "needs two nodes";
+  crash_everywhere(with_lost_nodes(Safety::partner, 1));
+}
+
+TEST(CrashMpi, with_xor_for_a_node_that_is_lost_at_any_moment) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  crash_everywhere(with_lost_nodes(Safety::xor_group, 1));
+}
+
+TEST(CrashMpi, with_reed_solomon_for_two_nodes_that_are_lost_at_any_moment) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  crash_everywhere(with_lost_nodes(Safety::reed_solomon, 2));
+}
 
 TEST(CrashMpi, of_triangles_in_files_of_each_rank_and_on_local_disks) {
   crash_everywhere({with(Mode::automatic, 1), false, false, 3}, triangles());

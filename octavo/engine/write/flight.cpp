@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <utility>
 
+#include "octavo/base/cores.hpp"
 #include "octavo/base/current_error.hpp"
+#include "octavo/base/threads.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/step_log.hpp"
 #include "octavo/engine/timer.hpp"
@@ -32,11 +35,21 @@ std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
   return store->resumed_from;
 }
 
-Mode Writer::State::mode_for(Flow flow) {
-  if (options.mode != Mode::automatic) return options.mode;
+// Collective. The cost of the first step that all ranks have written decides how later ones are written.
+Choice Writer::State::choose(Flow flow) {
+  const bool by_cost = store && is_codec_by_cost(options, flow);
+  if (options.mode != Mode::automatic && !by_cost) return {options.mode, true};
+  std::optional<Mode> fixed;
+  if (options.mode != Mode::automatic) fixed = options.mode;
   AutoMode& automatic_mode = automatic[static_cast<std::size_t>(flow)];
-  if (automatic_mode.must_decide()) automatic_mode.decide(comm.get());
-  return automatic_mode.next();
+  if (automatic_mode.must_decide()) {
+    const int cores = options.bound_thread ? base::thread_count(0) : base::cores_without_binding();
+    const std::string reason = automatic_mode.decide(comm.get(), cores, by_cost, fixed);
+    if (rank == 0) write_log(options.log, store::to_string(flow) + " steps from here on: " + reason);
+  }
+  Choice choice = automatic_mode.choice();
+  choice.mode = fixed.value_or(choice.mode);
+  return choice;
 }
 
 void Writer::State::hand_over(StepWork work) {
@@ -52,8 +65,14 @@ void Writer::State::hand_over(StepWork work) {
   statistics.bytes_staged += work.bytes_copied;
   statistics.seconds_copying += work.seconds_copying;
   statistics.largest_step = std::max(statistics.largest_step, work.bytes_put);
-  const Mode mode = mode_for(which);
-  handed.record = {which, step.plan.step, step.header.time, mode, false, work.bytes_put, 0, 0, 0};
+  const auto [mode, encodes] = choose(which);
+  if (!encodes) step.encoding.codec.method = codec::Method::raw;
+  handed.record = {.flow = which,
+                   .step = step.plan.step,
+                   .time = step.header.time,
+                   .mode = mode,
+                   .bytes_put = work.bytes_put,
+                   .seconds_copying = work.seconds_copying};
   submitted.push_back(std::move(handed));
   const auto begin = Clock::now();
   if (store && store->local) send_through(*store->local, step, store->run, number);
@@ -62,7 +81,7 @@ void Writer::State::hand_over(StepWork work) {
   last_step[flow] = Clock::now();
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
   submitted.back().record.seconds_in_call = seconds;
-  automatic[flow].seen(seconds);
+  automatic[flow].handed_over({in_application, cpu_of_process()});
   // In sync mode the call that writes a step also reports its end.
   if (mode != Mode::sync) return;
   agree(false);
@@ -71,7 +90,6 @@ void Writer::State::hand_over(StepWork work) {
 
 // If a step cannot be copied, we tell the group, which then writes nothing of it.
 void Writer::State::stage(StepWork& work) {
-  statistics.bytes_staged += work.bytes_put;
   const auto begin = Clock::now();
   double waited = 0;
   try {
@@ -80,8 +98,11 @@ void Writer::State::stage(StepWork& work) {
     work.job->failure = base::current_error();
   }
   statistics.seconds_waiting_for_staging += waited;
-  statistics.waits_for_staging += waited > 0 ? 1 : 0;
-  statistics.seconds_copying += std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+  statistics.bytes_staged += work.bytes_put - work.job->lent_bytes;
+  statistics.waits_for_staging += waited > 0 || work.job->lent_bytes > 0 ? 1 : 0;
+  const double copying = std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+  statistics.seconds_copying += copying;
+  submitted.back().record.seconds_copying += copying;
 }
 
 // Not collective: an error here becomes the step's failure.
@@ -90,14 +111,16 @@ void Writer::State::submit(StepWork work, Mode mode) {
   // We limit the steps on their way: other ranks may be slow, and a kill loses these steps. The wait ends, because all
   // ranks have handed over the earlier steps.
   statistics.seconds_waiting += background->wait_for_room(static_cast<std::size_t>(options.steps_in_flight) - 1);
-  const bool wanted = work.stage && mode == Mode::background && !options.lend;
-  const bool stages = wanted && staging->fits(staged_bytes_of(*work.job));
-  if (wanted && !stages) ++statistics.waits_for_staging;
+  const bool stages = work.stage && mode == Mode::background && !options.lend;
   if (stages) stage(work);
-  const bool lent = work.stage && !stages;
+  const std::uint64_t lent_bytes = work.job->lent_bytes;
+  submitted.back().record.bytes_lent = lent_bytes;
+  const bool lent = work.stage && (!stages || lent_bytes > 0);
   statistics.seconds_waiting += background->submit(number, std::move(work), lent);
-  // The step is too large for staging, or is to be written now.
-  if (mode == Mode::sync || (lent && !options.lend)) statistics.seconds_waiting += background->drain();
+  if (mode == Mode::sync)
+    statistics.seconds_waiting += background->drain();
+  else if (lent_bytes > 0)  // the part of the step for which staging has no room is written from the arrays
+    statistics.seconds_waiting += background->take_back_lent();
 }
 
 // ------------------------------------------------------------------ over
@@ -113,8 +136,12 @@ void Writer::State::collect() {
     for (Submitted& step : submitted)
       if (step.number == outcome.number) {
         step.record.seconds_working = outcome.seconds;
+        step.record.seconds_encoding = outcome.written.seconds_encoding;
+        step.record.seconds_cpu = outcome.seconds_cpu;
         step.record.bytes_stored = outcome.written.bytes;
+        step.record.went_round = outcome.written.went_round ? 1 : 0;
         if (!store || !store->local) step.order = outcome.written.order;
+        step.segment = std::move(outcome.written.segment);
       }
     if (!outcome.failure) continue;
     if (store) ++statistics.failed;
@@ -147,11 +174,20 @@ void Writer::State::land(Submitted& step) {
     statistics.bytes_stored += step.failed ? 0 : work.bytes_stored;
   }
   if (!step.failed) {
+    const StepRecord& record = step.record;
+    const double encoding = std::min(record.seconds_encoding, record.seconds_cpu);
+    automatic[static_cast<std::size_t>(step.flow)].written({.copying = record.seconds_copying,
+                                                            .encoding = encoding,
+                                                            .writing = record.seconds_working - record.seconds_encoding,
+                                                            .writing_cpu = record.seconds_cpu - encoding},
+                                                           record.bytes_put, record.bytes_stored);
     ++durable_steps;
     durable[static_cast<std::size_t>(step.flow)] = step.id;
   }
   if (store) store->landed(step);
   if (!logs) return;
+  if (store && rank == 0 && store->group.direct_io_refused() && !std::exchange(refusal_told, true))
+    write_log(options.log, direct_io_note(store->path));
   StepRecord record = over_ranks(step.record, comm.get());
   record.failed = step.failed;
   if (rank == 0) write_log(options.log, to_text(record));

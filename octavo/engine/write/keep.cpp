@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/store/read/index.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -67,6 +68,8 @@ Keeper::Keeper(const fs::path& store, const Options& options, const std::optiona
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     marks_[static_cast<std::size_t>(flow)] = store::read_mark(store_, flow);
   if (options_.keep_last == 0) return;
+  std::error_code ignored;
+  fs::remove(store::index_path(store_, Flow::checkpoint), ignored);  // its steps go, and it is not kept
   store::Scan scan;
   try {
     scan = store::scan_store(store_);

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/hints.hpp"
 #include "octavo/engine/step/all_patches.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/tiers/local_tier.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
+#include "octavo/store/read/opened.hpp"
 #include "octavo/store/write/append.hpp"
 
 namespace octavo::engine {
@@ -68,6 +71,16 @@ void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
   });
 }
 
+// A line that is missing costs readers time, no more.
+void add_to_index(file::File& file, const std::filesystem::path& store, Flow flow,
+                  const store::IndexedStep& entry) noexcept {
+  try {
+    store::append_index(file, store, flow, entry);
+  } catch (...) {
+    file = {};
+  }
+}
+
 }  // namespace
 
 StoreSteps::StoreSteps(MPI_Comm everyone, const mesh::Header& common, const StoreTarget& target)
@@ -84,20 +97,24 @@ void StoreSteps::open() {
     if (header.unfolded < 0 || header.unfolded > 32)
       throw Error(Kind::usage, "unfolded levels: expected 0 to 32, found " + std::to_string(header.unfolded));
     check(header);
+    striping_of(options);
     lock_store();
+    if (rank == 0) set_striping();
   });
   ranks::require_same(comm,
                       "store " + path.string() + ";" + describe(header) + describe(options) + continued(resumed_from),
                       "the writer");
   if (rank == 0) run = store::random_attempt();
   MPI_Bcast(run.data(), static_cast<int>(run.size()), MPI_BYTE, 0, comm);
-  plan = plan_write(ranks::hosts_of_ranks(comm, options.ranks_per_node), {}, plan_options(options));
-  const int file = plan.file_of_rank[static_cast<std::size_t>(rank)];
-  const ranks::OwnComm together = ranks::split(comm, file, rank);
+  const ranks::OwnComm host = ranks::ranks_of_host(comm, options.ranks_per_node);
+  planned = own_file(comm, host.get(), plan_options(options));
+  const ranks::OwnComm together = ranks::split(host.get(), planned.file, rank);
+  has_file = ranks::rank_in(together.get()) == 0;
   group = Group::join(together.get(), rank);
+  // A restart reads the newest step from the local disks, and the drain reads each.
+  group.drop_pages(options.drop_pages && options.staging_directory.empty());
   if (!options.staging_directory.empty()) {
-    const bool has_files = plan.files[static_cast<std::size_t>(file)].writer == rank;
-    for (std::string& note : open_local(local.emplace(), comm, options, path, has_files))
+    for (std::string& note : open_local(local.emplace(), comm, options, path, has_file))
       notes.push_back(std::move(note));
   }
   open_keeper();
@@ -125,6 +142,19 @@ void StoreSteps::lock_store() {
   store::check_version(path);
 }
 
+// On rank 0. Files and directories of a store inherit its striping, so no rank pays for it when it makes one. Those
+// that an earlier run has made keep theirs, except that new files in them follow the hints.
+void StoreSteps::set_striping() {
+  const file::Striping striping = striping_of(options);
+  for (std::string& line : hints_not_followed(options)) notes.push_back(std::move(line));
+  if (is_default(striping)) return;
+  std::error_code ignored;
+  bool is_lustre = true;
+  for (const std::filesystem::path& directory : {path, path / "checkpoint", path / "analysis"})
+    if (std::filesystem::is_directory(directory, ignored)) is_lustre = file::set_striping(directory, striping);
+  if (!is_lustre) notes.push_back("mpi_io_hint.striping_*: " + path.string() + " is not on Lustre; nothing is striped");
+}
+
 // Collective. All ranks give a new attempt at a checkpoint the same directory.
 void StoreSteps::open_keeper() {
   std::string names;
@@ -148,8 +178,8 @@ TargetRow StoreSteps::row() {
   row.stages = true;
   row.begin = [this](StepJob& job) {
     job.plan.store = path;
-    job.plan.subfile = job.plan.segment = plan.file_of_rank[static_cast<std::size_t>(rank)];
-    job.plan.segments = static_cast<int>(plan.files.size());
+    job.plan.subfile = job.plan.segment = planned.file;
+    job.plan.segments = planned.files;
     job.encoding = encoding_of(options, job.plan.flow);
   };
   row.put_bytes = [](StepJob& job, const std::string& name, std::span<const std::byte> bytes) {
@@ -244,14 +274,39 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
   lock.touch();
   if (rank == 0) own.marked = marked;
   if (!local) return;
+  own.safe = safe_up_to(*local, own.finished);
   own.drained = drained_up_to(*local, own.finished);
   collect(*local, statistics);
   // A step that failed before it reached all local disks is not reported again as lost on the way from there.
-  std::erase_if(local->failures, [&](const auto& failure) { return has_failed(local->steps, failure.first); });
+  const auto is_known = [&](const auto& failure) { return has_failed(local->steps, failure.first); };
+  std::erase_if(local->failures, is_known);
+  std::erase_if(local->unprotected, is_known);
+  if (!local->unprotected.empty()) own.unsafe = local->unprotected.front().first;
   if (!local->failures.empty()) own.lost = local->failures.front().first;
 }
 
+// Collective: a sum of two integers to rank 0, which returns the step's line in the index. Where checkpoints are
+// removed again, few are there, and there is no index. The drain of local disks and unsynced writes do without one.
+std::optional<store::IndexedStep> StoreSteps::entry_of(const Submitted& step) {
+  if (local || options.keep_last > 0 || options.sync_policy != SyncPolicy::step) return {};
+  constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
+  std::array<std::int64_t, 2> mine{}, all{};
+  if (has_file && step.segment)
+    mine = {step.segment->footer.parts,
+            static_cast<std::int64_t>(store::segment_bytes(step.segment->footer, step.segment->at))};
+  else if (has_file)
+    mine = {unknown, 0};
+  MPI_Reduce(mine.data(), all.data(), 2, MPI_INT64_T, MPI_SUM, 0, comm);
+  if (rank != 0 || !step.segment || all[0] < 0) return {};
+  return store::IndexedStep{step.directory + "/" + store::subfile_name(planned.file),
+                            step.segment->at,
+                            to_bytes(step.segment->footer),
+                            {all[0], static_cast<std::uint64_t>(all[1])}};
+}
+
 void StoreSteps::landed(const Submitted& step) {
+  std::optional<store::IndexedStep> entry;
+  if (!step.failed) entry = entry_of(step);
   if (step.failed) {
     slots.failed(step.number);
   } else {
@@ -261,7 +316,7 @@ void StoreSteps::landed(const Submitted& step) {
     if (step.flow == Flow::analysis && triangles.shares && step.number >= triangles.since && !triangles.mesh_step)
       triangles.mesh_step = step.id.step;
   }
-  if (!local) keep(step);
+  if (!local) keep(step, std::move(entry));
 }
 
 void StoreSteps::told_up_to(std::int64_t number) {
@@ -269,20 +324,36 @@ void StoreSteps::told_up_to(std::int64_t number) {
     told[static_cast<std::size_t>(unmarked.front().flow)] = unmarked.front().id;
 }
 
+void StoreSteps::advance_safe(std::int64_t up_to, std::int64_t unprotected) {
+  leave_behind(engine::advance_safe(*local, up_to));
+  mark_unprotected(*local, unprotected);
+}
+
+// Segments that found the local disk full are in the store, without the others of their step.
+void StoreSteps::leave_behind(const std::vector<Submitted>& dropped) {
+  if (!keeper) return;
+  for (const Submitted& step : dropped) keeper->half_drained(step.directory);
+}
+
 void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
-  for (const Submitted& step : engine::advance(*local, up_to)) keep(step);
+  std::vector<Submitted> passed;
+  const std::vector<Submitted> ended = engine::advance(*local, up_to, passed);
+  leave_behind(passed);
+  for (const Submitted& step : ended) keep(step);
   mark_failed(local->steps, failed);
   for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }
 
 // Called when all ranks are done with a step in the store itself. Only now, when it is complete everywhere, may an
 // older one be removed.
-void StoreSteps::keep(const Submitted& step) {
+void StoreSteps::keep(const Submitted& step, std::optional<store::IndexedStep> entry) {
   if (!keeper) return;
   const KeptStep kept{step.id, step.order, step.directory};
   if (!step.failed)
-    do_behind([this, mark = keeper->durable(step.flow, kept), number = step.number] {
+    do_behind([this, mark = keeper->durable(step.flow, kept), number = step.number, flow = step.flow,
+               entry = std::move(entry)] {
       mark();
+      if (entry) add_to_index(indexes[static_cast<std::size_t>(flow)], path, flow, *entry);
       marked = number + 1;
     });
   else if (step.flow == Flow::checkpoint && step.lost_on_the_way)

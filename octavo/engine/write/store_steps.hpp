@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/engine/own_file.hpp"
 #include "octavo/engine/points/triangle_pieces.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/engine/step/agreement.hpp"
@@ -18,6 +19,7 @@
 #include "octavo/engine/write/keep.hpp"
 #include "octavo/engine/write/slots.hpp"
 #include "octavo/file/directory_lock.hpp"
+#include "octavo/store/read/index.hpp"
 
 namespace octavo::engine {
 
@@ -42,7 +44,8 @@ struct StoreSteps {
   mesh::Header header;
   Options options;
   std::optional<store::StepId> resumed_from;
-  WritePlan plan;
+  OwnFile planned;
+  bool has_file = false;  // this rank commits its file's segments
   store::Attempt run{};
   file::DirectoryLock lock;  // on rank 0
   Group group;
@@ -54,7 +57,9 @@ struct StoreSteps {
   std::int64_t next_number = 0;  // of the step that is taken next
   PutTriangles triangles;
   Slots slots;
-  std::optional<Keeper> keeper;                      // on rank 0
+  std::optional<Keeper> keeper;  // on rank 0
+  // On rank 0: the indexes by flow, open; only the thread that runs the chores uses them.
+  std::array<file::File, 2> indexes;
   std::set<std::string> directories;                 // of checkpoints: the next attempt gets another
   std::deque<Submitted> unmarked;                    // durable, but not in a mark yet
   std::array<std::optional<store::StepId>, 2> told;  // by flow: the newest durable one that a mark lists
@@ -80,16 +85,21 @@ struct StoreSteps {
   void told_up_to(std::int64_t marked);
   /// Notes how far steps have come on the way from local disks to the store.
   void advance_drained(std::int64_t up_to, std::int64_t failed);
+  /// Notes how far steps are protected on local disks.
+  void advance_safe(std::int64_t up_to, std::int64_t unprotected);
   /// Removes these marks of a failed restart. A run that has a safe step, or has come to its end, did not fail at its
   /// start. If the application itself called it a failure, only a step removes that mark.
   void prove(std::initializer_list<Mark> marks);
 
  private:
   void lock_store();
+  void set_striping();
   void open_keeper();
   StepWork take(std::shared_ptr<StepJob> job, const Agreement& all);
   void fold_triangles(StepJob& job, bool is_new);
-  void keep(const Submitted& step);
+  void keep(const Submitted& step, std::optional<store::IndexedStep> entry = {});
+  std::optional<store::IndexedStep> entry_of(const Submitted& step);
+  void leave_behind(const std::vector<Submitted>& dropped);
   void do_behind(Chore chore);
 };
 

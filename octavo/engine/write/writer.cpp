@@ -111,8 +111,7 @@ const char* what_begins(StepsBy by) {
 }  // namespace
 
 void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std::filesystem::path& path, double time) {
-  const double in_application =
-      std::chrono::duration<double>(Clock::now() - opened).count() - statistics.seconds_in_calls;
+  in_application = std::chrono::duration<double>(Clock::now() - opened).count() - statistics.seconds_in_calls;
   const Timer timer(statistics.seconds_in_calls);
   if (closed || job) throw Error(Kind::usage, closed ? "the writer is closed" : "the step before has not ended");
   if (by != target.steps_by)
@@ -132,7 +131,7 @@ void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std:
   job = std::move(next);
   begin_error.reset();
   collect();
-  automatic[static_cast<std::size_t>(job->plan.flow)].begins(in_application, statistics.seconds_working);
+  automatic[static_cast<std::size_t>(job->plan.flow)].begins({in_application, cpu_of_process()});
 }
 
 void Writer::begin_step(Flow flow, std::int64_t step, double time) {
@@ -278,12 +277,21 @@ std::optional<store::StepId> Writer::newest_drained(Flow flow) const {
   return state_->store->local->drained[static_cast<std::size_t>(flow)];
 }
 
+std::string direct_io_note(const std::filesystem::path& store) {
+  return "direct_io: the file system of " + store.string() + " has none; steps go through the page cache";
+}
+
+std::optional<store::StepId> Writer::newest_safe(Flow flow, Safety safety) const {
+  if (safety == Safety::local) return newest_durable(flow);
+  const bool is_protected = state_->store && state_->store->local && flow == Flow::checkpoint;
+  if (safety == Safety::store || !is_protected) return newest_drained(flow);
+  return state_->store->local->safe[static_cast<std::size_t>(safety)].id;
+}
+
 std::vector<std::string> Writer::notes() const {
   if (!state_->store) return state_->target.notes;
   std::vector<std::string> notes = state_->store->notes;
-  if (state_->store->group.direct_io_refused())
-    notes.push_back("direct_io: the file system of " + state_->store->path.string() +
-                    " has none; steps go through the page cache");
+  if (state_->store->group.direct_io_refused()) notes.push_back(direct_io_note(state_->store->path));
   return notes;
 }
 
@@ -292,7 +300,8 @@ Statistics Writer::total_statistics() const { return total(state_->statistics_no
 
 Mode Writer::mode_of(Flow flow) const {
   if (state_->options.mode != Mode::automatic) return state_->options.mode;
-  return state_->automatic[static_cast<std::size_t>(flow)].decided();
+  const AutoMode& automatic = state_->automatic[static_cast<std::size_t>(flow)];
+  return automatic.decided() ? automatic.choice().mode : Mode::automatic;
 }
 
 }  // namespace octavo::engine

@@ -13,6 +13,7 @@
 #include "octavo/engine/statistics.hpp"
 #include "octavo/engine/step/array_view.hpp"
 #include "octavo/engine/targets/target.hpp"
+#include "octavo/engine/tiers/safety.hpp"
 
 namespace octavo::engine {
 
@@ -134,7 +135,8 @@ class Writer {
   /// Throws what wait() throws.
   bool finished();
   /// Collective. Waits until every step so far is durable and shown: all ranks have it on disk, on local disks if there
-  /// is a staging directory. Throws one error for all failed steps that no earlier error has named.
+  /// is a staging directory, and protected there as far as it is due. Throws one error for all failed steps that no
+  /// earlier error has named.
   void wait();
   /// Collective. Does what wait() does; with a staging directory it also drains every step to the store. It then writes
   /// the file that the option `statistics` names and closes the writer, even if it throws. Throws Error(usage) if a
@@ -148,6 +150,11 @@ class Writer {
   /// The newest step of a flow that all ranks know to be in the store itself. Without a staging directory this is
   /// newest_durable().
   std::optional<store::StepId> newest_drained(store::Flow flow) const;
+  /// The newest step of a flow that all ranks know to survive at least what `safety` says (`local`: newest_durable(),
+  /// `store`: newest_drained()). A copy on another node, a group's XOR and everything stronger count for `partner` and
+  /// `xor_group` alike. Analysis steps are not protected on local disks: they survive the loss of a node once they are
+  /// drained.
+  std::optional<store::StepId> newest_safe(store::Flow flow, Safety safety) const;
   /// For a store: the fate of steps that an earlier run left on local disks (the same on all ranks), and options that
   /// this rank could not follow. For a series: which ranks write, and how much.
   std::vector<std::string> notes() const;

@@ -1,12 +1,19 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <thread>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/write/writer.hpp"
+#include "octavo/file/lustre.hpp"
+#include "octavo/file/page_cache.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/scan.hpp"
 #include "tests/support/error_of.hpp"
@@ -202,33 +209,243 @@ TEST(WriterMpi, codecs_are_chosen_by_flow_and_field) {
     ASSERT_NEAR(static_cast<double>(values[i]), domain.density[i], 1.001e-3 * domain.density[i]);
 }
 
-TEST(WriterMpi, option_staging_bytes_that_are_too_few_make_a_step_synchronous) {
+std::string text_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(WriterMpi, of_a_step_larger_than_option_staging_bytes_only_the_end_is_copied_and_the_log_says_so) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  for (const char* codec : {"raw", "lossless"})
+    for (const std::int64_t bytes : {0, 100, 1000}) {
+      SCOPED_TRACE(codec + std::to_string(bytes));
+      const testing::SharedDirectory directory;
+      Options options;
+      options.staging_bytes = bytes;
+      options.contributors_per_file = 2;
+      options.log = (directory.path() / "log").string();
+      set_option(options, "checkpoint.codec", codec);
+      Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+      for (std::int64_t step : {1, 2}) write_step(writer, Flow::checkpoint, step);
+      const Statistics mine = writer.statistics();
+      EXPECT_LE(mine.bytes_staged, static_cast<std::uint64_t>(2 * bytes));
+      if (bytes == 1000) {
+        EXPECT_GT(mine.bytes_staged, 0u);
+      }
+      EXPECT_EQ(mine.waits_for_staging, 2);
+      writer.close();
+      for (std::int64_t step : {1, 2}) expect_step(directory.path() / "run.octavo", Flow::checkpoint, step);
+      expect_sound(directory.path() / "run.octavo", 2);
+      if (rank() == 0) {
+        EXPECT_THAT(text_in(options.log), HasSubstr("larger than staging: "));
+      }
+    }
+}
+
+// The store is as slow as the test says: while it is, end_step() of a large step has returned.
+TEST(WriterMpi, end_step_of_a_step_larger_than_staging_does_not_wait_for_the_commit) {
   if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
   const testing::SharedDirectory directory;
   Options options;
-  options.staging_bytes = 100;
-  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
+  options.staging_bytes = 3000;
+  set_option(options, "checkpoint.codec", "raw");
+  Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+  std::atomic<bool> returned = false, in_time = false;
+  file::set_observer([&](const file::Event& event) {
+    if (event.operation == file::Operation::sync && event.path.filename().string().rfind("data", 0) == 0 &&
+        event.path.string().find("checkpoint") != std::string::npos && std::filesystem::file_size(event.path) > 14000)
+      for (int i = 0; i < 5000 && !(in_time = returned.load()); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return file::Verdict{};
+  });
   write_step(writer, Flow::checkpoint, 1);
-  EXPECT_EQ(writer.statistics().bytes_staged, 0u);
-  EXPECT_GT(writer.statistics().seconds_waiting, 0);
+  returned = true;
   writer.close();
-  expect_step(directory.path(), Flow::checkpoint, 1);
+  file::set_observer({});
+  EXPECT_TRUE(in_time);
+  expect_step(directory.path() / "run.octavo", Flow::checkpoint, 1);
 }
 
-TEST(WriterMpi, option_mode_auto_tries_both_and_decides_alike_on_all_ranks) {
+TEST(WriterMpi, option_mode_auto_decides_alike_on_all_ranks_once_the_first_step_is_written_and_the_log_says_why) {
   if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
   const testing::SharedDirectory directory;
   Options options;
   options.mode = Mode::automatic;
-  Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
-  for (std::int64_t step = 0; step < 8; ++step) {
-    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 6);
+  options.log = (directory.path() / "log").string();
+  Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+  for (std::int64_t step = 0; step < 4; ++step) {
+    EXPECT_EQ(writer.mode_of(Flow::analysis) == Mode::automatic, step <= 1);
     write_step(writer, Flow::analysis, step);
+    writer.wait();
   }
   writer.close();
   expect_same_everywhere(std::string(name_of(writer.mode_of(Flow::analysis))));
   EXPECT_EQ(writer.mode_of(Flow::checkpoint), Mode::automatic);
-  expect_sound(directory.path(), 8);
+  expect_sound(directory.path() / "run.octavo", 4);
+  if (rank() == 0) {
+    const std::string log = text_in(options.log);
+    EXPECT_THAT(log, HasSubstr("analysis step 0, time 0: "));
+    EXPECT_THAT(log, HasSubstr("analysis steps from here on: " + std::string(name_of(writer.mode_of(Flow::analysis)))));
+    EXPECT_LT(log.find("of work, background"), log.find("from here on"));
+  }
+}
+
+// Each write of a data file takes as long as the copy of many such steps.
+TEST(WriterMpi, option_mode_auto_takes_the_background_for_a_slow_store_from_the_first_step_on) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = Mode::automatic;
+  options.log = (directory.path() / "log").string();
+  set_option(options, "checkpoint.codec", "raw");
+  Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+  file::set_observer([](const file::Event& event) {
+    if (event.operation == file::Operation::write && event.path.filename() != "log")
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return file::Verdict{};
+  });
+  for (std::int64_t step = 0; step < 4; ++step) write_step(writer, Flow::checkpoint, step);
+  writer.wait();
+  write_step(writer, Flow::checkpoint, 4);
+  writer.close();
+  file::set_observer({});
+  EXPECT_EQ(writer.mode_of(Flow::checkpoint), Mode::background);
+  if (rank() == 0) {
+    EXPECT_THAT(text_in(options.log), ::testing::Not(HasSubstr("of work, sync")));
+  }
+}
+
+TEST(WriterMpi, option_checkpoint_codec_auto_stores_values_as_they_are_if_the_codec_is_slower_than_the_store) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  for (const bool slow : {true, false}) {
+    const testing::SharedDirectory directory;
+    Options options;
+    options.mode = Mode::sync;
+    options.sync_policy = SyncPolicy::none;
+    set_option(options, "checkpoint.codec", "auto");
+    Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+    // A store that takes its time in proportion to the bytes.
+    file::set_observer([slow](const file::Event& event) {
+      if (slow && event.operation == file::Operation::write)
+        std::this_thread::sleep_for(std::chrono::microseconds(10 * event.size));
+      return file::Verdict{};
+    });
+    for (std::int64_t step = 0; step < 2; ++step) write_step(writer, Flow::checkpoint, step);
+    writer.close();
+    file::set_observer({});
+    for (std::int64_t step = 0; step < 2; ++step) {
+      expect_step(directory.path() / "run.octavo", Flow::checkpoint, step);
+      for (const auto& stream : store::list_streams(directory.path() / "run.octavo", Flow::checkpoint, step))
+        if (slow && stream.field == "density") {
+          EXPECT_NE(stream.codec, "raw") << step;
+        }
+    }
+    barrier();
+  }
+}
+
+// Bytes of all data files of the store that the page cache has, and their bytes.
+std::array<std::uint64_t, 2> cached_and_all(const std::filesystem::path& store) {
+  std::array<std::uint64_t, 2> bytes{};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(store))
+    if (entry.path().filename().string().rfind("data.", 0) == 0) {
+      bytes[0] += file::cached_bytes(file::open_read(entry.path()));
+      bytes[1] += entry.file_size();
+    }
+  return bytes;
+}
+
+TEST(WriterMpi, option_drop_pages_takes_written_steps_out_of_the_page_cache) {
+  const Domain domain = make_domain(1, rank(), size(), 1);
+  const std::vector<double> dust(100'000, 1.5);
+  for (const SyncPolicy policy : {SyncPolicy::step, SyncPolicy::wait}) {
+    std::array<std::uint64_t, 2> with{}, without{};
+    for (const bool drop : {false, true}) {
+      const testing::SharedDirectory directory;
+      Options options;
+      options.mode = background_if_possible();
+      options.sync_policy = policy;
+      options.contributors_per_file = 0;
+      options.drop_pages = drop;
+      set_option(options, "checkpoint.codec", "raw");
+      Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+      for (std::int64_t step : {1, 2, 3}) {
+        writer.begin_step(Flow::checkpoint, step, 0.5 * static_cast<double>(step));
+        put(writer, domain);
+        writer.put_particles("dust", "mass", view_of(dust));
+        writer.end_step();
+      }
+      writer.close();
+      barrier();
+      (drop ? with : without) = cached_and_all(directory.path() / "run.octavo");
+      barrier();  // the next line reads the files
+      expect_sound(directory.path() / "run.octavo", 3);
+    }
+    if (without[0] < without[1]) GTEST_SKIP() << "this machine takes pages away by itself";
+    EXPECT_LT(with[0], with[1] / 4);
+  }
+}
+
+TEST(WriterMpi, option_direct_io_that_the_file_system_refuses_is_one_line_of_the_log_and_the_bytes_are_the_same) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  options.direct_io = true;
+  options.log = (directory.path() / "log").string();
+  file::set_observer([](const file::Event& event) {
+    return file::Verdict{event.operation == file::Operation::open_direct ? EINVAL : 0, 0};
+  });
+  Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+  for (std::int64_t step : {1, 2, 3}) write_step(writer, Flow::checkpoint, step);
+  writer.close();
+  file::set_observer({});
+  for (std::int64_t step : {1, 2, 3}) expect_step(directory.path() / "run.octavo", Flow::checkpoint, step);
+  if (rank() == 0) {
+    const std::string log = text_in(options.log);
+    const auto at = log.find("direct_io: the file system of");
+    ASSERT_NE(at, std::string::npos) << log;
+    EXPECT_EQ(log.find("direct_io", at + 9), std::string::npos) << log;
+  }
+}
+
+TEST(WriterMpi, option_mpi_io_hint_stripes_a_store_on_lustre_and_hints_for_other_files_are_named) {
+  const testing::SharedDirectory directory;
+  Options options;
+  options.mode = background_if_possible();
+  set_option(options, "mpi_io_hints", "striping_factor=4; striping_unit=1048576; cb_nodes=8; romio_cb_read=enable");
+  std::vector<std::byte> asked;
+  file::set_lustre_calls({[](int) { return 0x0BD00BD0; },
+                          [&](int, unsigned long, const void* argument) {
+                            const auto* bytes = static_cast<const std::byte*>(argument);
+                            asked.assign(bytes, bytes + 32);
+                            return 0;
+                          }});
+  {
+    Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
+    write_step(writer, Flow::checkpoint, 1);
+    writer.close();
+    const std::vector<std::string> notes = writer.notes();
+    if (rank() == 0) {
+      const auto expected = file::lov_user_md({4, 1048576, -1});
+      EXPECT_TRUE(std::ranges::equal(asked, expected));
+      EXPECT_THAT(notes, ::testing::Contains(HasSubstr("mpi_io_hint.cb_nodes: a store is not written through MPI-IO")));
+      EXPECT_THAT(notes, ::testing::Contains(HasSubstr("mpi_io_hint.romio_cb_read")));
+      EXPECT_THAT(notes, ::testing::Not(::testing::Contains(HasSubstr("striping"))));
+    }
+  }
+  file::set_lustre_calls({});
+  expect_step(directory.path() / "run.octavo", Flow::checkpoint, 1);
+  Writer elsewhere(everyone(), directory.path() / "other.octavo", make_domain(1, 0, 1).header, options);
+  if (rank() == 0) {
+    EXPECT_THAT(elsewhere.notes(), ::testing::Contains(HasSubstr("is not on Lustre")));
+  }
+  elsewhere.close();
+  set_option(options, "mpi_io_hint.striping_factor", "many");
+  const std::string message =
+      message_of([&] { Writer(everyone(), directory.path() / "third.octavo", make_domain(1, 0, 1).header, options); });
+  EXPECT_THAT(message, HasSubstr("option mpi_io_hint.striping_factor"));
+  EXPECT_THAT(message, HasSubstr("found 'many'"));
+  expect_same_everywhere(message);
 }
 
 TEST(WriterMpi, option_keep_last_removes_older_checkpoints_once_newer_ones_are_durable) {
@@ -543,15 +760,21 @@ TEST(WriterMpi, end_step_takes_its_step_where_it_tells_of_an_earlier_one_but_not
   {
     Options options;
     options.contributors_per_file = 1;
-    options.staging_bytes = 1;  // each step is written inside its end_step(), and looked at by the next call
     BadSteps bad({"000000002", "000000004"});
     Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
     write_step(writer, Flow::checkpoint, 1);
+    // The next call tells of a step that all ranks have finished.
+    const auto until_failed = [&](std::int64_t steps) {
+      while (writer.statistics().failed < steps) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      barrier();
+    };
     write_step(writer, Flow::checkpoint, 2);
+    until_failed(1);
     std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 3); });
     EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
     expect_same_everywhere(message);
     write_step(writer, Flow::checkpoint, 4);
+    until_failed(2);
     const Domain domain = make_domain(1, rank(), size(), 5);
     writer.begin_step(Flow::checkpoint, 5, 0.5);
     put(writer, domain);

@@ -2,9 +2,11 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,9 @@
 /// The inside of a Writer. writer.cpp has the calls that put a step together, contract.cpp those that end it and report
 /// errors, flight.cpp the way of a step in between.
 namespace octavo::engine {
+
+/// Says that the store's file system has no direct I/O.
+std::string direct_io_note(const std::filesystem::path& store);
 
 /// A step that waits to be sealed.
 struct Flight {
@@ -49,6 +54,7 @@ struct Writer::State {
   // Steps on their way.
   std::int64_t next_number = 0;
   std::array<AutoMode, 2> automatic;
+  double in_application = 0;        // [s] outside of calls, when the latest step began
   std::deque<Submitted> submitted;  // not known to be durable or to have failed
   std::deque<std::pair<std::int64_t, base::Error>>
       failures;                     // on this rank, of steps that other ranks may still be writing
@@ -62,6 +68,7 @@ struct Writer::State {
   Statistics statistics;
   bool closed = false;
   bool logs = false;  // the same on all ranks
+  bool refusal_told = false;
   const Clock::time_point opened = Clock::now();
   const file::Counts counts_before = file::counts();
   std::array<std::optional<double>, 2> asked_time;
@@ -86,13 +93,14 @@ struct Writer::State {
   StepWork take_step();
   void settle();
   void end_chores();
+  void drain_all();
   void sync_written();
 
   // flight.cpp
   void hand_over(StepWork work);
   void choose_files(store::SegmentPlan& segment);
   std::optional<store::StepId> continued_by(store::Flow flow) const;
-  Mode mode_for(store::Flow flow);
+  Choice choose(store::Flow flow);
   void submit(StepWork work, Mode mode);
   void stage(StepWork& work);
   void collect();

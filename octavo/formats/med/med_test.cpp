@@ -46,7 +46,7 @@ TEST_F(Med, a_real_file_is_the_mesh_and_field_that_its_serafin_twin_has) {
   ASSERT_EQ(dataset.header.fields.size(), 2U);
   EXPECT_EQ(dataset.header.fields[0].name, "MAILLAGE");
   EXPECT_EQ(part.fields[1].bytes, other.fields[1].bytes);  // GLB holds IPOBO
-  EXPECT_EQ(times(path), (std::vector<double>{0}));
+  EXPECT_EQ(list_steps(path).times, (std::vector<double>{0}));
   EXPECT_THROW(open(path, 1), base::Error);
 }
 

@@ -76,17 +76,38 @@ void check_shares(const OpenedStep& step) {
 
 }  // namespace
 
+namespace {
+
+void read_table(const file::File& file, OpenedSegment& segment) {
+  const Extent& at = segment.footer.table;
+  const auto bytes = read_extent(file, at, "table of the segment");
+  try {
+    segment.table = parse_table(bytes, segment.footer);
+  } catch (Error& error) {
+    throw error.at(byte_range(segment.path, at.offset, at.length));
+  }
+}
+
+}  // namespace
+
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place) {
   const Subfile& subfile = scan.subfiles[place.subfile];
   const Committed& commit = subfile.commits[place.commit];
   OpenedSegment segment{subfile.path, commit.footer, commit.at, {}};
-  const file::File file = file::open_read(subfile.path);
-  const auto bytes = read_extent(file, commit.footer.table, "table of the segment");
+  read_table(file::open_read(subfile.path), segment);
+  return segment;
+}
+
+OpenedSegment open_segment(const std::filesystem::path& subfile, const Extent& footer) {
+  const file::File file = file::open_read(subfile);
+  OpenedSegment segment{subfile, {}, footer, {}};
+  const auto bytes = read_extent(file, footer, "footer");
   try {
-    segment.table = parse_table(bytes, commit.footer);
+    segment.footer = parse_footer(bytes, footer);
   } catch (Error& error) {
-    throw error.at(byte_range(subfile.path, commit.footer.table.offset, commit.footer.table.length));
+    throw error.at(byte_range(subfile, footer.offset, footer.length));
   }
+  read_table(file, segment);
   return segment;
 }
 

@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/store/read/index.hpp"
 
 namespace octavo::store {
 
@@ -39,13 +41,71 @@ std::vector<fs::path> entries(const fs::path& directory) {
   return paths;
 }
 
+std::vector<fs::path> subfiles_in(const fs::path& directory) {
+  std::vector<fs::path> paths = entries(directory);
+  std::erase_if(paths, [](const fs::path& path) { return !is_subfile_name(path.filename().string()); });
+  return paths;
+}
+
 std::vector<fs::path> subfile_paths(const fs::path& store) {
   std::vector<fs::path> paths;
   for (Flow flow : {Flow::analysis, Flow::checkpoint})
     for (const fs::path& directory : flow_directories(store, flow))
-      for (const fs::path& path : entries(directory))
-        if (is_subfile_name(path.filename().string())) paths.push_back(path);
+      for (const fs::path& path : subfiles_in(directory)) paths.push_back(path);
   return paths;
+}
+
+// ------------------------------------------------------------------ reading the subfiles
+
+using Totals = std::map<std::pair<std::size_t, std::size_t>, StepTotals>;  // by subfile and commit of segment 0
+
+// The index of a flow by file and place of the footer.
+struct KnownSteps {
+  std::vector<IndexedStep> steps;
+  std::map<std::pair<std::string, std::uint64_t>, const IndexedStep*> by_place;
+  explicit KnownSteps(std::vector<IndexedStep> indexed) : steps(std::move(indexed)) {
+    for (const IndexedStep& step : steps) by_place[{step.file, step.at.offset}] = &step;
+  }
+  const IndexedStep* find(const std::string& file, const Extent& at) const {
+    const auto found = by_place.find({file, at.offset});
+    return found != by_place.end() && found->second->at == at ? found->second : nullptr;
+  }
+};
+
+// What the index says of all steps whose segment 0 is in the directory's first subfile. Nothing if the subfile, the
+// mark, the index and the names in the directory do not agree on one of them.
+std::optional<std::vector<StepTotals>> vouched_for(const Subfile& first, const std::string& file,
+                                                   const std::vector<fs::path>& paths, const DurableMark& mark,
+                                                   const KnownSteps& known) {
+  if (!first.damage.empty() || first.commits.empty() || paths[0].filename() != subfile_name(0)) return {};
+  std::vector<StepTotals> all;
+  for (const Committed& commit : first.commits) {
+    const auto segments = static_cast<std::size_t>(commit.footer.segments);
+    const IndexedStep* step = known.find(file, commit.at);
+    if (step == nullptr || commit.footer.segment != 0 || !contains(mark, commit.footer.order)) return {};
+    // Names are sorted, so the last one tells of those before it.
+    if (segments == 0 || segments > paths.size() ||
+        paths[segments - 1].filename() != subfile_name(commit.footer.segments - 1))
+      return {};
+    all.push_back(step->totals);
+  }
+  return all;
+}
+
+void read_directory(Scan& scan, const std::vector<fs::path>& paths, const DurableMark& mark, const KnownSteps& known,
+                    Totals& totals) {
+  if (paths.empty()) return;
+  const std::string file = paths[0].lexically_relative(scan.store).generic_string();
+  const auto bytes_of = [&](const Extent& at) -> std::span<const std::byte> {
+    const IndexedStep* step = known.find(file, at);
+    return step == nullptr ? std::span<const std::byte>{} : std::span<const std::byte>(step->footer);
+  };
+  scan.subfiles.push_back(read_subfile(paths[0], {bytes_of, {}}));
+  if (const auto all = vouched_for(scan.subfiles.back(), file, paths, mark, known)) {
+    for (std::size_t c = 0; c < all->size(); ++c) totals[{scan.subfiles.size() - 1, c}] = (*all)[c];
+    return;
+  }
+  for (std::size_t i = 1; i < paths.size(); ++i) scan.subfiles.push_back(read_subfile(paths[i]));
 }
 
 std::string hex(const Attempt& attempt) {
@@ -59,7 +119,7 @@ std::string hex(const Attempt& attempt) {
 
 using Key = std::tuple<Flow, std::int64_t, Attempt>;
 
-std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
+std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles, const Totals& totals) {
   std::map<Key, StepFound> found;
   for (std::size_t s = 0; s < subfiles.size(); ++s)
     for (std::size_t c = 0; c < subfiles[s].commits.size(); ++c) {
@@ -73,6 +133,7 @@ std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
         if (std::find(step.unknown.begin(), step.unknown.end(), feature) == step.unknown.end())
           step.unknown.push_back(feature);
       step.segments.push_back({s, c});
+      if (const auto known = totals.find({s, c}); known != totals.end()) step.totals = known->second;
     }
   std::vector<StepFound> steps;
   for (auto& [key, step] : found) steps.push_back(std::move(step));
@@ -81,6 +142,10 @@ std::vector<StepFound> group_segments(const std::vector<Subfile>& subfiles) {
 
 // A step is complete if each of its segments is there exactly once and all footers agree on their number.
 void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
+  if (step.totals) {
+    step.complete = true;
+    return;
+  }
   const auto footer = [&](const SegmentPlace& place) -> const Footer& {
     return subfiles[place.subfile].commits[place.commit].footer;
   };
@@ -386,7 +451,7 @@ void check_version(const fs::path& store) {
       }
 }
 
-Scan scan_store(const fs::path& path) {
+Scan scan_store(const fs::path& path, Trust trust) {
   Scan scan;
   scan.store = store_of(path);
   std::error_code error;
@@ -395,11 +460,16 @@ Scan scan_store(const fs::path& path) {
   // We read the marks before the steps, because a writer that runs beside us adds a step first, then its mark.
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
-  for (const fs::path& subfile : subfile_paths(scan.store)) scan.subfiles.push_back(read_subfile(subfile));
+  Totals totals;
+  for (Flow flow : {Flow::analysis, Flow::checkpoint}) {
+    const KnownSteps known(trust == Trust::index ? read_index(scan.store, flow).steps : std::vector<IndexedStep>{});
+    for (const fs::path& directory : flow_directories(scan.store, flow))
+      read_directory(scan, subfiles_in(directory), scan.marks[static_cast<std::size_t>(flow)], known, totals);
+  }
   if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
     throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")
         .at(scan.store.string());
-  auto steps = group_segments(scan.subfiles);
+  auto steps = group_segments(scan.subfiles, totals);
   for (StepFound& step : steps) complete(scan.subfiles, step);
   supersede(scan, steps);
   std::stable_sort(steps.begin(), steps.end(), [](const StepFound& a, const StepFound& b) {

@@ -9,6 +9,13 @@ struct SegmentPlace {
   std::size_t subfile = 0, commit = 0;
 };
 
+/// Sums over all segments of a step.
+struct StepTotals {
+  std::int64_t parts = 0;
+  std::uint64_t bytes = 0;  ///< on disk
+  bool operator==(const StepTotals&) const = default;
+};
+
 /// One attempt at a step.
 struct StepFound {
   Flow flow = Flow::analysis;
@@ -22,6 +29,8 @@ struct StepFound {
   /// Features of its segments that this Octavo does not know, each once. Unless this is empty, the step cannot be
   /// opened. It still counts as a step, so that no older one is taken instead.
   std::vector<std::string> unknown;
+  /// With Trust::index: nobody has looked at segments other than segment 0, and `segments` has that one alone.
+  std::optional<StepTotals> totals{};
 };
 
 /// A store as its heads and footers describe it. Nothing else has been read.
@@ -38,9 +47,13 @@ struct Scan {
 std::filesystem::path store_of(const std::filesystem::path& path);
 /// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
+/// Whether a scan may take it from the index and the mark that a step is complete. It then looks into the file of
+/// segment 0, which must be that of the index, and for the names of the others. Damage of others is not seen.
+enum class Trust : std::uint8_t { nothing, index };
+
 /// Scans a store. Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is not a store,
 /// Error(unsupported) if a subfile has another version of the format.
-Scan scan_store(const std::filesystem::path& store);
+Scan scan_store(const std::filesystem::path& store, Trust trust = Trust::nothing);
 
 inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
   return scan.subfiles[place.subfile].commits[place.commit];

@@ -5,6 +5,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/codec/codec.hpp"
+#include "octavo/file/page_cache.hpp"
 
 namespace octavo::store {
 namespace {
@@ -122,19 +123,30 @@ bool is_there(const SegmentPlan& plan) {
   });
 }
 
-std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_there) {
+std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_there,
+                   const std::function<void(std::uint64_t)>& copied) {
   const file::File file = file::open_read(from.path);
-  const Fetch fetch = fetch_from(file);
+  const Fetch fetch = [&copied, read = fetch_from(file)](const StreamRow& row) {
+    auto bytes = read(row);
+    if (copied) copied(bytes.size());
+    return bytes;
+  };
   SegmentWriter writer(plan, from.table.header);
   if (may_be_there && is_there(plan)) return 0;
   for (std::size_t row = 0; row < from.table.parts.size(); ++row) writer.add(encoded_part(from, row, fetch));
   writer.commit();
+  file::drop_pages(writer.file());  // nobody reads the copy soon
   return writer.bytes_written();
 }
 
 }  // namespace
 
-std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan) { return copy(from, plan, false); }
-std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan) { return copy(from, plan, true); }
+std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
+                           const std::function<void(std::uint64_t bytes)>& copied) {
+  return copy(from, plan, false, copied);
+}
+std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan) {
+  return copy(from, plan, true, {});
+}
 
 }  // namespace octavo::store

@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+
 #include "octavo/store/read/opened.hpp"
 
 namespace octavo::store {
@@ -16,8 +18,10 @@ SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path&
 
 /// Copies a segment to where `plan` says and commits the copy. The bytes of its streams are not decoded; each stream is
 /// checked against its stored checksum on the way. One part at a time is in memory. Throws Error(corrupt) with the
-/// place of damage in the original; nothing is committed then. Returns the bytes written.
-std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan);
+/// place of damage in the original; nothing is committed then. `copied` is called with the bytes of each stream once it
+/// has been read. Returns the bytes written.
+std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
+                           const std::function<void(std::uint64_t bytes)>& copied = {});
 /// The same if the copy may exist already: in that case it does nothing and returns 0. It looks for the copy after
 /// locking the subfile. A segment that is there twice would make its step incomplete.
 std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan);

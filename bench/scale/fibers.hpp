@@ -1,0 +1,57 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <vector>
+
+namespace octavo::simulated {
+
+/// Runs many functions in turn on one stack. A function that waits has its part of the stack copied away, so that it
+/// costs what it uses, not pages.
+class Fibers {
+ public:
+  Fibers();
+  ~Fibers();
+  Fibers(const Fibers&) = delete;
+  Fibers& operator=(const Fibers&) = delete;
+
+  /// Called whenever another one runs; -1: none.
+  std::function<void(int)> switched;
+  /// Runs work(0) ... work(count - 1) until all have returned. Rethrows the first exception. Throws std::logic_error if
+  /// all that are left wait.
+  void run(int count, const std::function<void(int)>& work);
+  /// The one that runs; -1: none.
+  int current() const { return current_; }
+  /// Waits until wake(). Call it in one of the functions only.
+  void wait();
+  void wake(int fiber);
+  /// Lets the others run first.
+  void pass();
+
+  /// Memory allocated now and the most so far, by fiber; and the most stack.
+  struct Memory {
+    std::int64_t now = 0, most = 0, stack = 0;
+  };
+  std::vector<Memory> memory;
+
+ private:
+  struct Saved;
+  void start(int fiber);
+  void resume(int fiber);
+  void leave();
+  static void enter();
+
+  std::vector<Saved> saved_;
+  std::vector<int> ready_;
+  std::size_t next_ready_ = 0;
+  const std::function<void(int)>* work_ = nullptr;
+  std::exception_ptr failure_;
+  std::byte* stack_ = nullptr;
+  int current_ = -1, left_ = 0;
+};
+
+/// The one set of fibers that runs; null: none.
+Fibers*& running();
+
+}  // namespace octavo::simulated

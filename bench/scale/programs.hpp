@@ -1,0 +1,43 @@
+#pragma once
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "octavo/engine/options.hpp"
+
+/// What each rank of a run does, whether it is virtual or real: the programs that the tables of docs/scaling.md are of.
+/// Every rank has one cell and one field.
+namespace octavo::scale {
+
+struct Run {
+  std::filesystem::path store;
+  engine::Options options;
+  int steps = 2;
+};
+
+/// Opens a writer, writes the steps and closes it.
+void write_checkpoints(MPI_Comm comm, const Run& run);
+void write_analysis(MPI_Comm comm, const Run& run);
+/// Restarts from the newest checkpoint.
+void restart(MPI_Comm comm, const Run& run);
+
+/// The collective calls of write_checkpoints() alone, through the same functions of the engine, without its writer's
+/// memory and files. Each file must have one contributor.
+void only_agree(MPI_Comm comm, const Run& run);
+
+/// Opens the newest step as an analysis does, in this process.
+void open_for_analysis(const std::filesystem::path& store);
+
+/// Writes a step of `parts` parts, `per_file` to a file, as that many ranks leave it.
+void make_store(const std::filesystem::path& store, int parts, int per_file);
+
+/// Operations on files so far, by name, since start_counting_files(). Of this process.
+using FileOperations = std::map<std::string, std::int64_t>;
+void start_counting_files();
+FileOperations counted_files();
+
+}  // namespace octavo::scale

@@ -1,0 +1,310 @@
+#include "octavo/engine/step/socket.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+namespace octavo::engine {
+namespace {
+
+using base::Error;
+using base::Kind;
+using Clock = std::chrono::steady_clock;
+
+// Any process may call and then stay silent: the names of sockets are not secret. So we never wait for a single caller,
+// nor longer than this for all.
+constexpr auto meeting_time = std::chrono::seconds(60);
+constexpr auto time_for_an_answer = std::chrono::seconds(20);
+constexpr auto time_to_connect = std::chrono::seconds(5);
+constexpr std::size_t most_silent_callers = 64;
+
+bool is_local(const Address& address) { return address.where.ss_family == AF_UNIX; }
+
+std::string text_of(const Address& address) {
+  if (is_local(address)) return "a socket of this host";
+  std::array<char, INET_ADDRSTRLEN> text{};
+  sockaddr_in internet{};
+  std::memcpy(&internet, &address.where, sizeof internet);
+  ::inet_ntop(AF_INET, &internet.sin_addr, text.data(), text.size());
+  return std::string(text.data()) + ":" + std::to_string(ntohs(internet.sin_port));
+}
+
+Error not_met(const std::string& who) {
+  return Error(Kind::interrupted,
+               who + " did not meet those that share its work within " + std::to_string(meeting_time.count()) + " s");
+}
+
+bool is_same_user(const Socket& socket) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == ::geteuid();
+}
+
+// Zero: no time limit.
+void set_patience(const Socket& socket, std::chrono::seconds patience) {
+  const timeval time{patience.count(), 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
+void set_blocking(const Socket& socket) {
+  ::fcntl(socket.get(), F_SETFL, ::fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+}
+
+// A node that loses its power says nothing: the kernel asks after it. Fails on sockets of this host, which need
+// neither.
+void keep_in_touch(const Socket& socket) {
+  const int on = 1;
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+Socket open_socket(int family) {
+  Socket socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket.get() < 0) throw base::system_error("make a socket", errno);
+  return socket;
+}
+
+void listen_at(const Socket& socket, int backlog, Address& address) {
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.where), address.length) != 0 ||
+      ::listen(socket.get(), backlog) != 0)
+    throw base::system_error("listen on a socket", errno);
+  address.length = sizeof address.where;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address.where), &address.length) != 0)
+    throw base::system_error("name a socket", errno);
+}
+
+bool connects(const Socket& socket, const Address& address) {
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.where), address.length) == 0) return true;
+  if (is_local(address)) {
+    if (errno == EAGAIN || errno == EINTR) return false;
+    throw base::system_error("connect to the rank that has the file", errno);
+  }
+  if (errno != EINPROGRESS) return false;
+  pollfd ready{socket.get(), POLLOUT, 0};
+  const auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(time_to_connect).count();
+  if (::poll(&ready, 1, static_cast<int>(patience)) != 1) return false;
+  int error = 0;
+  socklen_t length = sizeof error;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+}
+
+// Connects and greets. Returns nothing if nobody answers there, or if the other side has no room or has dropped this
+// caller as silent.
+std::optional<Socket> call_once(const Address& address, const Greeting& greeting) {
+  Socket socket = open_socket(address.where.ss_family);
+  if (!connects(socket, address)) return {};
+  if (is_local(address) && !is_same_user(socket))
+    throw Error(Kind::interrupted, "another user has the socket of the rank that has the file");
+  set_blocking(socket);
+  keep_in_touch(socket);
+  set_patience(socket, time_for_an_answer);
+  std::byte taken{};
+  if (::send(socket.get(), &greeting, sizeof greeting, MSG_NOSIGNAL) != sizeof greeting ||
+      ::recv(socket.get(), &taken, 1, 0) != 1)
+    return {};
+  set_patience(socket, {});
+  return socket;
+}
+
+// A caller, and the part of its greeting that has arrived.
+struct Caller {
+  Socket socket;
+  Greeting greeting{};
+  std::size_t got = 0;
+};
+
+// Returns false if the caller has gone or sent a wrong greeting.
+bool hear(Caller& caller, const store::Attempt& token, int first, int size) {
+  const ssize_t got = ::recv(caller.socket.get(), reinterpret_cast<std::byte*>(&caller.greeting) + caller.got,
+                             sizeof caller.greeting - caller.got, MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  caller.got += static_cast<std::size_t>(got);
+  if (got == 0 || caller.got < sizeof caller.greeting) return got > 0;
+  // A process that does not know the token is not one of these ranks.
+  return caller.greeting.token == token && caller.greeting.rank >= first && caller.greeting.rank < size;
+}
+
+// Returns false if the caller has given up; it will call again.
+bool answer(const Socket& socket) {
+  const std::byte taken{1};
+  return ::send(socket.get(), &taken, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+// Turns away callers of other users of this host at once. If too many callers have sent no greeting yet, the oldest is
+// dropped.
+void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t most) {
+  Socket socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (socket.get() < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNABORTED)) return;
+  if (socket.get() < 0) throw base::system_error("accept a connection", errno);
+  int family = AF_UNIX;
+  socklen_t length = sizeof family;
+  ::getsockopt(socket.get(), SOL_SOCKET, SO_DOMAIN, &family, &length);
+  if (family == AF_UNIX && !is_same_user(socket)) return;
+  keep_in_touch(socket);
+  callers.push_back({std::move(socket)});
+  if (callers.size() > most) callers.pop_front();
+}
+
+// Waits until somebody calls or says something.
+std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers,
+                                     Clock::time_point end) {
+  std::vector<pollfd> ready{{listening.get(), POLLIN, 0}};
+  for (const Caller& caller : callers) ready.push_back({caller.socket.get(), POLLIN, 0});
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+  const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
+  if (events == 0) throw not_met("a rank that others call");
+  if (events < 0 && errno != EINTR) throw base::system_error("wait for other ranks", errno);
+  if (events < 0)
+    for (pollfd& one : ready) one.revents = 0;
+  return ready;
+}
+
+}  // namespace
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// ------------------------------------------------------------------ bytes
+
+Error ended(const Socket& socket) {
+  const std::string who = socket.peer < 0 ? "a rank" : "rank " + std::to_string(socket.peer);
+  return Error(Kind::interrupted, who + " has ended, with which others share a file");
+}
+
+namespace {
+
+// Sends or receives some bytes; 0 where a socket that must not wait would.
+std::size_t send_some(const Socket& socket, std::span<const std::byte> bytes, int flags) {
+  const ssize_t sent = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | flags);
+  if (sent >= 0) return static_cast<std::size_t>(sent);
+  if (errno == EINTR || errno == EAGAIN) return 0;
+  if (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT) throw ended(socket);
+  throw base::system_error("send to another rank", errno);
+}
+
+std::size_t receive_some(const Socket& socket, std::span<std::byte> bytes, int flags) {
+  const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), flags);
+  if (got > 0) return static_cast<std::size_t>(got);
+  if (got == 0 || errno == ECONNRESET || errno == ETIMEDOUT) throw ended(socket);
+  if (errno == EINTR || errno == EAGAIN) return 0;
+  throw base::system_error("receive from another rank", errno);
+}
+
+}  // namespace
+
+void send_all(const Socket& socket, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) bytes = bytes.subspan(send_some(socket, bytes, 0));
+}
+
+void receive_all(const Socket& socket, std::span<std::byte> bytes) {
+  while (!bytes.empty()) bytes = bytes.subspan(receive_some(socket, bytes, 0));
+}
+
+void send_and_receive(const Socket& to, std::span<const std::byte> sent, const Socket& from,
+                      std::span<std::byte> received) {
+  while (!sent.empty() || !received.empty()) {
+    // poll() passes over a negative descriptor.
+    std::array<pollfd, 2> ready{pollfd{sent.empty() ? -1 : to.get(), POLLOUT, 0},
+                                pollfd{received.empty() ? -1 : from.get(), POLLIN, 0}};
+    if (::poll(ready.data(), ready.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      throw base::system_error("wait for other ranks", errno);
+    }
+    if (ready[0].revents != 0) sent = sent.subspan(send_some(to, sent, MSG_DONTWAIT));
+    if (ready[1].revents != 0) received = received.subspan(receive_some(from, received, MSG_DONTWAIT));
+  }
+}
+
+// ------------------------------------------------------------------ meeting
+
+// A name that the kernel gives, in the abstract name space: no file to clean up.
+Socket listen_on_host(int backlog, Address& address) {
+  Socket socket = open_socket(AF_UNIX);
+  address = {};
+  address.where.ss_family = AF_UNIX;
+  address.length = sizeof(sa_family_t);
+  listen_at(socket, backlog, address);
+  return socket;
+}
+
+Socket listen_on_network(int backlog, std::vector<Address>& addresses) {
+  Socket socket = open_socket(AF_INET);
+  Address any{};
+  sockaddr_in internet{};
+  internet.sin_family = AF_INET;
+  std::memcpy(&any.where, &internet, sizeof internet);
+  any.length = sizeof internet;
+  listen_at(socket, backlog, any);
+  std::memcpy(&internet, &any.where, sizeof internet);
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) throw base::system_error("list the network interfaces", errno);
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, ::freeifaddrs);
+  std::vector<Address> loopbacks;
+  addresses.clear();
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0) continue;
+    sockaddr_in here{};
+    std::memcpy(&here, one->ifa_addr, sizeof here);
+    here.sin_port = internet.sin_port;
+    Address address{};
+    std::memcpy(&address.where, &here, sizeof here);
+    address.length = sizeof here;
+    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? loopbacks : addresses).push_back(address);
+  }
+  addresses.insert(addresses.end(), loopbacks.begin(), loopbacks.end());
+  return socket;
+}
+
+Socket connect_to(std::span<const Address> addresses, const Greeting& greeting) {
+  for (const auto end = Clock::now() + meeting_time; Clock::now() < end;) {
+    for (const Address& address : addresses)
+      if (auto socket = call_once(address, greeting)) return std::move(*socket);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  Error error = not_met("a rank");
+  for (const Address& address : addresses) error.at(text_of(address));
+  throw error;
+}
+
+std::vector<Socket> accept_all(const Socket& listening, int first, int size, const store::Attempt& token) {
+  const auto end = Clock::now() + meeting_time;
+  std::vector<Socket> sockets(static_cast<std::size_t>(size));
+  std::deque<Caller> callers;
+  for (int missing = size - first; missing > 0;) {
+    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end);
+    for (std::size_t i = 0; i < callers.size(); ++i) {
+      if (ready[i + 1].revents == 0) continue;
+      Caller& caller = callers[i];
+      if (hear(caller, token, first, size)) {
+        if (caller.got < sizeof caller.greeting) continue;
+        Socket& place = sockets[static_cast<std::size_t>(caller.greeting.rank)];
+        if (answer(caller.socket)) missing -= std::exchange(place, std::move(caller.socket)).get() < 0 ? 1 : 0;
+      }
+      caller.socket = Socket();
+    }
+    std::erase_if(callers, [](const Caller& caller) { return caller.socket.get() < 0; });
+    if (ready[0].revents != 0) take_call(listening, callers, static_cast<std::size_t>(size) + most_silent_callers);
+  }
+  return sockets;
+}
+
+}  // namespace octavo::engine

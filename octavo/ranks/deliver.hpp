@@ -1,0 +1,22 @@
+#pragma once
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+namespace octavo::ranks {
+
+/// Bytes for other ranks, or from one.
+struct Parcel {
+  int rank = 0;
+  std::string bytes;
+  int more = 0;  ///< sent also to this many ranks after `rank`
+};
+
+/// Collective. Delivers each parcel to its rank; returns those for this rank by sender, and those of one sender in its
+/// order. Parcels go from half to half of the ranks (Fox et al., "Solving Problems on Concurrent Processors", 1988, the
+/// crystal router): a rank sends log2(ranks) messages at most and has no table of ranks; a parcel for many ranks is
+/// copied where their ways part. So it suits few small parcels a rank, which pass through other ranks.
+std::vector<Parcel> deliver(MPI_Comm comm, std::vector<Parcel> parcels);
+
+}  // namespace octavo::ranks
