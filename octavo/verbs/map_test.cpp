@@ -87,13 +87,14 @@ TEST(Map, parts_with_large_footprints_are_drawn_in_bands_with_the_same_bits) {
   }
 }
 
-TEST(Map, ranks_open_each_file_of_a_store_twice_and_once_a_part) {
+TEST(Map, ranks_open_each_file_of_a_store_at_most_twice_and_once_a_part) {
   const testing::TemporaryFolder dir;
   ConvertOptions into;
   into.per_file = 4;
   into.threads = 1;
   convert(small_sample(), 1, dir / "run.octavo", into);
   const int files = 4, parts = 13;
+  int opens_of_one = 0;
   std::vector<double> expected;
   for (int size : {1, 2, 3, 8}) {
     std::mutex mutex;
@@ -114,8 +115,12 @@ TEST(Map, ranks_open_each_file_of_a_store_twice_and_once_a_part) {
       if (ranks.rank == 0) image = rows;
     });
     file::set_observer({});
-    EXPECT_EQ(opens["data."], 2 * files + parts) << size << " ranks";
-    if (size == 1) expected = image;
+    EXPECT_LE(opens["data."], 2 * files + parts) << size << " ranks";
+    if (size == 1) {
+      expected = image;
+      opens_of_one = opens["data."];
+    }
+    EXPECT_EQ(opens["data."], opens_of_one) << size << " ranks";
     EXPECT_TRUE(same_bits(image, expected)) << size << " ranks";
   }
 }

@@ -99,11 +99,12 @@ def test_pictures_and_hdf5_are_the_same_from_any_ranks(run, reference, tmp_path)
 
 @needs_mpi
 @pytest.mark.skipif(not shutil.which("strace"), reason="no strace on this machine")
-def test_ranks_open_a_file_of_a_store_twice_and_once_a_part(run_json, reference, tmp_path):
+def test_ranks_open_a_file_of_a_store_at_most_twice_and_once_a_part(run_json, reference, tmp_path):
     """Rank 0 reads heads and footers, and tables; whoever reads a part opens its file. The number of ranks is no
     factor."""
     path = reference[0]
     files, parts = len(list(path.rglob("data.*"))), run_json("info", path)["domains"]
+    counts = []
     for ranks in (1, 4):
         traces = tmp_path / f"traces{ranks}"
         traces.mkdir()
@@ -113,7 +114,8 @@ def test_ranks_open_a_file_of_a_store_twice_and_once_a_part(run_json, reference,
         assert done.returncode == 0
         lines = [line for file in traces.iterdir() for line in file.read_text().splitlines()]
         opens = [line for line in lines if re.search(r"/data\.\d+\"", line) and " = -1 " not in line]
-        assert len(opens) == 2 * files + parts
+        counts.append(len(opens))
+    assert counts[0] == counts[1] <= 2 * files + parts
 
 
 PEAK = """
