@@ -8,6 +8,7 @@
 #include "capi/octavo.h"
 #include "octavo/base/current_error.hpp"
 #include "octavo/engine/points/series_mesh.hpp"
+#include "octavo/engine/tiers/safety.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 

@@ -9,8 +9,11 @@ namespace {
 constexpr unsigned polynomial = 0x11d;
 
 std::uint8_t inverse(std::uint8_t a) noexcept {
-  std::uint8_t power = 1;  // a^254: the group has 255 elements
-  for (int i = 0; i < 254; ++i) power = product(power, a);
+  std::uint8_t power = 1;  // a^254 = a^(2 + 4 + ... + 128): the group has 255 elements
+  for (int i = 0; i < 7; ++i) {
+    a = product(a, a);
+    power = product(power, a);
+  }
   return power;
 }
 

@@ -326,20 +326,6 @@ std::optional<store::Committed> committed_in(const file::File& file) try {
   return {};
 }
 
-// Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
-// Returns the range of all.
-Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, std::uint64_t alignment) {
-  std::uint64_t all = 0;
-  for (Share& share : shares) {
-    if (share.bytes > 0) all = (all + alignment - 1) / alignment * alignment;
-    share.begin = all;
-    all += share.bytes;
-  }
-  const std::uint64_t first = segment.reserve(all);
-  for (Share& share : shares) share.begin += first;
-  return {first, all};
-}
-
 // Memory file systems reserve nothing, and are full only when bytes are written.
 void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
   constexpr std::uint64_t tables = std::uint64_t{1} << 20;
@@ -350,6 +336,30 @@ void require_room(const std::filesystem::path& directory, const std::vector<Shar
   if (!unknown && space.available < bytes)
     throw Error(Kind::no_space, "the local disk has " + std::to_string(space.available) + " bytes left, " +
                                     std::to_string(bytes) + " are needed");
+}
+
+// Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
+// Returns the range of all.
+Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, const store::SegmentPlan& plan,
+                  bool requires_room) {
+  if (requires_room) require_room(plan.store, shares);
+  std::uint64_t all = 0;
+  for (Share& share : shares) {
+    if (share.bytes > 0) all = (all + plan.alignment - 1) / plan.alignment * plan.alignment;
+    share.begin = all;
+    all += share.bytes;
+  }
+  const std::uint64_t first = segment.reserve(all);
+  for (Share& share : shares) share.begin += first;
+  return {first, all};
+}
+
+// The segment's local store, which holds it alone, is removed.
+void leave_disk(const Detour& detour, store::SegmentPlan& plan, std::optional<store::SegmentWriter>& segment) {
+  segment.reset();
+  file::remove_all(plan.store);
+  if (detour.before) detour.before();
+  plan = detour.plan;
 }
 
 // Runs the work. Returns false if the disk is full and there is a way round it.
@@ -387,26 +397,17 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     segment.emplace(plan, header, open ? std::move(open.mapped()) : file::File());
     state_->marked = plan.store;
   };
-  const auto take_detour = [&] {
-    went_round = true;
-    segment.reset();
-    file::remove_all(plan.store);  // it holds this segment alone
-    if (detour->before) detour->before();
-    plan = detour->plan;
-  };
+  const auto take_detour = [&] { went_round = true, leave_disk(*detour, plan, segment), begin(); };
   note(failure, [&] {
-    if (!has_room(begin, detour)) take_detour(), begin();
+    if (!has_room(begin, detour)) take_detour();
     part = encode();
     shares[0].bytes = bytes_of(part);
   });
   hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
     if (failure) return;
-    const auto place = [&] {
-      if (detour != nullptr && !went_round) require_room(plan.store, shares);
-      streams = give_places(*segment, shares, plan.alignment);
-    };
-    if (!has_room(place, went_round ? nullptr : detour)) take_detour(), begin(), place();
+    const auto place = [&] { streams = give_places(*segment, shares, plan, detour != nullptr && !went_round); };
+    if (!has_room(place, went_round ? nullptr : detour)) take_detour(), place();
   });
   tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
   if (failure) throw *failure;

@@ -247,7 +247,7 @@ TEST(WriterMpi, end_step_of_a_step_larger_than_staging_does_not_wait_for_the_com
   if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
   const testing::SharedDirectory directory;
   Options options;
-  options.staging_bytes = 3000;
+  options.staging_bytes = 1000;
   set_option(options, "checkpoint.codec", "raw");
   Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
   std::atomic<bool> returned = false, in_time = false;
@@ -260,6 +260,7 @@ TEST(WriterMpi, end_step_of_a_step_larger_than_staging_does_not_wait_for_the_com
   });
   write_step(writer, Flow::checkpoint, 1);
   returned = true;
+  EXPECT_EQ(writer.statistics().waits_for_staging, 1);
   writer.close();
   file::set_observer({});
   EXPECT_TRUE(in_time);
