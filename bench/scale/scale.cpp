@@ -1,4 +1,5 @@
 #include <mpi.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -292,8 +293,8 @@ void print_all_messages(const Asked& asked) {
              {"bytes", 11},
              {"MPI's own", 11},
              {"heap", 10},
-             {"the most", 10},
-             {"of rank 0", 10}});
+             {"most", 10},
+             {"rank 0", 10}});
   const Folder folder;
   for (const int ranks : asked.ranks) {
     const Machine machine{ranks, asked.per_host};
@@ -304,6 +305,11 @@ void print_all_messages(const Asked& asked) {
     print_messages("a writer is opened and closed", ranks, none);
     print_messages("a step", ranks, difference(one, none));
     if (ranks <= most_restarting) print_restart("restart on as many ranks", machine, ranks);
+  }
+  for (const int ranks : {256, 4096}) {
+    const Folder folder_of_files;
+    const Run run{folder_of_files.path / "run.octavo", options_of(1), 1};
+    print_messages("a whole writer, a file a rank", ranks, run_on({ranks, asked.per_host}, write_checkpoints, run));
   }
   for (int ranks = most_other_ranks / 4; ranks <= most_other_ranks; ranks *= 2)
     print_restart("restart, from 3 parts for 2 ranks", {ranks, asked.per_host}, ranks / 2 * 3);
@@ -341,6 +347,11 @@ void print_files(const std::string& name, const Program& program, int ranks, int
   print_row(cells);
 }
 
+std::int64_t most_open_files() {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? static_cast<std::int64_t>(limit.rlim_cur) - 100 : 1000;
+}
+
 void print_all_files(const Asked& asked) {
   std::cout << "\nFile operations a step, of all ranks; a file a host\n\n";
   print_row({{"", -34},
@@ -359,11 +370,36 @@ void print_all_files(const Asked& asked) {
     const int files = (ranks + asked.per_host - 1) / asked.per_host;
     engine::Options options = options_of(1);
     print_files("checkpoint, new files", write_checkpoints, ranks, files, options, 2, asked);
-    options.keep_last = 2;
-    print_files("checkpoint, keep_last = 2", write_checkpoints, ranks, files, options, 7, asked);
+    options.keep_last = 2;  // three slots, which stay open
+    if (3 * files < most_open_files())
+      print_files("checkpoint, keep_last = 2", write_checkpoints, ranks, files, options, 7, asked);
+    else
+      std::cout << "checkpoint, keep_last = 2: not with 3 x " << files << " files open (ulimit -n)\n";
     options.keep_last = 0;
     print_files("analysis, appended", write_analysis, ranks, files, options, 2, asked);
   }
+}
+
+// Most ranks of many need at most 1 kB more than those of few. Returns 1 if not.
+int growth() {
+  const auto heaps = [](int ranks) {
+    const Folder folder;
+    Run run{folder.path / "written", options_of(1), 1};
+    std::vector<std::int64_t> found{run_on({ranks, 64}, write_checkpoints, run).heap};
+    run.store = folder.path / "made";
+    make_store(run.store, ranks, 16);
+    found.push_back(run_on({ranks, 64}, restart, run).heap);
+    return found;
+  };
+  const auto few = heaps(128), many = heaps(2048);
+  int grows = 0;
+  for (std::size_t i = 0; i < few.size(); ++i) {
+    const bool fits = many[i] <= few[i] + 1024;
+    std::cout << (i == 0 ? "a writer" : "a restart on as many ranks") << ": " << sized(few[i]) << " a rank of 128, "
+              << sized(many[i]) << " of 2048" << (fits ? "" : ": GROWS") << "\n";
+    if (!fits) grows = 1;
+  }
+  return grows;
 }
 
 double number_of(const std::string& word) {
@@ -410,6 +446,7 @@ int main(int count, char** arguments) try {
   using namespace octavo::scale;
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words == std::vector<std::string>{"--check"}) return check();
+  if (words == std::vector<std::string>{"--growth"}) return growth();
   if (words.size() == 3 && words[0] == "--calls") {
     const auto all = cases();
     const Seen seen = simulated_run(all.at(std::stoul(words[1])), std::stoi(words[2]));
