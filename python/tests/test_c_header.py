@@ -26,7 +26,7 @@ def defaults() -> list[str]:
 
 def test_there_are_few_functions():
     assert len(exported()) == len(set(exported())) >= 30
-    assert len(exported()) + len(defaults()) <= 50
+    assert len(exported()) + len(defaults()) <= 55
 
 
 def test_every_function_has_a_comment_above_it_or_its_arguments_have():
@@ -85,7 +85,9 @@ def fortran_names() -> set[str]:
             bound = re.findall(r"^    (?:procedure|generic) :: (\w+)", body, re.M)
             names |= {f"{kind}_{name}" for name in bound if "private" not in name}
     module = (ROOT / "capi/fortran/octavo.f90").read_text()
-    return names | set(re.findall(r"\b(octavo_(?:version|read_box|read_points|list_steps|forget_failed_restarts))\b", module))
+    return names | set(
+        re.findall(r"\b(octavo_(?:version|read_box|read_points|list_steps|forget_failed_restarts))\b", module)
+    )
 
 
 def test_fortran_has_the_same_names():

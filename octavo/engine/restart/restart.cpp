@@ -251,6 +251,12 @@ Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, cons
   return out;
 }
 
+// A step that the index and the mark vouch for is lost if its footers cannot be read. Known on rank 0.
+std::string why_not(const StepParts& step) {
+  const bool unread = step.stored && !step.stored->first_file.empty();
+  return unread ? "lost: " + name_of(step.found) + " was durable: " : "passed over: ";
+}
+
 }  // namespace
 
 bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
@@ -298,7 +304,8 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
       const bool is_sound = error.kind() == Kind::usage || error.kind() == Kind::unsupported;
       if (is_sound && ranks::rank_in(comm) == 0) acquit(mine, store);
       if (options.step || !damage) throw;
-      found.notes.push_back("passed over: " + std::string(error.what()));
+      for (std::string& note : share_notes(comm, {why_not(mine) + error.what()}))
+        found.notes.push_back(std::move(note));
     }
   }
   if (found.failed_before > 0)

@@ -202,7 +202,7 @@ Deal deal(int parts, int ranks, int rank) {
 void read_footers(StepParts& step) {
   StoredStep& stored = *step.stored;
   if (stored.first_file.empty()) return;
-  const fs::path directory = fs::path(std::exchange(stored.first_file, {})).parent_path();
+  const fs::path directory = fs::path(stored.first_file).parent_path();
   for (int segment = 0; segment < stored.segments; ++segment) {
     const fs::path file = directory / store::subfile_name(segment);
     const store::Committed commit = store::find_commit(stored.store / file, {stored.found.step, stored.found.attempt});
@@ -214,6 +214,7 @@ void read_footers(StepParts& step) {
           .at((stored.store / file).string());
     add(stored, file.generic_string(), commit);
   }
+  stored.first_file.clear();
 }
 
 StepParts share_step(MPI_Comm comm, StepParts step) {

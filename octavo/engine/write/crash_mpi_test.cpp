@@ -109,6 +109,13 @@ Record record_of(std::string_view& text, int rank) {
   return record;
 }
 
+// The step that a mark promises; 1 if these bytes name none, since the first step leaves the mark.
+std::int64_t newest_in_mark(const std::string& bytes) {
+  const std::string words = "newest step ";
+  const std::size_t at = bytes.find(words);
+  return at == std::string::npos ? 1 : std::stoll(bytes.substr(at + words.size()));
+}
+
 // Records of this rank.
 struct Recorder {
   std::vector<Record> records;
@@ -134,8 +141,9 @@ struct Recorder {
       // An older checkpoint is removed when the newer ones are known to be complete, before the call says so.
       const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
-      // The same holds for the mark, which the first step leaves. Later events rely on either promise.
-      if (event.path.extension() == ".durable") told_now = std::max<std::int64_t>(1, told_now);
+      // The same holds for a mark, which readers believe. Later events rely on either promise.
+      if (event.path.extension() == ".durable")
+        told_now = std::max(told_now, safety == Safety::local ? newest_in_mark(done.bytes) : 1);
       if (op == file::Operation::remove || event.path.extension() == ".durable") implied = std::max(implied, told_now);
       told_now = std::max(told_now, implied);
       records.push_back({std::move(done), now(), of, told_now, rank()});
