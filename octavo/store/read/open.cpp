@@ -199,6 +199,11 @@ StepInfo info_of(const Scan& scan, const StepFound& step) {
   info.time = first.time;
   info.writer = first.writer.name + " " + first.writer.version;
   info.unknown = step.unknown;
+  if (step.totals) {
+    info.parts = static_cast<int>(step.totals->parts);
+    info.bytes = step.totals->bytes;
+    return info;
+  }
   for (const SegmentPlace& place : step.segments) {
     const Committed& commit = committed(scan, place);
     info.bytes += segment_bytes(commit.footer, commit.at);
@@ -210,7 +215,7 @@ StepInfo info_of(const Scan& scan, const StepFound& step) {
 }  // namespace
 
 std::vector<StepInfo> list_steps(const fs::path& store, std::vector<std::string>* notes) {
-  const Scan scan = scan_store(store);
+  const Scan scan = scan_store(store, Trust::index);
   std::vector<StepInfo> steps;
   for (const StepFound& step : scan.steps)
     if (listed(step)) steps.push_back(info_of(scan, step));

@@ -48,8 +48,7 @@ std::filesystem::path store_of(const std::filesystem::path& path);
 /// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
 /// Whether a scan may take it from the index and the mark that a step is complete. It then looks into the file of
-/// segment 0, which must be that of the index, and for the names of the others. It does not see damage of others: who
-/// opens such a step must be ready to take an older one.
+/// segment 0, which must be that of the index, and for the names of the others. Damage of others is not seen.
 enum class Trust : std::uint8_t { nothing, index };
 
 /// Scans a store. Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is not a store,
