@@ -9,7 +9,7 @@
 
 #include "octavo/engine/options.hpp"
 
-/// What each rank of a run does, whether it is virtual or real: the programs that the tables of docs/scaling.md are of.
+/// The work of each rank of a run, virtual or real: docs/scaling.md has tables of these programs.
 /// Every rank has one cell and one field.
 namespace octavo::scale {
 
@@ -35,7 +35,7 @@ void open_for_analysis(const std::filesystem::path& store);
 /// Writes a step of `parts` parts, `per_file` to a file, as that many ranks leave it.
 void make_store(const std::filesystem::path& store, int parts, int per_file);
 
-/// Operations on files so far, by name, since start_counting_files(). Of this process.
+/// Operations of this process on files since start_counting_files(), by name.
 using FileOperations = std::map<std::string, std::int64_t>;
 void start_counting_files();
 FileOperations counted_files();

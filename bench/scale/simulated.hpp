@@ -33,7 +33,7 @@ Traffic& operator+=(Traffic& to, const Traffic& from);
 /// allgather, the way of Open MPI's and MPICH's MPI_Comm_split.
 Traffic cost_of(const Call& call, int rank);
 
-/// What a rank did while it was recorded.
+/// The calls and operations of a rank while it was recorded.
 struct Activity {
   std::vector<Call> calls;  ///< of the ranks that keep them: the first, the second and the last
   Traffic traffic;          ///< of the engine's calls

@@ -19,7 +19,7 @@ struct SharedStep : mesh::Dataset {
   StepChoice choice{};  ///< as open_shared() was asked
   /// Whether rank 0 alone has opened the step. Other ranks know its headers and none of its parts.
   bool by_one = false;
-  /// Of a store: tells another process what it needs to read some parts (numbers ascending). Empty for other formats,
+  /// For a store: tells another process what it needs to read some parts (numbers ascending). Empty for other formats,
   /// for triangles, and on other ranks than 0.
   std::function<std::string(const std::vector<int>& parts)> describe{};
 };

@@ -172,7 +172,7 @@ class StripReader {
   std::vector<double> values_;
 };
 
-/// What the ranks must know of a round, each number the largest of any rank.
+/// Numbers of a round that all ranks must know, each the largest of any rank.
 struct RoundSizes {
   std::size_t parts = 0;
   std::size_t tiles = 0;  ///< bytes

@@ -17,7 +17,7 @@ using Path = std::filesystem::path;
 using Ranks = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
 namespace serafin = formats::serafin;
 
-/// What Python says of a target; the names are the keywords of octavo.Target.
+/// Python's description of a target; the names are the keywords of octavo.Target.
 struct TargetWords {
   std::string kind = "store";
   Path path, options;

@@ -30,7 +30,7 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// What all ranks are told of a step.
+// A step as all ranks are told of it.
 struct Told {
   std::string store;
   store::Flow flow{};
@@ -257,7 +257,7 @@ void know_all(MPI_Comm comm, StepParts& step) {
 
 namespace {
 
-// What one rank tells another: parts, and the segments that have them.
+// A message from one rank to another: parts, and the segments that have them.
 struct Tidings {
   std::vector<int> parts;
   std::vector<SegmentRef> segments;

@@ -86,7 +86,7 @@ Safety scheme_named(const std::string& name) {
   return safety;
 }
 
-// What a reader relies on: the counts agree, and the blocks fill the file up to the header.
+// Readers rely on this: the counts agree, and the blocks fill the file up to the header.
 void check(const ParityHeader& h, const std::vector<std::uint64_t>& sums, std::uint64_t payload) {
   const auto rows = static_cast<std::uint64_t>(h.rows);
   if (h.rows >= static_cast<int>(h.members.size()) || h.member >= static_cast<int>(h.members.size()))

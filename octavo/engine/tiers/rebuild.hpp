@@ -19,7 +19,7 @@ struct LocalDisk {
   std::vector<std::string> notes;            ///< on the damage
   std::map<std::string, std::size_t> tries;  ///< of rank 0: by set of parity files
 };
-/// What is there now. Empty without a root.
+/// The files that are there now. Empty without a root.
 std::vector<LocalSegment> segments_on(const LocalDisk& disk);
 std::vector<ParityFile> parity_on(LocalDisk& disk);
 

@@ -8,7 +8,7 @@
 
 namespace octavo::engine {
 
-/// What a step survives. The names are those of SCR's redundancy schemes.
+/// Losses that a step survives. The names are those of SCR's redundancy schemes.
 enum class Safety : std::uint8_t {
   local,         ///< the end of the job: its files are on the disks of the nodes
   partner,       ///< the loss of a node: another node holds a copy of its files

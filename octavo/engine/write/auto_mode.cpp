@@ -13,7 +13,7 @@ namespace {
 // The core seconds of the thread that the computation misses.
 double missed(const WriteCost& cost, double cpu) { return std::max(0.0, cpu - cost.idle); }
 
-// What a step costs the application if its values are encoded, or stored as they are.
+// The cost of a step to the application if its values are encoded, or stored as they are.
 struct Seconds {
   double in_call = 0, cpu = 0;
 };

@@ -9,7 +9,7 @@
 
 namespace octavo::engine {
 
-/// What a flow's first step cost the slowest rank. It is copied and written in the background, and encoded.
+/// The cost of a flow's first step on the slowest rank. The step is copied and written in the background, and encoded.
 struct WriteCost {
   double copying = 0;      ///< [s] of end_step(): into staging
   double encoding = 0;     ///< [s] of a core

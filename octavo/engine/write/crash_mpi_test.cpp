@@ -563,7 +563,7 @@ Options with_local_disks(Mode mode) {
 
 TEST(CrashMpi, with_local_disks_that_are_drained) { crash_everywhere({with_local_disks(Mode::background)}); }
 
-// Every rank is a node. What was reported safe comes back although nodes go in the crash.
+// Every rank is a node. Steps that were reported safe come back although nodes go in the crash.
 Scenario with_lost_nodes(Safety safety, int lost) {
   Options options = with_local_disks(Mode::background);
   options.ranks_per_node = 1;

@@ -72,7 +72,7 @@ struct KnownSteps {
   }
 };
 
-// What the index says of all steps whose segment 0 is in the directory's first subfile. Nothing if the subfile, the
+// The index's sums of all steps whose segment 0 is in the directory's first subfile. Nothing if the subfile, the
 // mark, the index and the names in the directory do not agree on one of them.
 std::optional<std::vector<StepTotals>> vouched_for(const Subfile& first, const std::string& file,
                                                    const std::vector<fs::path>& paths, const DurableMark& mark,
