@@ -324,8 +324,8 @@ void check(const fs::path& store, std::int64_t promised, const std::vector<std::
 
 std::vector<Fate> fates_at(std::size_t moment) {
   if (is_long()) return {Fate::dropped, Fate::kept, Fate::torn, Fate::chance, Fate::chance};
-  const Fate others[] = {Fate::kept, Fate::torn, Fate::chance};
-  return {Fate::dropped, others[moment % 3]};
+  const Fate all[] = {Fate::dropped, Fate::kept, Fate::dropped, Fate::torn, Fate::dropped, Fate::chance};
+  return {all[moment % 6]};
 }
 
 // Steps that were reported durable are in the mark, and none is said to be lost.
@@ -483,7 +483,8 @@ void restart_after_some(const Log& log, const fs::path& root, const fs::path& sc
   for (std::size_t moment = 0; moment <= log.records.size(); moment += moment < dense ? 1 : stride) {
     for (; done < moment; ++done) testing::advance(log.records[done].done, disk);
     const fs::path target = options.staging_directory.empty() ? scratch : root;
-    const Fate fate = scenario.lost_nodes > 0 ? fates_at(moment)[moment % 2] : Fate::dropped;
+    const std::vector<Fate> fates = fates_at(moment / stride);
+    const Fate fate = scenario.lost_nodes > 0 ? fates[moment / stride % fates.size()] : Fate::dropped;
     if (rank() == 0) testing::rebuild(disk, root, target, fate, random);
     if (rank() == 0 && scenario.lost_nodes > 0) lose_nodes(options.staging_directory, scenario.lost_nodes, moment);
     MPI_Barrier(everyone());
