@@ -215,7 +215,7 @@ void read_all(const fs::path& path, bool vtkhdf) {
   attempt([&] { read(formats::med::open(path)); });
   attempt([&] { read(formats::med::open(path.string() + "#MESH2", 0)); });
   attempt([&] { formats::med::read_groups(path); });
-  attempt([&] { formats::med::times(path); });
+  attempt([&] { formats::med::list_steps(path); });
 }
 
 }  // namespace
