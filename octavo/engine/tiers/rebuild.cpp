@@ -106,7 +106,7 @@ bool can_be_made(const ParitySet& set) {
   return !set.wanted.empty();
 }
 
-// All that rank 0 knows.
+// The knowledge of rank 0 about all nodes.
 struct Findings {
   std::vector<LocalRow> rows;             // committed segments, and below those that will be made
   std::map<std::string, Holder> holders;  // by text of the segment's name
