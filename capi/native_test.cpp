@@ -18,10 +18,9 @@ using namespace octavo;
 using octavo::testing::everyone;
 using octavo::testing::ghosted;
 using octavo::testing::put_tree;
+using octavo::testing::rank;
+using octavo::testing::size;
 using ::testing::HasSubstr;
-
-int rank() { return ranks::rank_in(everyone()); }
-int size() { return ranks::size_of(everyone()); }
 
 double value_at(std::int64_t x, std::int64_t y) { return static_cast<double>(1000 * y + x); }
 

@@ -18,9 +18,8 @@ using octavo::testing::put_int;
 using octavo::testing::put_packed;
 using octavo::testing::put_particles;
 using octavo::testing::put_tree;
+using octavo::testing::rank;
 using ::testing::HasSubstr;
-
-int rank() { return octavo::ranks::rank_in(everyone()); }
 
 octavo_writer* open_writer(const std::string& store, octavo_error* error) {
   octavo_domain domain = octavo_domain_default();

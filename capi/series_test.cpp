@@ -15,10 +15,9 @@
 namespace {
 
 using octavo::testing::everyone;
+using octavo::testing::rank;
+using octavo::testing::size;
 using ::testing::HasSubstr;
-
-int rank() { return octavo::ranks::rank_in(everyone()); }
-int size() { return octavo::ranks::size_of(everyone()); }
 
 std::string bytes_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);

@@ -19,14 +19,12 @@ function(octavo_room name)
   set_property(GLOBAL APPEND PROPERTY OCTAVO_ROOMS octavo_${name})
   target_include_directories(octavo_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(octavo_${name} PUBLIC ${room_ENTERS} ${room_LIBRARIES} PRIVATE octavo_warnings)
-  octavo_precompile(octavo_${name})
+  octavo_compile_together(octavo_${name})
   if(OCTAVO_TESTS AND tests)
     add_executable(octavo_${name}_test ${tests})
     target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock
                                                       nlohmann_json::nlohmann_json)
-    # Optimised less, tests compile in two thirds of the time and run as long.
-    target_compile_options(octavo_${name}_test PRIVATE $<$<CONFIG:Release>:-O1>)
-    octavo_precompile(octavo_${name}_test WITH_GTEST)
+    octavo_compile_together(octavo_${name}_test WITH_GTEST)
     # Suites ...Mpi run under mpirun, one process each: a process a test would be hundreds of MPI_Finalize, in which Open
     # MPI 4 crashes about once in a thousand times (its issue 10117).
     gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. TEST_FILTER -*Mpi.* DISCOVERY_TIMEOUT 60)

@@ -14,7 +14,7 @@ namespace {
 
 using Cell = std::tuple<int, mesh::Coordinate, std::size_t>;
 
-mesh::Header header_of(const mesh::Octree& tree, bool periodic) {
+mesh::Header shifted_header(const mesh::Octree& tree, bool periodic) {
   mesh::Header header;
   header.dim = tree.dim;
   header.roots = tree.roots;
@@ -76,7 +76,7 @@ TEST(Select, cells_are_those_of_the_definition_in_tree_order) {
         options.block[a] = 2 + static_cast<std::int64_t>(a);
     mesh::Octree tree = testing::random_octree(seed, options);
     testing::own_randomly(tree, 0.6, seed);
-    const mesh::Header header = header_of(tree, seed % 2 == 0);
+    const mesh::Header header = shifted_header(tree, seed % 2 == 0);
     const std::optional<mesh::Region> regions[] = {std::nullopt, mesh::Box{{0.2, 0.1, 0.3}, {0.7, 0.6, 0.9}},
                                                    mesh::Box{{-0.3, 0.8, -0.1}, {0.2, 1.2, 0.4}},
                                                    mesh::Sphere{{0.4, 0.3, 0.6}, 0.3}};
@@ -92,7 +92,7 @@ TEST(Select, cells_are_those_of_the_definition_in_tree_order) {
 TEST(Select, a_level_limit_still_covers_every_place_once) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const mesh::Octree whole = testing::random_octree(seed);
-    const mesh::Header header = header_of(whole, false);
+    const mesh::Header header = shifted_header(whole, false);
     for (int limit = 1; limit <= mesh::num_levels(whole); ++limit) {
       double volume = 0;
       for (const mesh::Octree& domain : testing::random_domains(whole, 5))
@@ -111,7 +111,7 @@ TEST(Select, large_levels_come_in_several_batches_without_loss) {
   tree.refined.emplace_back(64 * 64 * 32);
   tree.owned.emplace_back(64 * 64 * 32, true);
   std::size_t batches = 0, cells = 0;
-  for_each_selected(tree, header_of(tree, false), {}, [&](const Cells& batch) {
+  for_each_selected(tree, shifted_header(tree, false), {}, [&](const Cells& batch) {
     for (std::size_t value : batch.values) EXPECT_EQ(value, cells++);
     ++batches;
   });

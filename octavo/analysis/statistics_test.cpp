@@ -32,7 +32,7 @@ mesh::Header header_of(const mesh::Octree& tree) {
 }
 
 /// "density" is smooth; "v" has both signs and huge steps.
-mesh::Part part_of(const mesh::Octree& tree, std::uint64_t seed) {
+mesh::Part rough_part(const mesh::Octree& tree, std::uint64_t seed) {
   mesh::Part part;
   part.mesh = tree;
   part.fields = {testing::smooth_field(tree, "density", seed), testing::smooth_field(tree, "v", seed + 7)};
@@ -57,7 +57,7 @@ TEST(Statistics, are_those_of_the_definition_for_any_split) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const mesh::Octree tree = testing::random_octree(seed);
     const mesh::Header header = header_of(tree);
-    const mesh::Part whole = part_of(tree, seed);
+    const mesh::Part whole = rough_part(tree, seed);
     Selection selection;
     if (seed % 3 == 1) selection.region = mesh::Sphere{{0.5, 0.5, 0.5}, 0.45};
     if (seed % 3 == 2) selection.max_level = 4;
@@ -105,7 +105,7 @@ TEST(Statistics, are_those_of_the_definition_for_any_split) {
 TEST(Statistics, an_extreme_is_where_it_is_said_to_be) {
   const mesh::Octree tree = testing::random_octree(4, {.dim = 3, .roots = {2, 3, 1}});
   const mesh::Header header = header_of(tree);
-  const mesh::Part part = part_of(tree, 4);
+  const mesh::Part part = rough_part(tree, 4);
   const Statistics found = statistics_of({part}, header, {});
   int seen = 0;
   for_each_selected(tree, header, {}, [&](const Cells& cells) {
@@ -130,7 +130,7 @@ TEST(Statistics, the_mean_of_mirror_images_is_zero) {
   tree.roots = {10000, 1, 1};
   tree.refined.emplace_back(10000);
   tree.owned.emplace_back(10000, true);
-  mesh::Part part = part_of(tree, 1);
+  mesh::Part part = rough_part(tree, 1);
   testing::Random random(1);
   const auto v = part.fields[1].as<double>();
   const auto rho = part.fields[0].as<double>();
@@ -152,7 +152,7 @@ TEST(Statistics, nan_and_infinities_are_counted_and_left_out) {
   tree.roots = {6, 1, 1};
   tree.refined.emplace_back(6);
   tree.owned.emplace_back(6, true);
-  mesh::Part part = part_of(tree, 1);
+  mesh::Part part = rough_part(tree, 1);
   const double v[] = {NAN, 2, INFINITY, 4, -INFINITY, 3};
   const double rho[] = {1, 1, 1, 3, 1, NAN};
   std::copy(std::begin(v), std::end(v), part.fields[1].as<double>().begin());
@@ -241,7 +241,7 @@ TEST(Reduce, the_tree_of_a_sum_depends_on_the_parts_alone) {
 
 TEST(Statistics, damaged_partial_results_are_refused) {
   const mesh::Octree tree = testing::random_octree(2);
-  const std::string good = base::packed(statistics(part_of(tree, 2), header_of(tree), {}, {"v"}, {}, true));
+  const std::string good = base::packed(statistics(rough_part(tree, 2), header_of(tree), {}, {"v"}, {}, true));
   EXPECT_NO_THROW(base::unpacked<PartialStatistics>(good));
   for (std::size_t size = 0; size < good.size(); ++size)
     EXPECT_THROW(base::unpacked<PartialStatistics>(std::string_view(good).substr(0, size)), base::Error);

@@ -1,9 +1,9 @@
 #include "octavo/codec/chunk.hpp"
 
+#include <zstd.h>
+
 #include <algorithm>
 #include <memory>
-#define ZSTD_STATIC_LINKING_ONLY  // for the magicless frame format
-#include <zstd.h>
 
 namespace octavo::codec {
 

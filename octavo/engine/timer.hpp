@@ -3,11 +3,15 @@
 
 namespace octavo::engine {
 
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// Adds the seconds between its construction and destruction to a sum.
 class Timer {
  public:
   explicit Timer(double& seconds) : seconds_(seconds) {}
-  ~Timer() { seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  ~Timer() { seconds_ += seconds_since(begin_); }
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "octavo/base/error.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/rewrite_segment.hpp"
 #include "tests/support/store_fixture.hpp"
 
@@ -16,6 +17,7 @@ using base::Error;
 using base::Kind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using testing::kind_of;
 using testing::plan_of;
 using testing::random_step;
 using testing::read_all;
@@ -23,11 +25,11 @@ using testing::same_parts;
 using testing::write_durable_step;
 
 /// Steps 1 and 2 of the analysis flow, each in a directory of its own.
-struct TwoSteps {
+struct TwoFolders {
   testing::TemporaryDirectory dir;
   fs::path store = dir / "s";
   testing::Step first = random_step(1), second = random_step(2);
-  TwoSteps() {
+  TwoFolders() {
     for (const int step : {1, 2}) {
       SegmentPlan plan = plan_of(step, static_cast<unsigned>(step));
       plan.directory = fs::path("analysis") / std::to_string(step);
@@ -37,17 +39,7 @@ struct TwoSteps {
   fs::path file(int step) const { return store / "analysis" / std::to_string(step) / "data.000"; }
 };
 
-Kind kind_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return Kind::usage;
-}
-
-void expect_second_step_unsupported(const TwoSteps& two, const std::string& name) {
+void expect_second_step_unsupported(const TwoFolders& two, const std::string& name) {
   EXPECT_EQ(list_steps(two.store).size(), 2u);
   EXPECT_EQ(kind_of([&] { open_step(two.store); }), Kind::unsupported);
   EXPECT_EQ(kind_of([&] { open_step(two.store, Flow::analysis, 2); }), Kind::unsupported);
@@ -60,7 +52,7 @@ void expect_second_step_unsupported(const TwoSteps& two, const std::string& name
 }
 
 TEST(Features, a_step_with_an_unknown_feature_is_unsupported_and_no_older_one_is_taken) {
-  const TwoSteps two;
+  const TwoFolders two;
   testing::rewrite_segment(two.file(2), [](testing::SegmentBytes& segment) {
     segment.footer.must_understand = {"knots"};
     segment.footer.writer = {"Octavo", "9.1"};
@@ -80,7 +72,7 @@ TEST(Features, a_step_with_an_unknown_feature_is_unsupported_and_no_older_one_is
 }
 
 TEST(Features, a_kind_of_mesh_that_is_not_known_is_unsupported) {
-  const TwoSteps two;
+  const TwoFolders two;
   testing::rewrite_segment(two.file(2), [](testing::SegmentBytes& segment) { segment.footer.mesh = "hexagons"; });
   EXPECT_THAT(list_steps(two.store)[1].unknown, ElementsAre("mesh of hexagons"));
   expect_second_step_unsupported(two, "mesh of hexagons");
@@ -88,14 +80,14 @@ TEST(Features, a_kind_of_mesh_that_is_not_known_is_unsupported) {
 
 TEST(Features, names_of_types_and_centrings_are_open) {
   for (const auto& [from, to] : {std::pair("int16", "int17"), std::pair("cell", "edge")}) {
-    const TwoSteps two;
+    const TwoFolders two;
     testing::replace_in_table(two.file(2), from, to);
     expect_second_step_unsupported(two, to);
   }
 }
 
 TEST(Features, streams_of_unknown_kinds_are_skipped) {
-  const TwoSteps two;
+  const TwoFolders two;
   testing::rewrite_table(two.file(2), [](Table& table, testing::SegmentBytes& segment) {
     segment.stream.assign(100, std::byte{7});
     StreamRow row;
@@ -123,7 +115,7 @@ TEST(Features, streams_of_unknown_kinds_are_skipped) {
 }
 
 TEST(Features, streams_may_stand_anywhere_if_they_ascend) {
-  const auto move_last = [](const TwoSteps& two, std::int64_t by) {
+  const auto move_last = [](const TwoFolders& two, std::int64_t by) {
     testing::rewrite_table(two.file(2), [&](Table& table, testing::SegmentBytes& segment) {
       StreamRow& last = table.streams.back();
       const file::File file = file::open_read(two.file(2));
@@ -133,7 +125,7 @@ TEST(Features, streams_may_stand_anywhere_if_they_ascend) {
     });
   };
   for (const int by : {0, 1, 5001}) {
-    const TwoSteps two;
+    const TwoFolders two;
     move_last(two, by);
     EXPECT_TRUE(same_parts(read_all(open_step(two.store)), two.second.parts)) << by;
     for (const Finding& finding : verify(two.store, 1).findings) ADD_FAILURE() << finding.where << finding.what;
@@ -146,14 +138,14 @@ TEST(Features, streams_may_stand_anywhere_if_they_ascend) {
       [](Table& t, auto& segment) { t.streams[0].offset = segment.footer.begin - 1; },
       [](Table& t, auto& segment) { t.streams.back().offset = segment.end + 1; }};
   for (const Edit& edit : edits) {
-    const TwoSteps two;
+    const TwoFolders two;
     testing::rewrite_table(two.file(2), edit);
     EXPECT_EQ(kind_of([&] { open_step(two.store, Flow::analysis, 2); }), Kind::corrupt);
   }
 }
 
 TEST(Features, a_newer_minor_version_is_read_and_another_major_version_is_unsupported) {
-  const TwoSteps two;
+  const TwoFolders two;
   const auto set_version = [&](std::uint16_t major, std::uint16_t minor) {
     const Subfile subfile = read_subfile(two.file(2));
     Head head = *subfile.head;
@@ -172,7 +164,7 @@ TEST(Features, a_newer_minor_version_is_read_and_another_major_version_is_unsupp
 }
 
 TEST(Features, keys_that_are_not_known_are_ignored) {
-  const TwoSteps two;
+  const TwoFolders two;
   testing::rewrite_segment(two.file(2), [](testing::SegmentBytes& segment) {
     ASSERT_EQ(segment.table[0], std::byte{0xA6});  // a map of 6
     segment.table[0] = std::byte{0xA7};
@@ -236,7 +228,7 @@ TEST(Features, all_types_are_stored_bit_for_bit) {
 }
 
 TEST(Features, footers_name_their_writer) {
-  const TwoSteps two;
+  const TwoFolders two;
   EXPECT_THAT(list_steps(two.store)[0].writer, ::testing::MatchesRegex("Octavo [0-9]+[.][0-9]+[.][0-9]+"));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "octavo/base/error.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/store_fixture.hpp"
 
 namespace octavo::store {
@@ -12,6 +13,7 @@ namespace {
 using base::Error;
 using base::Kind;
 using testing::attempt_of;
+using testing::kind_of;
 using testing::plan_of;
 using testing::random_step;
 using testing::read_all;
@@ -20,17 +22,6 @@ using testing::Step;
 using testing::StepOptions;
 using testing::TemporaryDirectory;
 using testing::write_step;
-
-template <class F>
-Kind kind_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return Kind::interrupted;
-}
 
 TEST(Store, reads_what_was_written_bit_for_bit_in_one_to_three_dimensions) {
   for (int dim : {1, 2, 3})

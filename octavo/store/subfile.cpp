@@ -66,7 +66,7 @@ bool read_head(const Blocks& blocks, Subfile& subfile) {
   }
 }
 
-void read_records(const Blocks& blocks, Subfile& subfile) {
+void take_records(const Blocks& blocks, Subfile& subfile) {
   for (std::size_t place = 0; place < 2; ++place) {
     if (blocks[1 + place].empty()) continue;  // unreadable, already reported
     attempt_unless_unsupported(subfile.damage, [&] {
@@ -226,7 +226,7 @@ Subfile read_subfile(const fs::path& path, const ReadSubfile& how) {
     const Blocks blocks = read_blocks(file, subfile.damage);
     if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
     if (!subfile.head) return;
-    read_records(blocks, subfile);
+    take_records(blocks, subfile);
     read_footers(file, how, subfile);
     check_records(subfile);
   });

@@ -19,8 +19,6 @@ constexpr std::int64_t most_kind = 255;
 const std::vector<std::string> centring_names{"cell", "face_x", "face_y", "face_z", "node", "particle"};
 const std::vector<std::string> set_names{"points", "triangles", "boundary"};
 
-Error inconsistent(const std::string& what) { return Error(Kind::corrupt, "table: " + what); }
-
 // ------------------------------------------------------------------ small pieces of the header
 
 cbor::Value from(const mesh::Index3& index) { return {cbor::Array{{index[0]}, {index[1]}, {index[2]}}}; }
@@ -410,6 +408,8 @@ void parse_streams(const cbor::Map& map, Table& table) {
 }
 
 }  // namespace
+
+Error inconsistent(const std::string& what) { return Error(Kind::corrupt, "table: " + what); }
 
 std::vector<AttributePlace> attribute_places(const std::vector<mesh::SpeciesInfo>& species) {
   std::vector<AttributePlace> places;

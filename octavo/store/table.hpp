@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/store/footer.hpp"
 
@@ -61,6 +62,9 @@ std::vector<std::byte> to_bytes(const Table& table);
 /// not know. Throws Error(corrupt) unless every count, level, size and place in the table agrees with the rest and with
 /// the footer.
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
+
+/// The error of a table whose content disagrees with itself.
+base::Error inconsistent(const std::string& what);
 
 /// Checks the conditions that parse_table() requires of a table's content.
 void check_table(const Table& table, const Footer& footer);

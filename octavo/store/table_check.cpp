@@ -11,8 +11,6 @@ namespace {
 using base::Error;
 using base::Kind;
 
-Error inconsistent(const std::string& what) { return Error(Kind::corrupt, "table: " + what); }
-
 void check_counts(const Table& table, const PartRow& part) {
   const mesh::Index3& roots = table.header.roots;
   const std::uint64_t family = std::uint64_t{1} << table.header.dim;

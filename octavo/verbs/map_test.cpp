@@ -15,13 +15,16 @@
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/sample/sample.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/thread_ranks.hpp"
 
 namespace octavo::verbs {
 namespace {
 
-const mesh::Dataset& small_sample() {
+using testing::kind_of;
+
+const mesh::Dataset& many_parts() {
   static const mesh::Dataset dataset = sample({.domains = 13, .level_min = 4, .level_max = 6, .seed = 3});
   return dataset;
 }
@@ -55,13 +58,13 @@ TEST(Map, has_the_same_bits_for_any_number_of_threads_and_ranks) {
       options.region = region;
       options.kind = kind;
       options.threads = 1;
-      const Map expected = map(small_sample(), options);
+      const Map expected = map(many_parts(), options);
       options.threads = 3;
-      EXPECT_TRUE(same_bits(map(small_sample(), options).values, expected.values));
+      EXPECT_TRUE(same_bits(map(many_parts(), options).values, expected.values));
       for (int threads : {1, 2})
         for (int size : {2, 3, 4, 8, 20}) {
           options.threads = threads;
-          EXPECT_TRUE(same_bits(image_of_ranks(size, small_sample(), options), expected.values)) << size << " ranks";
+          EXPECT_TRUE(same_bits(image_of_ranks(size, many_parts(), options), expected.values)) << size << " ranks";
         }
     }
 }
@@ -92,7 +95,7 @@ TEST(Map, ranks_open_each_file_of_a_store_at_most_twice_and_once_a_part) {
   ConvertOptions into;
   into.per_file = 4;
   into.threads = 1;
-  convert(small_sample(), 1, dir / "run.octavo", into);
+  convert(many_parts(), 1, dir / "run.octavo", into);
   const int files = 4, parts = 13;
   int opens_of_one = 0;
   std::vector<double> expected;
@@ -108,7 +111,7 @@ TEST(Map, ranks_open_each_file_of_a_store_at_most_twice_and_once_a_part) {
     testing::run_ranks(size, [&](const base::Ranks& ranks) {
       MapOptions options{.field = "density", .pixels = 33, .threads = 1, .ranks = ranks};
       const step::SharedStep step = step::open_shared(dir / "run.octavo", {}, ranks);
-      EXPECT_EQ(step.header.fields.size(), small_sample().header.fields.size());
+      EXPECT_EQ(step.header.fields.size(), many_parts().header.fields.size());
       const Map found = map(step, options);
       EXPECT_EQ(found.parts.size(), ranks.rank == 0 ? 13U : 0U);
       const auto rows = rows_of(found, ranks, {0, found.ny});
@@ -133,7 +136,7 @@ TEST(Map, ranks_write_their_rows_into_one_file) {
   };
   MapOptions options{.field = "density", .threads = 1};
   options.shape = {{50, 37}};
-  const Map whole = map(small_sample(), options);
+  const Map whole = map(many_parts(), options);
   write_npy(whole, {}, dir / "one.npy");
   const std::string expected = bytes_of(dir / "one.npy");
   ASSERT_EQ(expected.size(), 128U + 50U * 37U * 8U);
@@ -144,14 +147,14 @@ TEST(Map, ranks_write_their_rows_into_one_file) {
   testing::run_ranks(3, [&](const base::Ranks& ranks) {
     MapOptions mine = options;
     mine.ranks = ranks;
-    write_npy(map(small_sample(), mine), ranks, dir / "three.npy");
+    write_npy(map(many_parts(), mine), ranks, dir / "three.npy");
   });
   EXPECT_EQ(bytes_of(dir / "three.npy"), expected);
   EXPECT_THROW(write_npy(whole, {}, dir / "one.npy"), base::Error);
 }
 
 TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {
-  mesh::Dataset dataset = small_sample();
+  mesh::Dataset dataset = many_parts();
   std::vector<int> parts;
   std::mutex mutex;
   dataset.read = [&](int part, const mesh::Request& request) {
@@ -160,7 +163,7 @@ TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {
     EXPECT_EQ(request.fields, (std::vector<std::string>{"pressure", "density"}));
     EXPECT_EQ(request.max_level, 5);
     EXPECT_FALSE(request.particles);
-    return small_sample().read(part, request);
+    return many_parts().read(part, request);
   };
   const mesh::Region corner = mesh::Box{{0, 0, 0}, {0.1, 0.1, 0.1}};
   const Map found = map(dataset, {.field = "pressure",
@@ -180,11 +183,11 @@ TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {
 
 TEST(Map, a_region_has_the_pixels_of_the_whole_where_it_fits_them) {
   // The same cells through fewer parts, levels all: a quarter of the window, a half of the depth, at the same scale.
-  const Map near = map(small_sample(), {.field = "density", .region = mesh::Box{{0, 0, 0}, {1, 1, 0.5}}, .pixels = 32});
-  const Map far = map(small_sample(), {.field = "density", .region = mesh::Box{{0, 0, 0.5}, {1, 1, 1}}, .pixels = 32});
-  const Map whole = map(small_sample(), {.field = "density", .pixels = 32});
+  const Map near = map(many_parts(), {.field = "density", .region = mesh::Box{{0, 0, 0}, {1, 1, 0.5}}, .pixels = 32});
+  const Map far = map(many_parts(), {.field = "density", .region = mesh::Box{{0, 0, 0.5}, {1, 1, 1}}, .pixels = 32});
+  const Map whole = map(many_parts(), {.field = "density", .pixels = 32});
   const Map quarter =
-      map(small_sample(), {.field = "density", .region = mesh::Box{{0.5, 0, 0}, {1, 0.5, 1}}, .pixels = 16});
+      map(many_parts(), {.field = "density", .region = mesh::Box{{0.5, 0, 0}, {1, 0.5, 1}}, .pixels = 16});
   for (std::size_t y = 0; y < 32; ++y)
     for (std::size_t x = 0; x < 32; ++x) {
       const std::size_t p = y * 32 + x;
@@ -212,7 +215,7 @@ TEST(Map, along_an_axis_that_the_data_lack_shows_the_values_themselves) {
 
 TEST(Map, says_what_it_shows) {
   const Map found =
-      map(small_sample(),
+      map(many_parts(),
           {.field = "density", .axis = 1, .region = mesh::Sphere{{0.5, 0.5, 0.5}, 0.25}, .shape = {{20, 10}}});
   EXPECT_EQ(found.nx, 20U);
   EXPECT_EQ(found.ny, 10U);
@@ -223,23 +226,13 @@ TEST(Map, says_what_it_shows) {
   EXPECT_EQ(found.unit, "code_mass/code_length**3*code_length");
   EXPECT_EQ(found.lo, (std::array<double, 2>{0.25, 0.25}));
   EXPECT_EQ(found.hi, (std::array<double, 2>{0.75, 0.75}));
-  EXPECT_EQ(found.time, small_sample().header.time);
+  EXPECT_EQ(found.time, many_parts().header.time);
   EXPECT_TRUE(std::isnan(found.values[0]));  // the corner of the window is not in the sphere
   EXPECT_FALSE(std::isnan(found.values[5 * 20 + 10]));
 }
 
-base::Kind kind_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const base::Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "no error";
-  return base::Kind::corrupt;
-}
-
 TEST(Map, impossible_requests_are_refused_before_anything_is_read) {
-  mesh::Dataset dataset = small_sample();
+  mesh::Dataset dataset = many_parts();
   dataset.read = [](int, const mesh::Request&) -> mesh::Part { throw std::logic_error("read"); };
   const auto refused = [&](const MapOptions& options) { return kind_of([&] { map(dataset, options); }); };
   EXPECT_EQ(refused({.field = "densty"}), base::Kind::usage);
@@ -251,10 +244,10 @@ TEST(Map, impossible_requests_are_refused_before_anything_is_read) {
 }
 
 TEST(Map, every_rank_gets_the_error_of_one) {
-  mesh::Dataset dataset = small_sample();
+  mesh::Dataset dataset = many_parts();
   dataset.read = [](int part, const mesh::Request& request) {
     if (part == 11) throw base::Error(base::Kind::corrupt, "torn");
-    return small_sample().read(part, request);
+    return many_parts().read(part, request);
   };
   std::atomic<int> corrupt = 0;
   testing::run_ranks(4, [&](const base::Ranks& ranks) {
@@ -276,7 +269,7 @@ TEST(Map, stops_when_progress_says_so) {
   options.field = "density";
   options.threads = 2;
   options.progress = progress;
-  EXPECT_EQ(kind_of([&] { map(small_sample(), options); }), base::Kind::interrupted);
+  EXPECT_EQ(kind_of([&] { map(many_parts(), options); }), base::Kind::interrupted);
   EXPECT_EQ(seen, (std::vector<std::int64_t>{1, 2, 3}));
 }
 

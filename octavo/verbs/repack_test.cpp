@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using store::Flow;
 
-const mesh::Dataset& small_sample() {
+const mesh::Dataset& with_particles() {
   static const mesh::Dataset dataset =
       sample({.domains = 5, .level_min = 3, .level_max = 5, .seed = 7, .particles = 300});
   return dataset;
@@ -33,7 +33,7 @@ void write_store(const fs::path& out, const std::string& accuracy, const std::ve
   options.accuracy = parse_accuracy(accuracy);
   options.per_file = 2;
   options.append = true;
-  for (const std::int64_t step : steps) convert(small_sample(), step, out, options);
+  for (const std::int64_t step : steps) convert(with_particles(), step, out, options);
 }
 
 /// Bits of all fields of every owned cell, by level and place; every one once. Particles as bits, in order.
@@ -108,10 +108,10 @@ void expect_clean(const fs::path& store) {
 
 TEST(Recut, has_the_cuts_of_plan_split_whatever_the_number_of_counters) {
   std::vector<mesh::Part> parts;
-  for (int p = 0; p < small_sample().num_parts; ++p) parts.push_back(small_sample().read(p, {}));
+  for (int p = 0; p < with_particles().num_parts; ++p) parts.push_back(with_particles().read(p, {}));
   for (const int count : {1, 2, 3, 7, 40})
     for (const std::size_t counters : {std::size_t{1}, std::size_t{100}, std::size_t{1} << 18})
-      EXPECT_EQ(step::plan_recut(small_sample(), count, {}, counters).plan, mesh::plan_split(parts, count))
+      EXPECT_EQ(step::plan_recut(with_particles(), count, {}, counters).plan, mesh::plan_split(parts, count))
           << count << " parts, " << counters << " counters";
 }
 
@@ -130,10 +130,10 @@ TEST(Recut, has_empty_parts_where_there_are_fewer_leaves_than_parts) {
 
 TEST(Recut, reads_each_old_part_once_where_parts_follow_each_other_and_one_is_kept) {
   for (const int count : {1, 3, 40}) {
-    const step::Recut recut = step::plan_recut(small_sample(), count);
-    step::Recutter recutter(small_sample(), recut, 1);
+    const step::Recut recut = step::plan_recut(with_particles(), count);
+    step::Recutter recutter(with_particles(), recut, 1);
     for (int m = 0; m < count; ++m) recutter.part(m);
-    EXPECT_LE(recutter.reads(), small_sample().num_parts + 2 * count) << "40: not once for each part and new part";
+    EXPECT_LE(recutter.reads(), with_particles().num_parts + 2 * count) << "40: not once for each part and new part";
   }
 }
 
@@ -164,7 +164,7 @@ std::string all_particles(const std::vector<mesh::Part>& parts) {
 }
 
 TEST(Recut, deals_particles_without_positions_out_in_equal_numbers_that_stay_in_order) {
-  const mesh::Dataset blind = without_positions(small_sample());
+  const mesh::Dataset blind = without_positions(with_particles());
   mesh::Request everything;
   everything.particles = true;
   std::vector<mesh::Part> before;
@@ -224,7 +224,7 @@ TEST(Repack, of_values_with_a_bound_into_other_parts_is_lossless) {
 // Two parts in one field: one with a bound, one with other values, which that bound would change.
 TEST(Repack, stores_losslessly_what_a_bound_would_change) {
   const testing::TemporaryDirectory directory;
-  const mesh::Dataset& dataset = small_sample();
+  const mesh::Dataset& dataset = with_particles();
   store::SegmentPlan plan;
   plan.store = directory / "in";
   plan.step = 3;
@@ -358,9 +358,9 @@ bool tells_lost_bytes(const std::vector<std::string>& notes) {
 
 TEST(Opaque, bytes_stay_with_their_parts_and_a_note_tells_where_they_cannot) {
   const testing::TemporaryDirectory dir;
-  mesh::Dataset dataset = small_sample();
+  mesh::Dataset dataset = with_particles();
   dataset.read = [](int part, const mesh::Request& request) {
-    mesh::Part out = small_sample().read(part, request);
+    mesh::Part out = with_particles().read(part, request);
     if (request.opaque) out.opaque = {{"clock", {static_cast<std::byte>(part)}}};
     return out;
   };

@@ -19,6 +19,8 @@ inline base::Error error_of(const std::function<void()>& work) {
   return {base::Kind::usage, ""};
 }
 
+inline base::Kind kind_of(const std::function<void()>& work) { return error_of(work).kind(); }
+
 /// The message of the error that is thrown, or "no error". That is no failure: ranks compare their messages.
 inline std::string message_of(const std::function<void()>& work) {
   try {

@@ -17,7 +17,7 @@ using mesh::IndexBox;
 using testing::everyone;
 using testing::rank;
 
-constexpr std::int64_t edge = 24;                    // cells of level 0
+constexpr std::int64_t cells_across = 24;            // cells of level 0
 constexpr IndexBox fine{{8, 16, 24}, {32, 40, 40}};  // of level 1
 
 double value_at(int level, const Index3& at) {
@@ -36,10 +36,11 @@ std::vector<IndexBox> slab_of(IndexBox box) {
 void write(const std::filesystem::path& store, std::int64_t block) {
   mesh::Header header;
   header.code = "test";
-  header.roots = {edge / block, edge / block, edge / block};
+  header.roots = {cells_across / block, cells_across / block, cells_across / block};
   header.block = {block, block, block};
   mesh::Patches patches;
-  patches.domain = {{{0, 0, 0}, {edge, edge, edge}}, {{0, 0, 0}, {2 * edge, 2 * edge, 2 * edge}}};
+  patches.domain = {{{0, 0, 0}, {cells_across, cells_across, cells_across}},
+                    {{0, 0, 0}, {2 * cells_across, 2 * cells_across, 2 * cells_across}}};
   patches.ratio = {2};
   patches.boxes = {slab_of(patches.domain[0]), slab_of(fine)};
   std::vector<double> values;
@@ -89,8 +90,9 @@ TEST(RestartMpi, each_rank_reads_its_own_box_of_what_all_wrote_as_boxes) {
       const int level = i % 3;
       IndexBox box;
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        box.lo[axis] = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(edge << level)));
-        box.hi[axis] = std::min((edge << level), box.lo[axis] + 1 + static_cast<std::int64_t>(random.below(20)));
+        box.lo[axis] = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(cells_across << level)));
+        box.hi[axis] =
+            std::min((cells_across << level), box.lo[axis] + 1 + static_cast<std::int64_t>(random.below(20)));
       }
       expect_box(dataset, level, box);
     }

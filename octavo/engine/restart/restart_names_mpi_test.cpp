@@ -16,7 +16,7 @@ using testing::everyone;
 using testing::rank;
 using testing::size;
 
-constexpr std::int64_t edge = 4;  // cells of a block along each axis
+constexpr std::int64_t block_edge = 4;  // cells of a block along each axis
 
 double value_at(int level, std::int64_t x, std::int64_t y) {
   return level * 1e6 + static_cast<double>(x) * 1e3 + static_cast<double>(y);
@@ -36,7 +36,7 @@ Blocks make_blocks() {
   mesh::Octree& tree = out.tree;
   tree.dim = 2;
   tree.roots = {3, 2, 1};
-  tree.block = {edge, edge, 1};
+  tree.block = {block_edge, block_edge, 1};
   tree.refined = {base::BitArray(6), base::BitArray(8)};
   tree.owned = tree.refined;
   tree.refined[0].set(1);
@@ -47,9 +47,9 @@ Blocks make_blocks() {
     const auto l = static_cast<std::size_t>(level);
     for (std::size_t i = 0; i < at.size(); ++i, ++number) {
       if (static_cast<int>(number) % size() == rank()) tree.owned[l].set(i);
-      for (std::int64_t y = 0; y < edge; ++y)
-        for (std::int64_t x = 0; x < edge; ++x)
-          out.density.push_back(value_at(level, edge * at[i][0] + x, edge * at[i][1] + y));
+      for (std::int64_t y = 0; y < block_edge; ++y)
+        for (std::int64_t x = 0; x < block_edge; ++x)
+          out.density.push_back(value_at(level, block_edge * at[i][0] + x, block_edge * at[i][1] + y));
       if (tree.refined[l][i] || !tree.owned[l][i]) continue;
       const double width = 1.0 / (1 << level);
       out.x.push_back((at[i][0] + 0.3) * width);
@@ -95,11 +95,12 @@ std::int64_t check_leaves(const mesh::Part& part) {
   auto at = root_coordinates(tree);
   for (int level = 0; level < num_levels(tree); ++level) {
     const auto l = static_cast<std::size_t>(level);
-    for (std::size_t i = 0; i < at.size(); ++i, value += edge * edge) {
+    for (std::size_t i = 0; i < at.size(); ++i, value += block_edge * block_edge) {
       if (!tree.owned[l][i] || tree.refined[l][i]) continue;
-      found += edge * edge;
-      for (std::int64_t c = 0; c < edge * edge; ++c)
-        EXPECT_EQ(value[c], value_at(level, edge * at[i][0] + c % edge, edge * at[i][1] + c / edge));
+      found += block_edge * block_edge;
+      for (std::int64_t c = 0; c < block_edge * block_edge; ++c)
+        EXPECT_EQ(value[c],
+                  value_at(level, block_edge * at[i][0] + c % block_edge, block_edge * at[i][1] + c / block_edge));
     }
     if (level + 1 < num_levels(tree)) at = child_coordinates(tree, level, at);
   }
@@ -135,7 +136,7 @@ TEST(RestartOutputMpi, by_own_names_an_output_is_blocks_and_boxes_on_any_ranks) 
         for (const MeshKind as : {MeshKind::octree, MeshKind::patches}) {
           RestartOptions options;
           options.as = as;
-          options.block = mesh::Index3{edge, edge, 1};
+          options.block = mesh::Index3{block_edge, block_edge, 1};
           options.own_names = true;
           const auto from = restart(comm.get(), path, options);
           ASSERT_TRUE(from);
@@ -144,7 +145,7 @@ TEST(RestartOutputMpi, by_own_names_an_output_is_blocks_and_boxes_on_any_ranks) 
           EXPECT_EQ(from->part.fields.at(0).info.name, "density");
           const bool octree = as == MeshKind::octree;
           EXPECT_EQ(sum(comm.get(), octree ? check_leaves(from->part) : check_boxes(from->part)),
-                    (octree ? 12 : 14) * edge * edge);
+                    (octree ? 12 : 14) * block_edge * block_edge);
           EXPECT_EQ(sum(comm.get(), from->part.particles.empty() ? 0 : from->part.particles[0].count), 12);
         }
       MPI_Barrier(everyone());

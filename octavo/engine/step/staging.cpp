@@ -9,6 +9,7 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/timer.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -71,7 +72,7 @@ Staging::Block Staging::take(std::uint64_t bytes) {
   if (!place(rounded, range)) {
     const auto begin = std::chrono::steady_clock::now();
     freed_.wait(lock, [&] { return place(rounded, range); });
-    block.waited = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    block.waited = seconds_since(begin);
   }
   ranges_.push_back(range);
   block.bytes = {memory_ + range.begin, static_cast<std::size_t>(bytes)};

@@ -52,7 +52,7 @@ TEST(Safety, groups_are_at_least_as_large_as_asked_and_hold_every_node_once) {
     }
 }
 
-ParityHeader header() {
+ParityHeader small_parity() {
   ParityHeader header;
   header.name = {store::Flow::checkpoint, 12, 4, store::random_attempt(), 1};
   header.safety = Safety::reed_solomon;
@@ -80,7 +80,7 @@ std::filesystem::path write(const std::filesystem::path& folder, const ParityHea
 
 TEST(ParityFile, what_was_written_is_read_and_found_by_its_name) {
   const testing::TemporaryFolder folder;
-  const ParityHeader written = header();
+  const ParityHeader written = small_parity();
   const auto path = write(folder.path(), written);
   const auto read = read_parity(path);
   ASSERT_TRUE(read);
@@ -91,7 +91,7 @@ TEST(ParityFile, what_was_written_is_read_and_found_by_its_name) {
   EXPECT_TRUE(notes.empty());
 }
 
-std::string bytes_of(const std::filesystem::path& path) {
+std::string content_of(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -102,11 +102,11 @@ void put(const std::filesystem::path& path, const std::string& bytes) {
 
 TEST(ParityFile, a_prefix_is_no_parity_file_and_a_flipped_bit_is_damage_with_its_place) {
   const testing::TemporaryFolder folder;
-  ParityHeader small = header();
+  ParityHeader small = small_parity();
   small.members.back().bytes = 100;
   small.chunk = chunk_bytes(small.members, small.rows);
   const auto path = write(folder.path(), small);
-  const std::string whole = bytes_of(path);
+  const std::string whole = content_of(path);
   for (std::size_t length = 0; length < whole.size(); length += length < whole.size() - 300 ? 97U : 1U) {
     put(path, whole.substr(0, length));
     EXPECT_FALSE(read_parity(path)) << length;
@@ -134,7 +134,7 @@ TEST(ParityFile, random_headers_with_a_right_checksum_never_do_harm) {
   const testing::TemporaryFolder folder;
   std::mt19937 random(3);
   for (int i = 0; i < 500; ++i) {
-    ParityHeader wild = header();
+    ParityHeader wild = small_parity();
     wild.rows = static_cast<int>(random() % 4);
     wild.member = static_cast<int>(random() % 6);
     wild.members[random() % 4].segment = static_cast<int>(random() % 14) - 3;

@@ -166,17 +166,6 @@ std::uint64_t checksum_of(const file::File& file, std::uint64_t size) {
   return sum.value();
 }
 
-// Keeps the first error: the exchange goes on, or the other members would wait.
-template <class Work>
-void note(std::optional<Error>& failure, Work&& work) {
-  if (failure) return;
-  try {
-    work();
-  } catch (...) {
-    failure = base::current_error();
-  }
-}
-
 struct Exchange {
   const ParityLane& lane;
   const ParityHeader& header;
@@ -193,7 +182,7 @@ struct Exchange {
     const std::uint64_t from = static_cast<std::uint64_t>(chunk_of(lane.member, stripe, n)) * header.chunk + at;
     const std::uint64_t size = header.members[static_cast<std::size_t>(lane.member)].bytes;
     if (from >= size) return;
-    note(failure, [&] {
+    base::unless_failed(failure, [&] {
       file::pread_all(data, from,
                       block.first(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), size - from))));
     });
@@ -244,7 +233,7 @@ Offer offer_of(const ParityLane& lane, const ParityJob& job, file::File& data, s
   Offer mine;
   mine.order = static_cast<std::int64_t>(job.name.order);
   if (!job.failed && lane.has_file && !job.file.empty())
-    note(failure, [&] {
+    base::unless_failed(failure, [&] {
       data = file::open_read(job.file);
       const std::uint64_t size = file::size(data);
       mine.file = {job.name.segment, job.subfile, size, checksum_of(data, size)};
@@ -281,7 +270,7 @@ std::uint64_t exchange_parity(ParityLane& lane, const ParityJob& job, Pace& pace
   const ParityHeader header = header_of(lane, job, offers);
   const std::filesystem::path path = parity_path(job.root, header.name, header.safety);
   std::optional<ParityWriter> writer;
-  note(failure, [&] { writer.emplace(path, header); });
+  base::unless_failed(failure, [&] { writer.emplace(path, header); });
   const auto largest = static_cast<std::size_t>(std::min(parity_block, header.chunk));
   Exchange exchange{lane, header, data, pace, failure, {}, {}, {}};
   exchange.out.resize(largest);
@@ -289,12 +278,12 @@ std::uint64_t exchange_parity(ParityLane& lane, const ParityJob& job, Pace& pace
   exchange.sums.resize(static_cast<std::size_t>(header.rows));
   for (std::uint64_t at = 0; at < header.chunk; at += parity_block) {
     exchange.block_of_rows(at, static_cast<std::size_t>(std::min(parity_block, header.chunk - at)));
-    note(failure, [&] {
+    base::unless_failed(failure, [&] {
       for (int row = 0; row < header.rows; ++row) writer->write(row, at, exchange.sums[static_cast<std::size_t>(row)]);
     });
   }
   std::uint64_t bytes = 0;
-  note(failure, [&] { bytes = writer->finish(); });
+  base::unless_failed(failure, [&] { bytes = writer->finish(); });
   mine.ok = !failure;
   if (all_ok(exchange_offers(lane, mine))) return bytes;
   file::remove_all(path);

@@ -274,16 +274,6 @@ void finish_segment(NewSegment& made) {
   file::sync_directory(made.directory.parent_path());
 }
 
-template <class Work>
-void note(std::optional<Error>& failure, Work&& work) {
-  if (failure) return;
-  try {
-    work();
-  } catch (...) {
-    failure = base::current_error();
-  }
-}
-
 // One set's work: blocks go from their holders to the rank that makes the lost files.
 struct Making {
   MPI_Comm comm;
@@ -301,7 +291,7 @@ struct Making {
   void read(const fs::path& path, std::uint64_t from, std::uint64_t end, std::span<std::byte> out) {
     std::fill(out.begin(), out.end(), std::byte{});
     if (from >= end) return;
-    note(failure, [&] {
+    base::unless_failed(failure, [&] {
       file::File& file = open[path];
       if (!file.is_open()) file = file::open_read(path);
       file::pread_all(file, from, out.first(static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), end - from))));
@@ -357,7 +347,7 @@ struct Making {
           static_cast<std::uint64_t>(chunk_of(lost[l], stripe, members())) * set.header.chunk + at_byte;
       const std::uint64_t end = found->second.expected.bytes;
       if (to >= end) continue;
-      note(failure, [&] {
+      base::unless_failed(failure, [&] {
         file::pwrite_all(found->second.file, to,
                          here.first(static_cast<std::size_t>(std::min<std::uint64_t>(here.size(), end - to))));
       });
@@ -371,7 +361,7 @@ bool make(MPI_Comm comm, const ParitySet& set, const Mine& mine) {
       std::find_if(set.parity.begin(), set.parity.end(), [](const Holder& one) { return one.is_there(); });
   Making making{comm, set, mine, holder->rank};
   if (mine.rank == making.maker)
-    note(making.failure, [&] {
+    base::unless_failed(making.failure, [&] {
       for (const int member : set.wanted)
         making.made.emplace(member, create_segment(mine.disk.root, set.header, member));
     });
@@ -382,7 +372,7 @@ bool make(MPI_Comm comm, const ParitySet& set, const Mine& mine) {
       if (is_wanted(set, stripe))
         making.block_of_stripe(stripe, from, static_cast<std::size_t>(std::min(parity_block, chunk - from)));
   for (auto& [member, segment] : making.made)
-    note(making.failure, [&, made = &segment] {
+    base::unless_failed(making.failure, [&, made = &segment] {
       finish_segment(*made);
       mine.disk.damaged.erase(made->directory);
     });

@@ -29,9 +29,9 @@ using testing::message_of;
 using testing::rank;
 using testing::size;
 
-mesh::Header header() { return make_domain(1, 0, 1).header; }
+mesh::Header whole_header() { return make_domain(1, 0, 1).header; }
 
-void write_step(Writer& writer, std::int64_t step, Flow flow = Flow::checkpoint) {
+void write_whole(Writer& writer, std::int64_t step, Flow flow = Flow::checkpoint) {
   const Domain domain = make_domain(1, rank(), size(), step);
   writer.begin_step(flow, step, 0.5 * static_cast<double>(step));
   writer.put_mesh(domain.tree);
@@ -40,7 +40,7 @@ void write_step(Writer& writer, std::int64_t step, Flow flow = Flow::checkpoint)
   writer.end_step();
 }
 
-void expect_step(const fs::path& store, std::int64_t step, const std::string& what) {
+void expect_whole(const fs::path& store, std::int64_t step, const std::string& what) {
   SCOPED_TRACE(what);
   const Domain domain = make_domain(1, rank(), size(), step);
   const mesh::Part part = store::open_step(store, Flow::checkpoint, step).read(rank(), {});
@@ -69,12 +69,12 @@ std::vector<fs::path> files_named(const fs::path& directory, const std::string& 
 }
 
 // Every rank is a node. A run leaves its files, which are put back for each node that is lost.
-struct Place {
+struct NodePerRank {
   testing::SharedDirectory directory;
   fs::path here = directory.path() / "here", kept = directory.path() / "kept";
   fs::path store = here / "run.octavo", disk = here / "disk";
   Options options;
-  Place() {
+  NodePerRank() {
     options.staging_directory = disk;
     options.ranks_per_node = 1;
     options.drain_every = 1000;
@@ -83,9 +83,9 @@ struct Place {
   }
   // As if the job were killed: nobody closes the writer.
   void run(const std::vector<std::int64_t>& steps, const std::function<void(const Writer&)>& look = {}) {
-    Writer writer(everyone(), store, header(), options);
+    Writer writer(everyone(), store, whole_header(), options);
     for (const std::int64_t step : steps) {
-      write_step(writer, step);
+      write_whole(writer, step);
       writer.wait();
       if (look) look(writer);
     }
@@ -129,7 +129,7 @@ std::vector<std::set<int>> losses(int nodes, int most) {
   return all;
 }
 
-void expect_survives(Place& place, Safety safety, int nodes, int most) {
+void expect_survives(NodePerRank& place, Safety safety, int nodes, int most) {
   place.run({3, 4}, [&](const Writer& writer) { EXPECT_TRUE(writer.newest_safe(Flow::checkpoint, safety)); });
   place.keep();
   for (const std::set<int>& lost : losses(nodes, most)) {
@@ -140,27 +140,27 @@ void expect_survives(Place& place, Safety safety, int nodes, int most) {
     ASSERT_TRUE(from);
     EXPECT_EQ(from->id.step, 4);
     EXPECT_TRUE(std::ranges::equal(from->part.fields[0].as<double>(), make_domain(1, rank(), size(), 4).density));
-    expect_step(place.store, 4, text_of(lost));
+    expect_whole(place.store, 4, text_of(lost));
   }
 }
 
 TEST(SafetyMpi, option_partner_every_brings_back_the_files_of_any_one_node) {
   if (size() < 2) GTEST_SKIP() << "needs two nodes";
-  Place place;
+  NodePerRank place;
   place.options.partner_every = 1;
   expect_survives(place, Safety::partner, size(), 1);
 }
 
 TEST(SafetyMpi, option_xor_every_brings_back_the_files_of_any_one_node_of_a_group) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.xor_every = 1;
   expect_survives(place, Safety::xor_group, size(), 1);
 }
 
 TEST(SafetyMpi, option_rs_every_brings_back_the_files_of_any_two_nodes_of_a_group) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.rs_every = 1;
   place.options.group_size = size();
   expect_survives(place, Safety::reed_solomon, size(), 2);
@@ -168,7 +168,7 @@ TEST(SafetyMpi, option_rs_every_brings_back_the_files_of_any_two_nodes_of_a_grou
 
 TEST(SafetyMpi, nodes_with_different_numbers_of_files_protect_each_other) {
   if (size() < 3) GTEST_SKIP() << "needs three ranks";
-  Place place;
+  NodePerRank place;
   place.options.ranks_per_node = size() - 1;  // all files but one on the first node
   place.options.partner_every = 1;
   expect_survives(place, Safety::partner, 2, 1);
@@ -176,7 +176,7 @@ TEST(SafetyMpi, nodes_with_different_numbers_of_files_protect_each_other) {
 
 TEST(SafetyMpi, without_protection_a_lost_node_takes_the_step_with_it) {
   if (size() < 2) GTEST_SKIP() << "needs two nodes";
-  Place place;
+  NodePerRank place;
   place.run({3}, [&](const Writer& writer) {
     EXPECT_TRUE(writer.newest_safe(Flow::checkpoint, Safety::local));
     EXPECT_FALSE(writer.newest_safe(Flow::checkpoint, Safety::partner));
@@ -190,7 +190,7 @@ TEST(SafetyMpi, without_protection_a_lost_node_takes_the_step_with_it) {
 
 TEST(SafetyMpi, a_lost_node_comes_back_on_fewer_ranks_whatever_the_others_are_called) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.xor_every = 1;
   place.run({5});
   place.keep();
@@ -210,7 +210,7 @@ TEST(SafetyMpi, a_lost_node_comes_back_on_fewer_ranks_whatever_the_others_are_ca
       EXPECT_EQ(from->id.step, 5);
     }
     barrier();
-    expect_step(place.store, 5, "lost: " + std::to_string(lost));
+    expect_whole(place.store, 5, "lost: " + std::to_string(lost));
   }
 }
 
@@ -218,35 +218,35 @@ TEST(SafetyMpi, a_lost_node_comes_back_on_fewer_ranks_whatever_the_others_are_ca
 
 TEST(SafetyMpi, each_safety_has_its_own_cadence_and_the_newest_of_each_stays_on_the_node) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.partner_every = 2;
   place.options.rs_every = 3;
   place.options.drain_every = 4;
   const auto number = [](const std::optional<store::StepId>& id) { return id ? id->step : 0; };
   std::vector<std::vector<std::int64_t>> seen;
-  Writer writer(everyone(), place.store, header(), place.options);
+  Writer writer(everyone(), place.store, whole_header(), place.options);
   for (std::int64_t step = 1; step <= 3; ++step) {
-    write_step(writer, step);
+    write_whole(writer, step);
     writer.wait();
     seen.emplace_back();
     for (const Safety safety : {Safety::local, Safety::partner, Safety::xor_group, Safety::reed_solomon, Safety::store})
       seen.back().push_back(number(writer.newest_safe(Flow::checkpoint, safety)));
   }
   EXPECT_EQ(seen, (std::vector<std::vector<std::int64_t>>{{1, 0, 0, 0, 0}, {2, 2, 2, 0, 0}, {3, 3, 3, 3, 0}}));
-  for (std::int64_t step = 4; step <= 5; ++step) write_step(writer, step);
+  for (std::int64_t step = 4; step <= 5; ++step) write_whole(writer, step);
   writer.close();
   barrier();
   // The fourth, and the last.
   std::vector<std::int64_t> stored;
   for (const store::StepInfo& info : store::list_steps(place.store)) stored.push_back(info.step);
   EXPECT_EQ(stored, (std::vector<std::int64_t>{4, 5}));
-  for (const std::int64_t step : stored) expect_step(place.store, step, "drained");
+  for (const std::int64_t step : stored) expect_whole(place.store, step, "drained");
   EXPECT_EQ(number(writer.newest_safe(Flow::checkpoint, Safety::store)), 5);
   EXPECT_TRUE(store::verify(place.store, 1).findings.empty());
 }
 
 TEST(SafetyMpi, option_drain_every_leaves_only_what_is_newest_on_the_node) {
-  Place place;
+  NodePerRank place;
   place.run({1, 2, 3, 4});
   barrier();
   // Files of older steps are removed by a thread, which has ended with the writer.
@@ -256,11 +256,11 @@ TEST(SafetyMpi, option_drain_every_leaves_only_what_is_newest_on_the_node) {
 }
 
 TEST(SafetyMpi, analysis_steps_are_drained_whatever_happens_to_checkpoints) {
-  Place place;
-  Writer writer(everyone(), place.store, header(), place.options);
-  write_step(writer, 1);
-  write_step(writer, 10, Flow::analysis);
-  write_step(writer, 2);
+  NodePerRank place;
+  Writer writer(everyone(), place.store, whole_header(), place.options);
+  write_whole(writer, 1);
+  write_whole(writer, 10, Flow::analysis);
+  write_whole(writer, 2);
   writer.close();
   barrier();
   EXPECT_EQ(writer.newest_drained(Flow::analysis)->step, 10);
@@ -270,12 +270,12 @@ TEST(SafetyMpi, analysis_steps_are_drained_whatever_happens_to_checkpoints) {
 
 TEST(SafetyMpi, options_drain_bandwidth_and_copy_bandwidth_hold_the_threads_back) {
   if (size() < 2) GTEST_SKIP() << "needs two nodes";
-  Place place;
+  NodePerRank place;
   place.options.drain_every = 1;
   place.options.partner_every = 1;
   place.options.drain_bandwidth = place.options.copy_bandwidth = 400 << 10;
-  Writer writer(everyone(), place.store, header(), place.options);
-  write_step(writer, 1);
+  Writer writer(everyone(), place.store, whole_header(), place.options);
+  write_whole(writer, 1);
   writer.close();
   const Statistics mine = writer.statistics();
   EXPECT_GT(mine.bytes_of_parity, 0u);
@@ -303,7 +303,7 @@ bool has_note(const Restart& from, const std::vector<std::string>& parts) {
 
 TEST(SafetyMpi, damaged_parity_is_named_with_file_and_bytes_and_the_next_scheme_is_tried) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.partner_every = 1;
   place.options.rs_every = 1;
   place.run({7});
@@ -319,13 +319,13 @@ TEST(SafetyMpi, damaged_parity_is_named_with_file_and_bytes_and_the_next_scheme_
     ASSERT_TRUE(from);
     EXPECT_EQ(from->id.step, 7);
     EXPECT_TRUE(has_note(*from, {"damage: ", "checksum differs", ".partner", "bytes "}));
-    expect_step(place.store, 7, "damage");
+    expect_whole(place.store, 7, "damage");
   }
 }
 
 TEST(SafetyMpi, a_damaged_file_on_a_local_disk_is_made_again_from_its_group) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.xor_every = 1;
   place.run({7});
   place.keep();
@@ -337,13 +337,13 @@ TEST(SafetyMpi, a_damaged_file_on_a_local_disk_is_made_again_from_its_group) {
     const auto from = place.restart();
     ASSERT_TRUE(from);
     EXPECT_TRUE(has_note(*from, {"damage: "}));
-    expect_step(place.store, 7, "damage on node " + std::to_string(node));
+    expect_whole(place.store, 7, "damage on node " + std::to_string(node));
   }
 }
 
 TEST(SafetyMpi, more_lost_nodes_than_a_scheme_bears_are_told_and_nothing_wrong_comes_back) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.xor_every = 1;
   place.options.group_size = size();
   place.run({7});
@@ -355,11 +355,11 @@ TEST(SafetyMpi, more_lost_nodes_than_a_scheme_bears_are_told_and_nothing_wrong_c
 
 // The second node's disk is full when it is asked to do that for a segment.
 void expect_detour(file::Operation operation) {
-  Place place;
+  NodePerRank place;
   place.options.partner_every = 1;
   place.options.log = place.directory.path() / "run.log";
   {
-    Writer writer(everyone(), place.store, header(), place.options);
+    Writer writer(everyone(), place.store, whole_header(), place.options);
     if (rank() == 1)
       file::set_observer([disk = place.disk.string(), operation](const file::Event& event) {
         const std::string path = event.path.string();
@@ -391,7 +391,7 @@ void expect_detour(file::Operation operation) {
     place.lose({lost});
     const auto from = place.restart();
     ASSERT_TRUE(from) << lost;
-    expect_step(place.store, 1, "lost: " + std::to_string(lost));
+    expect_whole(place.store, 1, "lost: " + std::to_string(lost));
   }
 }
 
@@ -403,17 +403,17 @@ TEST(SafetyMpi, a_full_local_disk_sends_a_file_to_the_store_at_once_and_the_log_
 
 TEST(SafetyMpi, parity_that_cannot_be_written_is_an_error_on_all_ranks_and_the_step_is_not_called_safe) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
-  Place place;
+  NodePerRank place;
   place.options.xor_every = 1;
-  Writer writer(everyone(), place.store, header(), place.options);
-  write_step(writer, 1);
+  Writer writer(everyone(), place.store, whole_header(), place.options);
+  write_whole(writer, 1);
   writer.wait();
   if (rank() == 1)
     file::set_observer([](const file::Event& event) {
       const bool fails = event.operation == file::Operation::write && event.path.extension() == ".xor";
       return file::Verdict{fails ? EIO : 0, 0};
     });
-  write_step(writer, 2);
+  write_whole(writer, 2);
   const std::string message = message_of([&] { writer.wait(); });
   file::set_observer({});
   EXPECT_THAT(message, HasSubstr("parity (xor) of checkpoint step 2"));
@@ -422,7 +422,7 @@ TEST(SafetyMpi, parity_that_cannot_be_written_is_an_error_on_all_ranks_and_the_s
   EXPECT_EQ(writer.newest_safe(Flow::checkpoint, Safety::xor_group)->step, 1);
   EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 2);
   // The members are still in step.
-  write_step(writer, 3);
+  write_whole(writer, 3);
   writer.close();
   EXPECT_EQ(writer.newest_safe(Flow::checkpoint, Safety::xor_group)->step, 3);
 }
@@ -430,10 +430,10 @@ TEST(SafetyMpi, parity_that_cannot_be_written_is_an_error_on_all_ranks_and_the_s
 // ------------------------------------------------------------------ what is refused
 
 TEST(SafetyMpi, a_group_larger_than_the_run_is_refused_on_all_ranks_when_the_writer_is_opened) {
-  Place place;
+  NodePerRank place;
   place.options.rs_every = 1;
   place.options.group_size = size() + 3;
-  const std::string message = message_of([&] { Writer(everyone(), place.store, header(), place.options); });
+  const std::string message = message_of([&] { Writer(everyone(), place.store, whole_header(), place.options); });
   EXPECT_THAT(message, HasSubstr("groups of " + std::to_string(size() + 3) + " nodes were asked for, and the run has " +
                                  std::to_string(size())));
   EXPECT_THAT(message, HasSubstr("option rs_every"));
@@ -441,7 +441,7 @@ TEST(SafetyMpi, a_group_larger_than_the_run_is_refused_on_all_ranks_when_the_wri
 }
 
 TEST(SafetyMpi, options_that_nothing_can_come_of_are_refused) {
-  Place place;
+  NodePerRank place;
   const auto message = [&](const std::function<void(Options&)>& change) {
     Options options = place.options;
     change(options);

@@ -6,13 +6,12 @@
 
 #include "octavo/base/current_error.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/engine/timer.hpp"
 
 namespace octavo::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 TierDone perform(const TierJob& job) {
   const auto begin = Clock::now();
   TierDone done;

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "octavo/base/threads.hpp"
+#include "octavo/engine/timer.hpp"
 
 namespace octavo::engine {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 // Core seconds of the calling thread so far.
 double cpu_of_thread() noexcept {
   timespec time{};

@@ -100,7 +100,7 @@ void Writer::State::stage(StepWork& work) {
   statistics.seconds_waiting_for_staging += waited;
   statistics.bytes_staged += work.bytes_put - work.job->lent_bytes;
   statistics.waits_for_staging += waited > 0 || work.job->lent_bytes > 0 ? 1 : 0;
-  const double copying = std::chrono::duration<double>(Clock::now() - begin).count() - waited;
+  const double copying = seconds_since(begin) - waited;
   statistics.seconds_copying += copying;
   submitted.back().record.seconds_copying += copying;
 }

@@ -111,7 +111,7 @@ const char* what_begins(StepsBy by) {
 }  // namespace
 
 void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std::filesystem::path& path, double time) {
-  in_application = std::chrono::duration<double>(Clock::now() - opened).count() - statistics.seconds_in_calls;
+  in_application = seconds_since(opened) - statistics.seconds_in_calls;
   const Timer timer(statistics.seconds_in_calls);
   if (closed || job) throw Error(Kind::usage, closed ? "the writer is closed" : "the step before has not ended");
   if (by != target.steps_by)
@@ -154,8 +154,7 @@ bool Writer::due(Flow flow, std::int64_t step, double time) {
   ranks::require_mpi();
   const auto f = static_cast<std::size_t>(flow);
   const Cadence& cadence = cadence_of(s.options, flow);
-  const CadenceState known{s.asked_time[f],
-                           std::chrono::duration<double>(State::Clock::now() - s.last_step[f]).count()};
+  const CadenceState known{s.asked_time[f], seconds_since(s.last_step[f])};
   s.asked_time[f] = time;
   int is = is_due(cadence, step, time, known) ? 1 : 0;
   if (cadence.seconds > 0) MPI_Bcast(&is, 1, MPI_INT, 0, s.comm.get());

@@ -37,7 +37,7 @@ Writer open(const testing::SharedDirectory& directory, const Options& options, s
   return Writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options, from);
 }
 
-void write_step(Writer& writer, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+void write_files(Writer& writer, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
   const Domain domain = make_domain(seed, rank(), size(), step);
   writer.begin_step(flow, step, 0.5);
   writer.put_mesh(domain.tree);
@@ -47,7 +47,7 @@ void write_step(Writer& writer, Flow flow, std::int64_t step, std::uint64_t seed
   writer.end_step();
 }
 
-void expect_step(const fs::path& store, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
+void expect_files(const fs::path& store, Flow flow, std::int64_t step, std::uint64_t seed = 1) {
   const Domain domain = make_domain(seed, rank(), size(), step);
   const mesh::Part part = store::open_step(store, flow, step).read(rank(), {});
   EXPECT_TRUE(std::ranges::equal(part.fields[0].as<double>(), domain.density));
@@ -95,7 +95,7 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
     const fs::path first = directory.path() / "checkpoint" / "slot.000" / "data.000";
     ino_t before = 0;
     for (std::int64_t step = 1; step <= 6; ++step) {
-      write_step(writer, Flow::checkpoint, step);
+      write_files(writer, Flow::checkpoint, step);
       if (step < 5) continue;  // steps come as fast as possible; the writer waits if it must
       writer.wait();
       if (step == 5) from = *writer.newest_durable(Flow::checkpoint);
@@ -108,18 +108,18 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
   }
   EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("slot.000", "slot.001", "slot.002"));
   EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(4, 5, 6));
-  for (std::int64_t step : {4, 5, 6}) expect_step(directory.path(), Flow::checkpoint, step);
+  for (std::int64_t step : {4, 5, 6}) expect_files(directory.path(), Flow::checkpoint, step);
   expect_sound(directory.path());
   // The run resumes from the older step, in fewer files. That step stays until there are newer ones.
   options.contributors_per_file = 0;
   Writer writer = open(directory, options, from);
-  write_step(writer, Flow::checkpoint, 6, 9);
+  write_files(writer, Flow::checkpoint, 6, 9);
   writer.wait();
   EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(4, 5, 6));
-  expect_step(directory.path(), Flow::checkpoint, 5);
-  expect_step(directory.path(), Flow::checkpoint, 6, 9);
-  write_step(writer, Flow::checkpoint, 7, 9);
-  write_step(writer, Flow::checkpoint, 8, 9);
+  expect_files(directory.path(), Flow::checkpoint, 5);
+  expect_files(directory.path(), Flow::checkpoint, 6, 9);
+  write_files(writer, Flow::checkpoint, 7, 9);
+  write_files(writer, Flow::checkpoint, 8, 9);
   writer.close();
   EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(6, 7, 8));
   EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("slot.000", "slot.001", "slot.002"));
@@ -134,10 +134,10 @@ TEST(WriterMpi, a_run_killed_before_its_first_file_leaves_slots_that_the_next_on
   options.keep_last = 1;
   options.recycle = true;
   Writer writer = open(directory, options);
-  write_step(writer, Flow::checkpoint, 1);
+  write_files(writer, Flow::checkpoint, 1);
   writer.close();
   EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("slot.000"));
-  expect_step(directory.path(), Flow::checkpoint, 1);
+  expect_files(directory.path(), Flow::checkpoint, 1);
 }
 
 TEST(WriterMpi, options_checkpoint_append_and_analysis_append_say_which_steps_share_files) {
@@ -147,15 +147,15 @@ TEST(WriterMpi, options_checkpoint_append_and_analysis_append_say_which_steps_sh
   set_option(options, "analysis.append", "false");
   Writer writer = open(directory, options);
   for (std::int64_t step : {1, 2}) {
-    write_step(writer, Flow::checkpoint, step);
-    write_step(writer, Flow::analysis, step);
+    write_files(writer, Flow::checkpoint, step);
+    write_files(writer, Flow::analysis, step);
   }
   writer.close();
   EXPECT_THAT(names_in(directory.path() / "analysis" / "000" / "000"),
               ::testing::ElementsAre("000000001", "000000002"));
   EXPECT_EQ(names_in(directory.path() / "checkpoint").size(), static_cast<std::size_t>(size()));
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
-    for (std::int64_t step : {1, 2}) expect_step(directory.path(), flow, step);
+    for (std::int64_t step : {1, 2}) expect_files(directory.path(), flow, step);
   expect_sound(directory.path());
 }
 
@@ -172,15 +172,15 @@ TEST(WriterMpi, option_direct_io_stores_the_same_and_says_where_there_is_none) {
       return file::Verdict{refused ? EINVAL : 0, 0};
     });
     Writer writer = open(directory, options);
-    write_step(writer, Flow::checkpoint, 1);
-    write_step(writer, Flow::checkpoint, 2);
+    write_files(writer, Flow::checkpoint, 1);
+    write_files(writer, Flow::checkpoint, 2);
     writer.close();
     file::set_observer({});
     EXPECT_TRUE(asked);
     if (refused) {
       EXPECT_EQ(writer.notes().size(), 1u);
     }
-    for (std::int64_t step : {1, 2}) expect_step(directory.path(), Flow::checkpoint, step);
+    for (std::int64_t step : {1, 2}) expect_files(directory.path(), Flow::checkpoint, step);
     expect_sound(directory.path());
   }
 }
@@ -212,13 +212,13 @@ TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
     if (event.operation == file::Operation::write && event.offset >= 12288 && first == 0) first = event.offset;
     return file::Verdict{};
   });
-  write_step(writer, Flow::analysis, 1);
-  write_step(writer, Flow::analysis, 2);
+  write_files(writer, Flow::analysis, 1);
+  write_files(writer, Flow::analysis, 2);
   writer.close();
   file::set_observer({});
   EXPECT_GT(first, 0U);
   EXPECT_EQ(first % 4096, 0U);
-  for (std::int64_t step : {1, 2}) expect_step(directory.path(), Flow::analysis, step);
+  for (std::int64_t step : {1, 2}) expect_files(directory.path(), Flow::analysis, step);
   expect_sound(directory.path());
   Options wrong = usual();
   wrong.alignment = 12;
@@ -235,15 +235,15 @@ TEST(WriterMpi, option_sync_policy_says_when_files_are_synced_and_steps_are_dura
     options.sync_policy = policy;
     Syncs syncs;
     Writer writer = open(directory, options);
-    write_step(writer, Flow::checkpoint, 1);
-    write_step(writer, Flow::analysis, 1);
+    write_files(writer, Flow::checkpoint, 1);
+    write_files(writer, Flow::analysis, 1);
     EXPECT_EQ(syncs.count > 0, policy == SyncPolicy::step);
     EXPECT_EQ(writer.newest_durable(Flow::checkpoint).has_value(), policy != SyncPolicy::wait);
     writer.wait();
     EXPECT_EQ(syncs.count > 0, policy != SyncPolicy::none);
     EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 1);
     writer.close();
-    expect_step(directory.path(), Flow::checkpoint, 1);
+    expect_files(directory.path(), Flow::checkpoint, 1);
     expect_sound(directory.path());
   }
 }
@@ -253,16 +253,16 @@ TEST(WriterMpi, a_sync_that_fails_in_wait_loses_the_steps_since_the_last_one_on_
   Options options = usual();
   options.sync_policy = SyncPolicy::wait;
   Writer writer = open(directory, options);
-  write_step(writer, Flow::checkpoint, 1);
+  write_files(writer, Flow::checkpoint, 1);
   writer.wait();
-  write_step(writer, Flow::checkpoint, 2);
+  write_files(writer, Flow::checkpoint, 2);
   file::set_observer([](const file::Event& event) {
     return file::Verdict{event.operation == file::Operation::sync && rank() == 0 ? EIO : 0, 0};
   });
   EXPECT_THROW(writer.wait(), Error);
   file::set_observer({});
   EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 1);
-  write_step(writer, Flow::checkpoint, 3);
+  write_files(writer, Flow::checkpoint, 3);
   writer.close();
   EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 3);
 }
@@ -270,19 +270,19 @@ TEST(WriterMpi, a_sync_that_fails_in_wait_loses_the_steps_since_the_last_one_on_
 TEST(WriterMpi, a_step_that_failed_on_one_rank_and_was_followed_is_no_damage) {
   const testing::SharedDirectory directory;
   Writer writer = open(directory, usual());
-  write_step(writer, Flow::analysis, 1);
+  write_files(writer, Flow::analysis, 1);
   writer.wait();
   file::set_observer([](const file::Event& event) {
     return file::Verdict{event.operation == file::Operation::write && rank() == size() - 1 ? ENOSPC : 0, 0};
   });
   EXPECT_THROW(
       {
-        write_step(writer, Flow::analysis, 2);
+        write_files(writer, Flow::analysis, 2);
         writer.wait();
       },
       Error);
   file::set_observer({});
-  write_step(writer, Flow::analysis, 3);
+  write_files(writer, Flow::analysis, 3);
   writer.close();
   EXPECT_THAT(steps_in(directory.path(), Flow::analysis), ::testing::ElementsAre(1, 3));
   expect_sound(directory.path());
@@ -326,7 +326,7 @@ void crash_at_every_moment(Options options) {
     for (std::int64_t step = 1; step <= 4; ++step) {
       // This step takes the slot of the step before last.
       if (recycles(options) && step > 2) kept[static_cast<std::size_t>(step - 3)].until = log.done.size();
-      write_step(writer, Flow::checkpoint, step, 3);
+      write_files(writer, Flow::checkpoint, step, 3);
       writer.wait();
       kept.push_back({step, log.done.size(), ~std::size_t{0},
                       testing::read_all(store::open_step(directory.path(), Flow::checkpoint, step))});

@@ -17,7 +17,7 @@ using base::Kind;
 
 constexpr std::size_t with_tracer = 13, without_tracer = 9;
 
-std::string text_of(const std::filesystem::path& path) {
+std::string content_of(const std::filesystem::path& path) {
   const file::File file = file::open_read(path);
   std::string text(static_cast<std::size_t>(file::size(file)), '\0');
   file::pread_all(file, 0, std::as_writable_bytes(std::span(text)));
@@ -82,7 +82,7 @@ std::string list_directed_real(double value, int digits, int exponent_digits) {
 }  // namespace
 
 std::vector<BoundaryPoint> read_boundary(const std::filesystem::path& path, std::int32_t points) {
-  std::istringstream text(text_of(path));
+  std::istringstream text(content_of(path));
   std::vector<BoundaryPoint> boundary;
   std::vector<bool> named(static_cast<std::size_t>(points), false);
   std::string line;

@@ -9,6 +9,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/described.hpp"
 #include "octavo/store/store.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/store_fixture.hpp"
 
 namespace octavo::store {
@@ -16,6 +17,7 @@ namespace {
 
 using base::Error;
 using base::Kind;
+using testing::kind_of;
 using testing::plan_of;
 using testing::random_step;
 using testing::read_all;
@@ -23,17 +25,6 @@ using testing::same_parts;
 using testing::Step;
 using testing::TemporaryDirectory;
 using testing::write_step;
-
-template <class F>
-Kind kind_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return Kind::interrupted;
-}
 
 TEST(Read, single_precision_rounds_doubles_and_says_so) {
   Step step = random_step(4);

@@ -16,13 +16,13 @@
 namespace octavo::verbs {
 namespace {
 
-struct Cell {
+struct SampledCell {
   int part = 0;
   bool refined = false;
   std::vector<double> values;  ///< all fields
 };
 /// All owned cells of all parts, by level index and position.
-using Cells = std::vector<std::map<mesh::Coordinate, Cell>>;
+using Cells = std::vector<std::map<mesh::Coordinate, SampledCell>>;
 
 Cells cells_of(const mesh::Dataset& dataset) {
   Cells cells(dataset.levels.size());
@@ -34,7 +34,7 @@ Cells cells_of(const mesh::Dataset& dataset) {
     for (std::size_t l = 0; l < tree.refined.size(); ++l) {
       for (std::size_t i = 0; i < at.size(); ++i, ++value) {
         if (!tree.owned[l][i]) continue;
-        Cell cell{p, tree.refined[l][i], {}};
+        SampledCell cell{p, tree.refined[l][i], {}};
         for (const mesh::Field& field : part.fields) cell.values.push_back(field.as<double>()[value]);
         EXPECT_TRUE(cells[l].emplace(at[i], cell).second) << "a cell is owned twice";
       }
