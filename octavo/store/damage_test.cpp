@@ -6,6 +6,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/scan.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/store_fixture.hpp"
 
 namespace octavo::store {
@@ -100,17 +101,18 @@ TEST(Damage, verify_quick_reads_footers_and_tables_only) {
   }
 }
 
-TEST(Damage, verify_finds_a_flipped_bit_in_every_byte) {
+TEST(Damage, verify_finds_a_flipped_bit_wherever_it_is) {
   const TwoSteps two;
   for (const fs::path& path : two.files()) {
     const auto sound = testing::file_bytes(path);
     const file::File file = file::open_write(path);
-    for (std::size_t i = 0; i < sound.size(); ++i) {
+    // A stride that is prime to 8 takes all bits in turn.
+    for (std::size_t i = 0; i < sound.size(); i += testing::is_long() ? 1U : 5U) {
       const auto flipped = static_cast<std::byte>(sound[i] ^ (1 << (i % 8)));
       file::pwrite_all(file, i, {&flipped, 1});
       const std::string what = path.filename().string() + " byte " + std::to_string(i);
       EXPECT_TRUE(finds_damage(two.store)) << what;
-      if (i % 16 == 0) expect_no_wrong_values(two, what);
+      if (i % 15 == 0) expect_no_wrong_values(two, what);
       const auto original = static_cast<std::byte>(sound[i]);
       file::pwrite_all(file, i, {&original, 1});
     }

@@ -13,6 +13,7 @@
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/store/read/scan.hpp"
 #include "tests/support/crash_disk.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/triangle_runs.hpp"
 
@@ -27,10 +28,9 @@ using store::Flow;
 using testing::Done;
 using testing::everyone;
 using testing::Fate;
+using testing::is_long;
 using testing::rank;
 using testing::size;
-
-bool is_long() { return std::getenv("OCTAVO_LONG") != nullptr; }
 
 std::int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
