@@ -150,11 +150,21 @@ def restart(run: Run, words: str, checkpoint: Path, ranks: int) -> None:
         run.trial.check(name, False, str(stopped))
 
 
-def energies(folder: Path) -> list[float]:
-    """Returns the total energy of each step, as Flash-X writes it into its file of integrals."""
+def integrals(folder: Path) -> np.ndarray:
+    """Returns what Flash-X writes into its file of integrals: a row a step, time first."""
     lines = (folder / "sedov.dat").read_text().splitlines()
-    column = lines[0].split().index("E_total") - (1 if lines[0].startswith("#time") else 0)
-    return [float(line.split()[column]) for line in lines if not line.lstrip().startswith("#")]
+    return np.array([[float(word) for word in line.split()] for line in lines if not line.lstrip().startswith("#")])
+
+
+def energy_error(run: Run, folder: Path) -> tuple[float, float]:
+    """Returns the total energy that Flash-X found at its restart, and how far it is from that of the uninterrupted run
+    at that time."""
+    column = (run.folder / "sedov.dat").read_text().splitlines()[0].split().index("E_total")
+    whole, found = integrals(run.folder), integrals(folder)[0]
+    at = np.argmin(np.abs(whole[:, 0] - found[0]))
+    if whole[at, 0] != found[0]:
+        raise judge.Stopped(f"the restart's time {found[0]!r} is none of the uninterrupted run")
+    return float(found[column]), float(abs(found[column] / whole[at, column] - 1))
 
 
 def continues(run: Run, words: str, checkpoint: Path, ranks: int, levels: int) -> None:
@@ -164,8 +174,7 @@ def continues(run: Run, words: str, checkpoint: Path, ranks: int, levels: int) -
         folder.mkdir(exist_ok=True)
         shutil.copy(checkpoint, folder / "sedov_hdf5_chk_0001")
         advance(run, folder, ranks, last_step=24, levels=levels, restart=True)
-        found, expected = energies(folder)[0], energies(run.folder)[20]
-        error = abs(found / expected - 1)
+        found, error = energy_error(run, folder)
         run.trial.check(name, error < 1e-12, f"E_total {found:.15g}, {error:.1e} from the uninterrupted run's")
     except judge.Stopped as stopped:
         run.trial.check(name, False, str(stopped))
@@ -183,7 +192,7 @@ def relayed(run: Run, source: Path) -> Path:
     folder = run.folder.parent / "from-relay"
     folder.mkdir()
     out = folder / "sedov_hdf5_chk_0001"
-    judge.run([judge.PYTHON, judge.HERE / "relay.py", source, out, "flash"], folder, "relay.log", 3)
+    judge.relay(folder, source, out, "flash", 3)
     return out
 
 
@@ -236,14 +245,14 @@ def controls(run: Run, source: Path) -> None:
     run.trial.check(run.name("control: one bit of one density"), wrong == ["dens"], ", ".join(wrong))
 
 
-def has_particles(program: Path, folder: Path) -> bool:
-    """A build without particles does not know their parameters and has no such text in the program."""
+def has_particles(program: Path) -> bool:
+    """Returns whether the program knows the parameters of particles: one built without them stops at such a parameter."""
     return b"pt_initialxmin" in program.read_bytes().lower()
 
 
 def try_program(trial: judge.Trial, program: Path) -> None:
     label = program.parent.name
-    tracers = has_particles(program, trial.folder)
+    tracers = has_particles(program)
     run = Run(trial, program, tracers, trial.folder / label / "native", label)
     advance(run, run.folder, 2)
     source = run.checkpoint(1)

@@ -101,6 +101,11 @@ def octavo(folder: Path, *words: object, ranks: int = 0) -> str:
     return run([OCTAVO, *words], folder, f"octavo-{verb}-{count}.log", ranks)
 
 
+def relay(folder: Path, source: Path, out: Path, kind: str, ranks: int) -> None:
+    """Restarts from `source` on some ranks and writes it again with the engine: as a store, or as files of a code."""
+    run([PYTHON, HERE / "relay.py", source, out, kind], folder, "relay.log", ranks)
+
+
 @dataclass
 class Difference:
     """How far two outputs differ: `octavo diff` in one figure."""
