@@ -89,7 +89,7 @@ def run(
             raise Stopped(f"no end after {seconds:g} s, see {path}") from None
     text = path.read_text(errors="replace")
     if code and not any_code:
-        last = next((line for line in reversed(text.splitlines()) if line.strip()), "nothing printed")
+        last = next((line for line in reversed(text.splitlines()) if line.strip(" -")), "nothing printed")
         raise Stopped(f"exit code {code}: {last.strip()[:160]} (see {path})")
     return text
 
