@@ -8,12 +8,10 @@ uninterrupted run: the mesh leaf by leaf, all values, all particles.
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import re
 import shutil
-import struct
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,7 +40,6 @@ class Setup:
     tolerance: float = GAS
     inputs: Callable[[Path], None] | None = None  # writes further files that RAMSES reads
     other_codes: bool = False  # also through checkpoints of AMReX and FLASH
-    repack: bool = True  # its ordering can be made for another number of domains
 
 
 def write_ball(folder: Path) -> None:
@@ -57,25 +54,6 @@ def write_ball(folder: Path) -> None:
     (folder / "ic_part").write_text("\n".join(lines) + "\n")
 
 
-def write_waves(folder: Path) -> None:
-    """Writes grafic files of 16^3 cells: growing waves along each axis, 20 Mpc long, at expansion factor 0.02."""
-    edge, spacing, start, matter, vacuum, hubble = 16, 1.25, 0.02, 0.3, 0.7, 70.0
-    header = struct.pack("<3i8f", edge, edge, edge, spacing, 0, 0, 0, start, matter, vacuum, hubble)
-    wave = [math.sin(2 * math.pi * (i + 0.5) / edge) for i in range(edge)]
-    slope = [math.cos(2 * math.pi * (i + 0.5) / edge) for i in range(edge)]
-    values = {
-        "ic_deltab": lambda x, y, z: -0.05 * (slope[x] + slope[y] + slope[z]),
-        "ic_velcx": lambda x, y, z: 30 * wave[x],
-        "ic_velcy": lambda x, y, z: 30 * wave[y],
-        "ic_velcz": lambda x, y, z: 30 * wave[z],
-    }
-    for name, value in values.items():
-        planes = [[value(x, y, z) for y in range(edge) for x in range(edge)] for z in range(edge)]
-        records = [header, *(struct.pack(f"<{edge * edge}f", *plane) for plane in planes)]
-        marked = [struct.pack("<i", len(r)) + r + struct.pack("<i", len(r)) for r in records]
-        (folder / name).write_bytes(b"".join(marked))
-
-
 PERIODIC_BOX = """
 &AMR_PARAMS
 levelmin=4, levelmax=6, ngridmax=60000, nexpand=1, boxlen=1.0{particles}
@@ -86,23 +64,6 @@ interpol_var=0, interpol_type=2
 /
 &HYDRO_PARAMS
 gamma=1.4, courant_factor=0.8, slope_type=1, riemann='{riemann}'
-/
-"""
-
-BLAST = """
-&AMR_PARAMS
-levelmin=5, levelmax=8, ngridmax=20000, nexpand=1, boxlen=1.0
-/
-&INIT_PARAMS
-nregion=2, region_type='square','square', exp_region=10,2
-x_center=0.5,0.4, y_center=0.5,0.6, length_x=10,0.1, length_y=10,0.1
-d_region=1,1, p_region=0.1,10
-/
-&REFINE_PARAMS
-err_grad_d=0.05, err_grad_p=0.05, interpol_var=0, interpol_type=2
-/
-&HYDRO_PARAMS
-gamma=1.4, courant_factor=0.8, slope_type=1, riemann='hllc'
 /
 """
 
@@ -151,23 +112,6 @@ epsilon=1d-4
         inputs=write_ball,
     ),
     Setup(
-        "cosmology",
-        3,
-        "hydro",
-        PERIODIC_BOX.format(refine="m_refine=6*8", riemann="hllc", particles=", npartmax=20000")
-        + """
-&INIT_PARAMS
-filetype='grafic', initfile(1)='.'
-/
-""",
-        "cosmo=.true., hydro=.true., pic=.true., poisson=.true., nsubcycle=2*1,10*2, nremap=2",
-        4,
-        3,
-        (2, 4),
-        GRAVITY,
-        inputs=write_waves,
-    ),
-    Setup(
         "implosion-in-walls",
         2,
         "hydro",
@@ -195,44 +139,6 @@ gamma=1.4, courant_factor=0.8, slope_type=2, riemann='hllc'
         20,
         4,
         (2, 3),
-    ),
-    Setup(
-        "blast-planar",
-        2,
-        "hydro",
-        BLAST,
-        "hydro=.true., nsubcycle=10*2, nremap=3, ordering='planar'",
-        10,
-        4,
-        (6,),
-    ),
-    Setup(
-        "blast-bisection",
-        2,
-        "hydro",
-        BLAST,
-        "hydro=.true., nsubcycle=10*2, nremap=3, ordering='bisection'",
-        10,
-        4,
-        (),
-        repack=False,
-    ),
-    Setup(
-        "magnetic-blast",
-        3,
-        "mhd",
-        PERIODIC_BOX.format(refine="err_grad_p=0.2, err_grad_d=0.2", riemann="hlld", particles="")
-        + """
-&INIT_PARAMS
-nregion=2, region_type='square','square', exp_region=10,2
-x_center=0.5,0.5, y_center=0.5,0.5, z_center=0.5,0.5, length_x=10,0.2, length_y=10,0.2, length_z=10,0.2
-d_region=1,1, p_region=0.1,10, A_region=0.7,0.7, B_region=0.7,0.7, C_region=0,0
-/
-""",
-        "hydro=.true., nsubcycle=10*2, nremap=3",
-        5,
-        4,
-        (2, 8),
     ),
 ]
 
@@ -320,25 +226,19 @@ def on_other_ranks(run: Run, source: Path) -> None:
     home = run.setup.ranks
     for ranks in run.setup.others:
         restart_converted(run, f"{home} to {ranks} ranks", source, ranks)
-    if not run.setup.others:
-        return
     last = run.setup.others[-1]
     there = folder_for(run, f"{home} to {last} ranks") / "output_00002"
     restart_converted(run, f"{last} back to {home} ranks", there, home)
 
 
 def through_a_store(run: Run, source: Path) -> None:
-    """Converts to a store, repacks it to other domains, and makes outputs of both; and of a store that 2 ranks wrote."""
-    store, packed, relayed = (run.folder.parent / f"{name}.octavo" for name in ("run", "packed", "relayed"))
+    """Converts to a store, repacks it to other domains, and makes outputs of both."""
+    store, packed = (run.folder.parent / f"{name}.octavo" for name in ("run", "packed"))
     judge.octavo(run.folder, "convert", source, store)
     judge.octavo(run.folder, "verify", store)
     restart_converted(run, "through a store", store, run.setup.ranks)
-    if not run.setup.repack:
-        return
     judge.octavo(run.folder, "repack", store, packed, "--domains", "3")
     restart_converted(run, "through a store repacked to 3 domains, 3 ranks", packed, 3)
-    judge.relay(run.folder, source, relayed, "store", 2)
-    restart_converted(run, "restart on 2 ranks and Writer to a store, 3 ranks", relayed, 3)
 
 
 def through_other_codes(run: Run, source: Path) -> None:
