@@ -4,6 +4,7 @@
 #   make test                                all tests, under 25 minutes on 2 cores
 #
 #   make install-library PREFIX=DIR          the C, C++ and Fortran library, for other programs
+#   make try-ramses RAMSES=TREE              a real code, built by you, restarts from Octavo's files
 #
 # and: make (build only), make test-long, make golden, make bench, make format, make lint, make clean.
 
@@ -47,6 +48,14 @@ demo: install
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_demo
 	@scripts/demo-sedov
 	@scripts/demo $(INPUT)
+
+# Trials with real codes that you have built (docs/compatibility.md): RAMSES=TREE, AMREX=TREE, FLASH=FOLDER, TELEMAC=TREE.
+# Without programs they print a line SKIP. Runs stand in build/try, or in $OCTAVO_TRY.
+TRIALS := try-ramses try-amrex try-flash try-telemac
+.PHONY: try $(TRIALS)
+try: $(TRIALS)
+$(TRIALS): try-%: install
+	@$(PYTHON) scripts/try/$*.py
 
 build-tests: setup-test
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=ON -DOCTAVO_BENCH=ON -- all
