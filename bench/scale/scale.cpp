@@ -10,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 
 #include "octavo/file/imitated.hpp"
 #include "octavo/ranks/deliver.hpp"
+#include "octavo/ranks/key_share.hpp"
 #include "programs.hpp"
 #include "simulated.hpp"
 
@@ -156,6 +158,47 @@ bool delivers(int ranks) {
   return good;
 }
 
+// Ranks have keys all over the range, some many times, some none, and share them. Returns whether the shares are those
+// that sorting all keys gives, and whether each rank finds the owners of its keys.
+bool shares_keys(int ranks, int keys_a_rank) {
+  constexpr int bits = 10;
+  std::mt19937 random(static_cast<unsigned>(41 * ranks + keys_a_rank));
+  std::vector<std::vector<base::WideKey>> keys(static_cast<std::size_t>(ranks));
+  std::vector<base::WideKey> sorted;
+  for (std::size_t rank = 0; rank < keys.size(); ++rank)
+    for (int i = 0; i < keys_a_rank && rank % 5 != 3; ++i) {
+      keys[rank].push_back(random() % 7 == 0 ? 600 : random() % 512 + random() % 512);
+      sorted.push_back(keys[rank].back());
+    }
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<base::WideKey> bounds(keys.size() + 1, 1 << bits);
+  bounds[0] = 0;
+  const auto cuts = base::KeySearch::cuts(std::ssize(sorted), ranks);
+  for (std::size_t i = 0; i < cuts.size(); ++i) bounds[i + 1] = sorted[static_cast<std::size_t>(cuts[i])];
+  bool good = true;
+  simulated::simulate({ranks, ranks}, [&](int rank) {
+    const auto& mine = keys[static_cast<std::size_t>(rank)];
+    const ranks::KeyShare share =
+        ranks::find_share(MPI_COMM_WORLD, bits, std::ssize(mine), [&](base::KeyCounts& counts) {
+          for (const base::WideKey key : mine) counts.count_one(key, 1);
+        });
+    std::vector<ranks::KeyStretch> stretches;
+    for (const base::WideKey key : mine) stretches.push_back({key, key + key % 3});
+    std::vector<int> found, expected;
+    for (const ranks::KeyOwner& owner : ranks::owners_of(MPI_COMM_WORLD, share, stretches)) found.push_back(owner.rank);
+    for (int other = 0; other < ranks; ++other) {
+      const base::WideKey begin = bounds[static_cast<std::size_t>(other)],
+                          end = bounds[static_cast<std::size_t>(other) + 1];
+      if (begin < end && std::any_of(stretches.begin(), stretches.end(),
+                                     [&](const auto& one) { return one.first < end && one.last >= begin; }))
+        expected.push_back(other);
+    }
+    const auto own = bounds.begin() + rank;
+    if (share.begin != own[0] || share.end != own[1] || found != expected) good = false;
+  });
+  return good;
+}
+
 // Real ranks must make the same calls and file operations as virtual ones. Collective.
 int check() {
   PMPI_Init(nullptr, nullptr);
@@ -181,6 +224,12 @@ int check() {
         std::cout << "parcels among " << virtually << " ranks: LOST\n";
         differs = 1;
       }
+    for (int virtually = 1; virtually < 40; ++virtually)
+      for (const int keys : {0, 1, 30})
+        if (!shares_keys(virtually, keys)) {
+          std::cout << "shares of " << keys << " keys of each of " << virtually << " ranks: WRONG\n";
+          differs = 1;
+        }
   }
   PMPI_Bcast(&differs, 1, MPI_INT, 0, MPI_COMM_WORLD);
   PMPI_Finalize();
@@ -280,9 +329,10 @@ void print_restart(const std::string& name, const Machine& machine, int parts) {
   print_messages(name, machine.ranks, run_on(machine, restart, run));
 }
 
-// A whole restart on another number of ranks holds the bounds of all shares on each rank, so that more virtual ranks
-// than this do not fit into memory.
-constexpr int most_other_ranks = 2048, most_restarting = 60000;
+// Virtual ranks that restart hold their parts all at once, 30 kB each. More than this do not fit into memory.
+constexpr int most_restarting = 60000;
+// Those that restart on another number of ranks exchange some hundred messages each.
+constexpr int most_other_ranks = 2048;
 
 void print_all_messages(const Asked& asked) {
   std::cout << "Messages and memory, at the busiest rank; one cell a rank\n\n";
@@ -386,17 +436,20 @@ int growth() {
     const Folder folder;
     Run run{folder.path / "written", options_of(1), 1};
     std::vector<std::int64_t> found{run_on({ranks, 64}, write_checkpoints, run).heap};
-    run.store = folder.path / "made";
-    make_store(run.store, ranks, 16);
-    found.push_back(run_on({ranks, 64}, restart, run).heap);
+    for (const int parts : {ranks, ranks / 2 * 3}) {
+      run.store = folder.path / std::to_string(parts);
+      make_store(run.store, parts, 16);
+      found.push_back(run_on({ranks, 64}, restart, run).heap);
+    }
     return found;
   };
   const auto few = heaps(128), many = heaps(2048);
   int grows = 0;
   for (std::size_t i = 0; i < few.size(); ++i) {
     const bool fits = many[i] <= few[i] + 1024;
-    std::cout << (i == 0 ? "a writer" : "a restart on as many ranks") << ": " << sized(few[i]) << " a rank of 128, "
-              << sized(many[i]) << " of 2048" << (fits ? "" : ": GROWS") << "\n";
+    const char* name = std::array{"a writer", "a restart on as many ranks", "a restart on others"}.at(i);
+    std::cout << name << ": " << sized(few[i]) << " a rank of 128, " << sized(many[i]) << " of 2048"
+              << (fits ? "" : ": GROWS") << "\n";
     if (!fits) grows = 1;
   }
   return grows;

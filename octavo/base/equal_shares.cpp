@@ -1,11 +1,20 @@
 #include "octavo/base/equal_shares.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace octavo::base {
 
+void KeyCounts::begin(std::vector<WideKey> lows, int left, int taken) {
+  lows_ = std::move(lows);
+  left_ = left;
+  taken_ = taken;
+  counts_.assign(lows_.size() << taken_, 0);
+}
+
 KeySearch::KeySearch(std::span<const std::int64_t> positions, int bits, std::size_t most_counters)
-    : left_(bits), most_counters_(most_counters) {
+    : most_counters_(most_counters) {
+  left_ = bits;
   for (const std::int64_t position : positions) searches_.push_back({position, 0, 0});
 }
 
@@ -16,15 +25,14 @@ std::vector<std::int64_t> KeySearch::cuts(std::int64_t keys, std::int64_t shares
 }
 
 void KeySearch::begin_round() {
-  lows_.clear();
+  std::vector<WideKey> lows;
   for (const Search& search : searches_)
-    if (lows_.empty() || lows_.back() != search.low) lows_.push_back(search.low);
-  const std::size_t each = std::max<std::size_t>(2, most_counters_ / lows_.size());
-  taken_ = std::min(left_, static_cast<int>(std::bit_width(each)) - 1);
-  counts_.assign(lows_.size() << taken_, 0);
+    if (lows.empty() || lows.back() != search.low) lows.push_back(search.low);
+  const std::size_t each = std::max<std::size_t>(2, most_counters_ / lows.size());
+  begin(std::move(lows), left_, std::min(left_, static_cast<int>(std::bit_width(each)) - 1));
 }
 
-void KeySearch::count_one(WideKey key, std::int64_t weight) {
+void KeyCounts::count_one(WideKey key, std::int64_t weight) {
   const auto after = std::upper_bound(lows_.begin(), lows_.end(), key);
   if (after == lows_.begin()) return;
   const auto i = static_cast<std::size_t>(after - lows_.begin()) - 1;
@@ -32,7 +40,7 @@ void KeySearch::count_one(WideKey key, std::int64_t weight) {
   if (above >> left_ == 0) counts_[(i << taken_) + static_cast<std::size_t>(above >> (left_ - taken_))] += weight;
 }
 
-bool KeySearch::asks_for(WideKey first, WideKey last) const {
+bool KeyCounts::asks_for(WideKey first, WideKey last) const {
   const auto after = std::upper_bound(lows_.begin(), lows_.end(), last);
   return after != lows_.begin() && (first <= *(after - 1) || (first - *(after - 1)) >> left_ == 0);
 }

@@ -14,9 +14,12 @@ struct Parcel {
 };
 
 /// Collective. Delivers each parcel to its rank; returns those for this rank by sender, and those of one sender in its
-/// order. Parcels go from half to half of the ranks (Fox et al., "Solving Problems on Concurrent Processors", 1988, the
-/// crystal router): a rank sends log2(ranks) messages at most and has no table of ranks; a parcel for many ranks is
-/// copied where their ways part. So it suits few small parcels a rank, which pass through other ranks.
+/// order. Parcels go from half to half of the ranks (halves.hpp); a parcel for many ranks is copied where their ways
+/// part. So it suits few small parcels a rank, which pass through other ranks.
 std::vector<Parcel> deliver(MPI_Comm comm, std::vector<Parcel> parcels);
+
+/// Collective. The same for large parcels for one rank each: only their sizes pass through other ranks, and their bytes
+/// go straight.
+std::vector<Parcel> deliver_straight(MPI_Comm comm, std::vector<Parcel> parcels);
 
 }  // namespace octavo::ranks

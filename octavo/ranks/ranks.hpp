@@ -5,5 +5,7 @@
 
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/deliver.hpp"
+#include "octavo/ranks/halves.hpp"
+#include "octavo/ranks/key_share.hpp"
 #include "octavo/ranks/route.hpp"
 #include "octavo/ranks/world.hpp"

@@ -131,9 +131,8 @@ std::vector<mesh::Particles> cut_species(const mesh::Dataset& dataset, const Rec
                                          const Recut::Range& range, const mesh::Particles& species) {
   const auto numbers = recut.numbers.find(species.species);
   if (numbers == recut.numbers.end()) return split_particles(species, dataset.header, only(recut.plan, range));
-  const auto all = deal_particles(species, numbers->second[static_cast<std::size_t>(old_part)], numbers->second.back(),
-                                  static_cast<int>(recut.plan.bounds.size()) - 1);
-  return {all.begin() + range.first, all.begin() + range.last + 1};
+  return deal_particles(species, numbers->second[static_cast<std::size_t>(old_part)], numbers->second.back(),
+                        static_cast<int>(recut.plan.bounds.size()) - 1, range.first, range.last + 1);
 }
 
 Recut::Range range_of_particles(const mesh::Dataset& dataset, const Recut& recut, int part) {

@@ -4,23 +4,12 @@
 
 #include "octavo/mesh/tree/finer.hpp"
 #include "octavo/mesh/tree/merge.hpp"
+#include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/deliver.hpp"
 #include "octavo/step/regrid.hpp"
 
 namespace octavo::engine {
 namespace {
-
-// The parts that may own one of the cells; `keys` are sorted.
-std::vector<int> parts_with(const Shares& shares, const std::vector<mesh::CurveKey>& keys) {
-  std::vector<int> parts;
-  for (std::size_t range = 0; range < shares.of_part.size(); ++range) {
-    const KeyRange& stretch = shares.of_part[range];
-    const int part = static_cast<int>(range / shares.stretches);
-    if (!parts.empty() && parts.back() == part) continue;
-    const auto first = std::lower_bound(keys.begin(), keys.end(), stretch.first);
-    if (first != keys.end() && *first <= stretch.last) parts.push_back(part);
-  }
-  return parts;
-}
 
 mesh::Part only_mesh(const mesh::Dataset& dataset, int part) {
   mesh::Request request;
@@ -28,32 +17,64 @@ mesh::Part only_mesh(const mesh::Dataset& dataset, int part) {
   return dataset.read(part, request);
 }
 
-// split() gives three parts: the middle one is the share.
+// split() gives three parts: all before the share, the share, all after it.
 mesh::Part share_of(const mesh::Part& part, const mesh::SplitPlan& plan, int rank) {
-  return std::move(mesh::split(std::span(&part, 1), only_share(plan, rank))[1]);
+  mesh::SplitPlan mine = plan;
+  const auto r = static_cast<std::size_t>(rank);
+  mine.bounds = {plan.bounds.front(), plan.bounds[r], plan.bounds[r + 1], plan.bounds.back()};
+  return std::move(mesh::split(std::span(&part, 1), mine)[1]);
+}
+
+// The stretches that hold the keys of cells of a level.
+std::vector<KeyRange> stretches_of_cells(const mesh::SplitPlan& plan, const std::vector<mesh::Index3>& cells) {
+  constexpr std::size_t most = 64;
+  std::vector<KeyRange> keys;
+  for (const mesh::Index3& at : cells) {
+    const mesh::Coordinate place{static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]),
+                                 static_cast<std::uint32_t>(at[2])};
+    const mesh::CurveKey key = centre_key(plan.curve, plan.dim, plan.bits, plan.bits, place);
+    keys.push_back({key, key});
+  }
+  return stretches_of(std::move(keys), most);
+}
+
+// Collective. The parts that may own a cell in the stretches: those that the owners of the stretches read for their
+// shares.
+std::vector<int> parts_beside(MPI_Comm comm, StepParts& step, const Shares& shares,
+                              const std::vector<KeyRange>& stretches) {
+  std::vector<ranks::Parcel> asked;
+  for (const ranks::KeyOwner& owner : owners_of(comm, shares, stretches)) asked.push_back({owner.rank, {}, 0});
+  std::vector<std::pair<int, int>> told;
+  for (const ranks::Parcel& asker : ranks::deliver(comm, std::move(asked)))
+    for (const int part : shares.parts) told.emplace_back(asker.rank, part);
+  std::vector<int> parts = tell_parts(comm, step, told);
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
 }
 
 }  // namespace
 
-mesh::Part refine_share(const StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
-                        const mesh::Request& request) {
+mesh::Part refine_share(MPI_Comm comm, StepParts& step, const Shares& shares, mesh::Part part,
+                        const RestartOptions& options, const mesh::Request& request) {
   const int level = finest_level(shares);
   const mesh::FillOptions how{options.fill_by, step.dataset.header.periodic, step::cell_edges(step.dataset.header),
                               mesh::specific_of(step.dataset.header, options.per_mass)};
-  const auto cells = mesh::cells_beside(mesh::octree_of(part), level, how.periodic);
-  std::vector<mesh::CurveKey> keys;
-  for (const mesh::Index3& at : cells) {
-    const mesh::Coordinate place{static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]),
-                                 static_cast<std::uint32_t>(at[2])};
-    keys.push_back(centre_key(shares.plan.curve, shares.plan.dim, shares.plan.bits, shares.plan.bits, place));
-  }
-  std::sort(keys.begin(), keys.end());
-  std::vector<mesh::Part> beside;
-  for (const int p : parts_with(shares, keys)) {
-    mesh::Part found = mesh::only_cells(step.dataset.read(p, request), level, cells);
-    if (mesh::owns_any(found)) beside.push_back(std::move(found));
-  }
-  return mesh::refine_level(std::move(part), std::move(beside), level, options.refine, how);
+  std::vector<mesh::Index3> cells;
+  std::vector<KeyRange> stretches;
+  ranks::agree(comm, [&] {
+    cells = mesh::cells_beside(mesh::octree_of(part), level, how.periodic);
+    stretches = stretches_of_cells(shares.plan, cells);
+  });
+  const std::vector<int> parts = parts_beside(comm, step, shares, stretches);
+  ranks::agree(comm, [&] {
+    std::vector<mesh::Part> beside;
+    for (const int p : parts) {
+      if (!mesh::owns_any(mesh::only_cells(only_mesh(step.dataset, p), level, cells))) continue;
+      beside.push_back(mesh::only_cells(step.dataset.read(p, request), level, cells));
+    }
+    part = mesh::refine_level(std::move(part), std::move(beside), level, options.refine, how);
+  });
+  return part;
 }
 
 Reblocked read_blocks(const StepParts& step, const RestartOptions& options, int ranks, int rank,

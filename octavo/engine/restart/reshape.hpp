@@ -9,10 +9,10 @@ namespace octavo::engine {
 inline int finest_level(const Shares& shares) { return shares.plan.bits - shares.plan.root_bits; }
 
 /// Reads this rank's part and refines the leaves of the finest level `options.refine` times. The values are bit for bit
-/// those that mesh::refine_leaves gives for the whole mesh. Reads all parts that hold cells within two cells of this
-/// one. Not collective.
-mesh::Part refine_share(const StepParts& step, const Shares& shares, mesh::Part part, const RestartOptions& options,
-                        const mesh::Request& request);
+/// those that mesh::refine_leaves gives for the whole mesh. Collective: other ranks say which parts hold cells within
+/// two cells of this one, and this rank reads their meshes, and the values of those that do.
+mesh::Part refine_share(MPI_Comm comm, StepParts& step, const Shares& shares, mesh::Part part,
+                        const RestartOptions& options, const mesh::Request& request);
 
 /// A step as a tree of blocks of `options.block` (step::regrid), shared among the ranks.
 struct Reblocked {

@@ -52,8 +52,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
   if (mine.fills != 0)
     out.notes.push_back(std::to_string(mine.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");
-  Shares shares;
-  shares.plan = mine.plan;
+  const Shares shares = shares_of(comm, mine.plan);
   if (options.particles) mine.part.particles = read_particles(comm, step, shares, mine.header);
   out.header = mine.header;
   return std::move(mine.part);
@@ -94,9 +93,7 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
     if (options.particles) part.particles = read_particles(comm, step, shares, step.dataset.header);
   }
   request.particles = false;
-  if (options.refine > 0) know_all(comm, step);
-  if (options.refine > 0)
-    ranks::agree(comm, [&] { part = refine_share(step, shares, std::move(part), options, request); });
+  if (options.refine > 0) part = refine_share(comm, step, shares, std::move(part), options, request);
   keep_asked(part, options);
   return part;
 }

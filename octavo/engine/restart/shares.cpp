@@ -14,7 +14,8 @@
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/walk.hpp"
 #include "octavo/ranks/communicator.hpp"
-#include "octavo/ranks/route.hpp"
+#include "octavo/ranks/deliver.hpp"
+#include "octavo/ranks/halves.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -23,9 +24,7 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-// The stretches of all parts, which every rank holds if shares are refined, take at most 8 MiB, however many parts
-// there are.
-constexpr std::size_t most_stretches = 64, most_of_all = std::size_t{1} << 18;
+constexpr std::size_t most_stretches = 64;
 
 base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
 CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
@@ -33,28 +32,25 @@ CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 6
 // Gathers the keys of cells, in any order, as a bounded number of stretches.
 class Stretches {
  public:
-  explicit Stretches(std::size_t most) : most_(most) { keys_.reserve(held); }
   void add(const CurveKey& key) {
     if (keys_.size() == held) keys_ = reduced(held / 4);
     keys_.push_back({key, key});
   }
-  std::vector<KeyRange> result() && { return stretches_of(std::move(keys_), most_); }
+  std::vector<KeyRange> result() && { return stretches_of(std::move(keys_), most_stretches); }
 
  private:
   static constexpr std::size_t held = 128 * most_stretches;
   std::vector<KeyRange> reduced(std::size_t most) {
     auto fewer = stretches_of(std::move(keys_), most);
     std::erase_if(fewer, [](const KeyRange& range) { return range.last < range.first; });
-    fewer.reserve(held);
     return fewer;
   }
-  std::size_t most_;
   std::vector<KeyRange> keys_;
 };
 
 // The stretches that hold the keys of the centres of all owned cells.
-std::vector<KeyRange> stretches_of_tree(const mesh::Octree& tree, const mesh::SplitPlan& plan, std::size_t most) {
-  Stretches stretches(most);
+std::vector<KeyRange> stretches_of_tree(const mesh::Octree& tree, const mesh::SplitPlan& plan) {
+  Stretches stretches;
   mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
     if (tree.owned[static_cast<std::size_t>(level)][cell])
       stretches.add(centre_key(plan.curve, plan.dim, plan.bits, plan.root_bits + level, at));
@@ -75,30 +71,24 @@ std::array<base::WideKey, 2> keys_in(const mesh::SplitPlan& plan, int level, con
   return {first, first + ((base::WideKey{1} << (plan.dim * (plan.bits - depth))) - 1)};
 }
 
-// Bound m is the key that would be at position total * m / ranks if the leaves of all ranks were sorted. We recompute
-// the keys in each round, because a list of them is larger than the values of a field.
-void find_bounds(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined, mesh::SplitPlan& plan) {
-  constexpr std::size_t counters = 4096;
-  const auto ranks = static_cast<std::size_t>(ranks::size_of(comm));
-  std::int64_t total = 0;
+// The share of rank m begins at the key that would be at position total * m / ranks if the leaves of all ranks were
+// sorted. We recompute the keys in each round, because a list of them is larger than the values of a field.
+ranks::KeyShare find_own_keys(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined,
+                              const mesh::SplitPlan& plan) {
+  std::int64_t leaves = 0;
   for (const mesh::Octree& tree : trees)
     for (int level = 0; level < num_levels(tree); ++level)
-      total += static_cast<std::int64_t>(num_owned_leaves(tree, level)) * weight_of(plan, level, refined);
-  MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
-  plan.bounds.assign(ranks + 1, mesh::curve_end(plan.dim, plan.bits));
-  plan.bounds[0] = {};
-  const auto positions = base::KeySearch::cuts(total, static_cast<std::int64_t>(ranks));
-  const auto found = ranks::find_keys(comm, {positions, plan.dim * plan.bits, counters}, [&](base::KeySearch& search) {
+      leaves += static_cast<std::int64_t>(num_owned_leaves(tree, level)) * weight_of(plan, level, refined);
+  return ranks::find_share(comm, plan.dim * plan.bits, leaves, [&](base::KeyCounts& counts) {
     for (const mesh::Octree& tree : trees)
       mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
         const auto l = static_cast<std::size_t>(level);
         const auto [first, last] = keys_in(plan, level, at);
-        if (tree.refined[l][cell]) return search.asks_for(first, last);
-        if (tree.owned[l][cell]) search.count_one(first, weight_of(plan, level, refined));
+        if (tree.refined[l][cell]) return counts.asks_for(first, last);
+        if (tree.owned[l][cell]) counts.count_one(first, weight_of(plan, level, refined));
         return false;
       });
   });
-  std::transform(found.begin(), found.end(), plan.bounds.begin() + 1, narrow);
 }
 
 int root_bits_of(const mesh::Header& header) {
@@ -111,22 +101,6 @@ int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees) {
   for (const mesh::Octree& tree : trees) levels = std::max(levels, num_levels(tree));
   MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
   return levels - 1;
-}
-
-// Parts are dealt out in order, so the lists of all ranks, one after another, are the list of all parts.
-std::vector<KeyRange> gather_ranges(MPI_Comm comm, const std::vector<KeyRange>& mine, int parts, int each) {
-  static_assert(sizeof(KeyRange) == 4 * sizeof(std::uint64_t));
-  const int ranks = ranks::size_of(comm);
-  std::vector<int> counts, offsets;
-  for (int rank = 0; rank < ranks; ++rank) {
-    const Deal dealt = deal(parts, ranks, rank);
-    counts.push_back(4 * each * (dealt.last - dealt.first));
-    offsets.push_back(4 * each * dealt.first);
-  }
-  std::vector<KeyRange> all(static_cast<std::size_t>(parts) * static_cast<std::size_t>(each));
-  MPI_Allgatherv(mine.data(), static_cast<int>(4 * mine.size()), MPI_UINT64_T, all.data(), counts.data(),
-                 offsets.data(), MPI_UINT64_T, comm);
-  return all;
 }
 
 mesh::Request mesh_only() {
@@ -160,16 +134,16 @@ mesh::Octree tree_of(const StepParts& step, int part) {
 
 // The cells of a part's tree that a rank keeps: those that the part owns and whose centres lie in the rank's stretch,
 // and the cells that close the tree.
-mesh::Octree kept_of(mesh::Octree tree, const mesh::SplitPlan& plan, std::size_t rank) {
-  const base::WideKey begin = wide(plan.bounds[rank]), end = wide(plan.bounds[rank + 1]);
+mesh::Octree kept_of(mesh::Octree tree, const Shares& shares) {
+  const mesh::SplitPlan& plan = shares.plan;
   std::vector<base::BitArray> mine;
   for (const base::BitArray& level : tree.owned) mine.emplace_back(level.size());
   mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
     const auto l = static_cast<std::size_t>(level);
     const auto [first, last] = keys_in(plan, level, at);
-    if (last < begin || first >= end) return false;
+    if (last < shares.keys.begin || first >= shares.keys.end) return false;
     const base::WideKey centre = wide(centre_key(plan.curve, plan.dim, plan.bits, plan.root_bits + level, at));
-    if (tree.owned[l][cell] && centre >= begin && centre < end) mine[l].set(cell);
+    if (tree.owned[l][cell] && centre >= shares.keys.begin && centre < shares.keys.end) mine[l].set(cell);
     return true;
   });
   tree.owned = std::move(mine);
@@ -270,12 +244,12 @@ std::vector<Target> make_fields(mesh::Part& share, const StepParts& step, const 
   return targets;
 }
 
-ShareTrees read_trees(const StepParts& step, const Shares& shares, int rank) {
+ShareTrees read_trees(const StepParts& step, const Shares& shares) {
   ShareTrees out;
   for (const int p : shares.parts) {
     mesh::Part kept;
     kept.index = p;
-    kept.mesh = kept_of(tree_of(step, p), shares.plan, static_cast<std::size_t>(rank));
+    kept.mesh = kept_of(tree_of(step, p), shares);
     if (!mesh::owns_any(kept)) continue;
     out.parts.push_back(p);
     out.kept.push_back(std::move(kept));
@@ -321,16 +295,21 @@ bool touches(std::span<const KeyRange> stretches, const CurveKey& begin, const C
   });
 }
 
-std::vector<int> ranks_touched(const mesh::SplitPlan& plan, std::span<const KeyRange> stretches) {
+std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, const std::vector<KeyRange>& stretches) {
+  std::vector<ranks::KeyStretch> asked;
+  for (const KeyRange& stretch : stretches)
+    if (stretch.first <= stretch.last) asked.push_back({wide(stretch.first), wide(stretch.last)});
+  return ranks::owners_of(comm, shares.keys, asked);
+}
+
+std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::span<const KeyRange> stretches) {
   std::vector<int> ranks;
-  const auto& bounds = plan.bounds;
   for (const KeyRange& stretch : stretches) {
     if (stretch.last < stretch.first) continue;
-    // Share r is [bounds[r], bounds[r + 1]): the last one that begins at or before the stretch has its first key.
-    const auto after = std::upper_bound(bounds.begin(), bounds.end(), stretch.first) - bounds.begin();
-    for (auto r = static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - 1, 0));
-         r + 1 < bounds.size() && bounds[r] <= stretch.last; ++r)
-      if (stretch.first < bounds[r + 1]) ranks.push_back(static_cast<int>(r));
+    const base::WideKey first = wide(stretch.first), last = wide(stretch.last);
+    auto owner = std::partition_point(owners.begin(), owners.end(),
+                                      [&](const ranks::KeyOwner& one) { return one.end <= first; });
+    for (; owner != owners.end() && owner->begin <= last; ++owner) ranks.push_back(owner->rank);
   }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
@@ -340,15 +319,22 @@ std::vector<int> ranks_touched(const mesh::SplitPlan& plan, std::span<const KeyR
 namespace {
 
 // Collective. The parts that this rank's share touches. `ranges`: the stretches of the parts dealt to this rank.
-std::vector<int> parts_to_read(MPI_Comm comm, StepParts& step, const mesh::SplitPlan& plan,
-                               std::span<const KeyRange> ranges, const Deal& mine) {
+std::vector<int> parts_to_read(MPI_Comm comm, StepParts& step, const Shares& shares,
+                               const std::vector<KeyRange>& ranges, const Deal& mine) {
+  const std::vector<ranks::KeyOwner> owners = owners_of(comm, shares, ranges);
   std::vector<std::pair<int, int>> told;
   for (int part = mine.first; part < mine.last; ++part) {
     const auto at = static_cast<std::size_t>(part - mine.first) * most_stretches;
-    for (const int rank : ranks_touched(plan, ranges.subspan(at, most_stretches))) told.emplace_back(rank, part);
+    for (const int rank : ranks_touched(owners, std::span(ranges).subspan(at, most_stretches)))
+      told.emplace_back(rank, part);
   }
   std::sort(told.begin(), told.end());
   return tell_parts(comm, step, told);
+}
+
+void set_keys(Shares& shares, ranks::KeyShare keys) {
+  shares.plan.bounds = {{}, narrow(keys.begin), narrow(keys.end), mesh::curve_end(shares.plan.dim, shares.plan.bits)};
+  shares.keys = std::move(keys);
 }
 
 }  // namespace
@@ -364,34 +350,29 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refine
   shares.plan.dim = step.dataset.header.dim;
   shares.plan.root_bits = root_bits_of(step.dataset.header);
   shares.plan.bits = shares.plan.root_bits + deepest_level(comm, trees);
-  std::vector<KeyRange> ranges, of_part;
-  const auto parts = static_cast<std::size_t>(num_parts(step));
-  shares.stretches = std::clamp<std::size_t>(most_of_all / std::max<std::size_t>(1, parts), 1, most_stretches);
+  std::vector<KeyRange> ranges;
   ranks::agree(comm, [&] {
     for (const mesh::Octree& tree : trees) {
-      const auto found = stretches_of_tree(tree, shares.plan, most_stretches);
+      const auto found = stretches_of_tree(tree, shares.plan);
       ranges.insert(ranges.end(), found.begin(), found.end());
-      if (refined == 0) continue;
-      const auto fewer = stretches_of_tree(tree, shares.plan, shares.stretches);
-      of_part.insert(of_part.end(), fewer.begin(), fewer.end());
     }
   });
-  find_bounds(comm, trees, refined, shares.plan);
-  shares.parts = parts_to_read(comm, step, shares.plan, ranges, mine);
-  if (refined > 0) shares.of_part = gather_ranges(comm, of_part, num_parts(step), static_cast<int>(shares.stretches));
+  set_keys(shares, find_own_keys(comm, trees, refined, shares.plan));
+  shares.parts = parts_to_read(comm, step, shares, ranges, mine);
   return shares;
 }
 
-mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank) {
-  mesh::SplitPlan mine = plan;
-  const auto r = static_cast<std::size_t>(rank);
-  mine.bounds = {plan.bounds.front(), plan.bounds[r], plan.bounds[r + 1], plan.bounds.back()};
-  return mine;
+Shares shares_of(MPI_Comm comm, const mesh::SplitPlan& plan) {
+  const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
+  Shares shares;
+  shares.plan = plan;
+  set_keys(shares, ranks::share_between(comm, wide(plan.bounds[rank]), wide(plan.bounds[rank + 1])));
+  return shares;
 }
 
 mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, const mesh::Request& request,
                       const store::Place& place) {
-  ShareTrees trees = read_trees(step, shares, rank);
+  ShareTrees trees = read_trees(step, shares);
   if (trees.parts.empty()) {
     mesh::Part none = mesh::empty_part(step.dataset.header, request);
     none.index = rank;
@@ -432,31 +413,24 @@ mesh::Particles none_of(const mesh::SpeciesInfo& info) {
   return none;
 }
 
-// This rank's particles of a species, by the rank that is to have them.
-using Pieces = std::vector<mesh::Particles>;
-
-// The particles of a species that this rank has read: by rank if they have positions, else in order.
+// The particles of a species that this rank has read: those that have positions, and the others.
 struct Sorted {
   mesh::SpeciesInfo info;
-  Pieces pieces;
-  mesh::Particles unplaced;
+  mesh::Particles placed, unplaced;
 };
 
-Sorted& sorted_of(std::vector<Sorted>& all, const mesh::SpeciesInfo& info, int ranks) {
+Sorted& sorted_of(std::vector<Sorted>& all, const mesh::SpeciesInfo& info) {
   const auto known = std::find_if(all.begin(), all.end(), [&](const Sorted& s) { return s.info.name == info.name; });
   if (known == all.end())
-    return all.emplace_back(
-        Sorted{{info.name, 0, info.attributes}, Pieces(static_cast<std::size_t>(ranks), none_of(info)), none_of(info)});
+    return all.emplace_back(Sorted{{info.name, 0, info.attributes}, none_of(info), none_of(info)});
   if (known->info.attributes.size() != info.attributes.size())
     throw Error(Kind::corrupt, "segments disagree on the attributes of species " + info.name);
   return *known;
 }
 
 // Reads the particles of the parts dealt to this rank. RAMSES' octs in walls are not particles and are left out.
-void sort_particles(MPI_Comm comm, const StepParts& step, const Shares& shares, const mesh::Header& header,
-                    std::vector<Sorted>& all) {
-  const int ranks = ranks::size_of(comm);
-  const Deal mine = deal(num_parts(step), ranks, ranks::rank_in(comm));
+void read_dealt(MPI_Comm comm, const StepParts& step, int dim, std::vector<Sorted>& all) {
+  const Deal mine = deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
   mesh::Request request = mesh_only();
   request.particles = true;
   for (int p = mine.first; p < mine.last; ++p)
@@ -464,32 +438,55 @@ void sort_particles(MPI_Comm comm, const StepParts& step, const Shares& shares, 
       if (particles.species == mesh::wall_species) continue;
       mesh::SpeciesInfo info{particles.species, 0, {}};
       for (const mesh::Field& attribute : particles.attributes) info.attributes.push_back(attribute.info);
-      Sorted& sorted = sorted_of(all, info, ranks);
-      if (particles.count == 0) continue;
-      if (!have_positions(info.attributes, header.dim)) {
-        append(sorted.unplaced, particles);
-        continue;
-      }
-      const auto split = split_particles(particles, header, shares.plan);
-      for (std::size_t r = 0; r < split.size(); ++r) append(sorted.pieces[r], split[r]);
+      Sorted& sorted = sorted_of(all, info);
+      if (particles.count > 0)
+        append(have_positions(info.attributes, dim) ? sorted.placed : sorted.unplaced, particles);
     }
 }
 
-// All species of which any rank has read particles, the same list on all ranks, without counts. RAMSES' octs in walls
-// are not particles and are left out.
-std::vector<mesh::SpeciesInfo> species_of(MPI_Comm comm, const std::vector<mesh::SpeciesInfo>& found) {
-  std::vector<mesh::SpeciesInfo> all;
-  for (mesh::SpeciesInfo& info : base::gather(ranks::ranks_of(comm), found))
-    if (std::none_of(all.begin(), all.end(), [&](const auto& known) { return known.name == info.name; }))
-      all.push_back(std::move(info));
-  return all;
+using Species = std::vector<mesh::SpeciesInfo>;
+
+// Collective. All species of which any rank has read particles, the same list on all ranks, without counts.
+Species species_of(MPI_Comm comm, const std::vector<Sorted>& found) {
+  Species known;
+  for (const Sorted& sorted : found) known.push_back(sorted.info);
+  return ranks::merged(comm, std::move(known), [](Species all, const Species& more) {
+    for (const mesh::SpeciesInfo& info : more)
+      if (std::none_of(all.begin(), all.end(), [&](const auto& one) { return one.name == info.name; }))
+        all.push_back(info);
+    return all;
+  });
 }
 
-// Collective. Receives an attribute's pieces for this rank, one sender after another.
-std::vector<std::byte> exchange(const base::Ranks& ranks, Pieces& pieces, std::size_t attribute) {
-  std::vector<std::vector<std::byte>> to;
-  for (mesh::Particles& piece : pieces) to.push_back(std::exchange(piece.attributes[attribute].bytes, {}));
-  return base::exchange(ranks, std::move(to));
+// This rank's particles of a species that another rank is to have.
+struct Piece {
+  int rank = 0;
+  mesh::Particles particles;
+};
+using Pieces = std::vector<Piece>;
+
+// The stretches that hold the positions of all particles.
+std::vector<KeyRange> stretches_of_particles(const std::vector<Sorted>& all, const mesh::Header& header,
+                                             const mesh::SplitPlan& plan) {
+  Stretches stretches;
+  for (const Sorted& sorted : all)
+    if (sorted.placed.count > 0)
+      for (const CurveKey& key : particle_keys(sorted.placed, header, plan)) stretches.add(key);
+  return std::move(stretches).result();
+}
+
+// Splits particles among the ranks that own a key of theirs.
+Pieces split_among(const std::vector<ranks::KeyOwner>& owners, const mesh::Particles& particles,
+                   const mesh::Header& header, mesh::SplitPlan plan) {
+  Pieces pieces;
+  if (particles.count == 0) return pieces;
+  plan.bounds.clear();
+  for (const ranks::KeyOwner& owner : owners) plan.bounds.push_back(narrow(owner.begin));
+  plan.bounds.push_back(mesh::curve_end(plan.dim, plan.bits));
+  auto split = split_particles(particles, header, plan);
+  for (std::size_t i = 0; i < split.size(); ++i)
+    if (split[i].count > 0) pieces.push_back({owners[i].rank, std::move(split[i])});
+  return pieces;
 }
 
 // Collective. Deals particles without positions out in the order of the parts, equal numbers to each rank.
@@ -498,19 +495,34 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
   MPI_Exscan(&mine.count, &first, 1, MPI_INT64_T, MPI_SUM, comm);
   if (ranks::rank_in(comm) == 0) first = 0;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
+  const int ranks = ranks::size_of(comm);
   Pieces pieces;
-  ranks::agree(comm, [&] { pieces = deal_particles(mine, first, total, ranks::size_of(comm)); });
+  ranks::agree(comm, [&] {
+    if (mine.count == 0) return;
+    const auto begin = static_cast<int>(base::owner(first, total, ranks));
+    const auto end = static_cast<int>(base::owner(first + mine.count - 1, total, ranks)) + 1;
+    auto dealt = deal_particles(mine, first, total, ranks, begin, end);
+    for (std::size_t i = 0; i < dealt.size(); ++i)
+      if (dealt[i].count > 0) pieces.push_back({begin + static_cast<int>(i), std::move(dealt[i])});
+  });
   return pieces;
 }
 
-// Collective. Collects this rank's particles of a species from the pieces that all ranks have for it.
-mesh::Particles collect(const base::Ranks& all, const mesh::SpeciesInfo& info, Pieces& pieces) {
-  std::vector<std::vector<std::int64_t>> counts;
-  for (const mesh::Particles& piece : pieces) counts.push_back({piece.count});
+// Collective. Collects this rank's particles of a species from the pieces that all ranks have for it, one sender after
+// another.
+mesh::Particles collect(MPI_Comm comm, const mesh::SpeciesInfo& info, Pieces& pieces) {
+  std::vector<ranks::Parcel> counts;
+  for (const Piece& piece : pieces) counts.push_back({piece.rank, base::packed(piece.particles.count), 0});
   mesh::Particles particles = none_of(info);
-  for (const std::int64_t count : base::exchange(all, std::move(counts))) particles.count += count;
-  for (std::size_t a = 0; a < particles.attributes.size(); ++a)
-    particles.attributes[a].bytes = exchange(all, pieces, a);
+  for (const ranks::Parcel& parcel : ranks::deliver(comm, std::move(counts)))
+    particles.count += base::unpacked<std::int64_t>(parcel.bytes);
+  for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
+    std::vector<ranks::Parcel> values;
+    for (Piece& piece : pieces)
+      values.push_back({piece.rank, base::to_bytes(std::exchange(piece.particles.attributes[a].bytes, {})), 0});
+    for (const ranks::Parcel& parcel : ranks::deliver_straight(comm, std::move(values)))
+      base::append(particles.attributes[a].bytes, parcel.bytes);
+  }
   return particles;
 }
 
@@ -519,16 +531,25 @@ mesh::Particles collect(const base::Ranks& all, const mesh::SpeciesInfo& info, P
 std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step, const Shares& shares,
                                             const mesh::Header& header) {
   std::vector<Sorted> mine;
-  for (const mesh::SpeciesInfo& info : step.dataset.species) sorted_of(mine, info, ranks::size_of(comm));
-  ranks::agree(comm, [&] { sort_particles(comm, step, shares, header, mine); });
-  std::vector<mesh::SpeciesInfo> known;
-  for (const Sorted& sorted : mine) known.push_back(sorted.info);
+  std::vector<KeyRange> places;
+  for (const mesh::SpeciesInfo& info : step.dataset.species) sorted_of(mine, info);
+  ranks::agree(comm, [&] {
+    read_dealt(comm, step, header.dim, mine);
+    places = stretches_of_particles(mine, header, shares.plan);
+  });
+  const Species species = species_of(comm, mine);
+  const std::vector<ranks::KeyOwner> owners =
+      species.empty() ? std::vector<ranks::KeyOwner>{} : owners_of(comm, shares, places);
   std::vector<mesh::Particles> out;
-  for (const mesh::SpeciesInfo& info : species_of(comm, known)) {
+  for (const mesh::SpeciesInfo& info : species) {
     Sorted* sorted = nullptr;
-    ranks::agree(comm, [&] { sorted = &sorted_of(mine, info, ranks::size_of(comm)); });
-    if (!have_positions(info.attributes, header.dim)) sorted->pieces = deal_out(comm, sorted->unplaced);
-    out.push_back(collect(ranks::ranks_of(comm), info, sorted->pieces));
+    Pieces pieces;
+    ranks::agree(comm, [&] {
+      sorted = &sorted_of(mine, info);
+      pieces = split_among(owners, std::exchange(sorted->placed, none_of(info)), header, shares.plan);
+    });
+    if (!have_positions(info.attributes, header.dim)) pieces = deal_out(comm, sorted->unplaced);
+    out.push_back(collect(comm, info, pieces));
   }
   return out;
 }

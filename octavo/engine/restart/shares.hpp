@@ -6,6 +6,7 @@
 
 #include "octavo/engine/restart/step_parts.hpp"
 #include "octavo/mesh/tree/split.hpp"
+#include "octavo/ranks/key_share.hpp"
 #include "octavo/store/read/part.hpp"
 
 namespace octavo::engine {
@@ -22,24 +23,24 @@ std::vector<KeyRange> stretches_of(std::vector<KeyRange> keys, std::size_t most)
 /// Whether one of the stretches overlaps [begin, end).
 bool touches(std::span<const KeyRange> stretches, const mesh::CurveKey& begin, const mesh::CurveKey& end);
 
-/// How a step is shared among ranks.
+/// How a step is shared among ranks, as one of them knows it.
 struct Shares {
-  mesh::SplitPlan plan;    ///< a part for each rank
+  mesh::SplitPlan plan;    ///< in three parts: all before this rank's share, the share, all after it
+  ranks::KeyShare keys;    ///< those of the share, and the way to the ranks that have others
   std::vector<int> parts;  ///< the parts of the step that this rank reads for its share, ascending
-  /// If the share will be refined: keys of the cells that each part of the step owns, `stretches` stretches a part, one
-  /// part after another. One stretch a part is not enough: the blocks and patches that a code deals out to a rank lie
-  /// all over the curve, and every rank would read all parts.
-  std::vector<KeyRange> of_part;
-  std::size_t stretches = 1;
 };
 
-/// The ranks whose share overlaps one of the stretches, ascending.
-std::vector<int> ranks_touched(const mesh::SplitPlan& plan, std::span<const KeyRange> stretches);
+/// Collective. The ranks whose share overlaps one of the stretches.
+std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, const std::vector<KeyRange>& stretches);
+/// Of these ranks, those whose share overlaps one of some other stretches, ascending. @pre shares are not empty
+std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::span<const KeyRange> stretches);
+/// Collective. Shares by a plan that all ranks know.
+Shares shares_of(MPI_Comm comm, const mesh::SplitPlan& plan);
 
 /// Cuts the step into shares with equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split does.
 /// A leaf of the finest level counts as the leaves that it becomes when refined `refined` times. Collective: each rank
 /// reads the meshes of an equal number of parts, once, and tells the ranks whose shares they touch; no rank sees the
-/// leaves or the list of all.
+/// leaves, the shares or the parts of all.
 Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined = 0);
 
 /// Reads the cells of this rank's share with their values: the meshes of the parts that have some, one after another,
@@ -51,9 +52,6 @@ mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, con
 
 /// The caller's memory for a field, or nothing. Throws Error(usage) if it has another size.
 std::span<std::byte> given_memory(const mesh::FieldInfo& field, std::size_t bytes, const store::Place& place);
-
-/// Reduces a plan for all ranks to three pieces: everything before a rank's share, the share, everything after it.
-mesh::SplitPlan only_share(const mesh::SplitPlan& plan, int rank);
 
 /// The particles of this rank's share. Collective: each rank reads the particles of an equal number of parts, once, and
 /// sends each to the owner of its position. Species without positions are dealt out in order, equal numbers to each

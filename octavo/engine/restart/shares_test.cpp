@@ -54,12 +54,13 @@ TEST(Stretches, are_sorted_and_no_more_than_asked_for_random_keys) {
 // One of 64 parts, to which runs of 16 cells were dealt out in turn, as codes on AMReX do with boxes: the ranks of 16
 // that read it.
 std::vector<int> readers_of_interleaved(std::uint64_t part, std::size_t stretches) {
-  mesh::SplitPlan plan;
-  for (std::uint64_t rank = 0; rank <= 16; ++rank) plan.bounds.push_back({0, 256 * rank});
+  std::vector<ranks::KeyOwner> owners;
+  for (int rank = 0; rank < 16; ++rank)
+    owners.push_back({rank, base::WideKey(256 * rank), base::WideKey(256 * (rank + 1))});
   std::vector<CurveKey> keys;
   for (std::uint64_t key = 0; key < 4096; ++key)
     if (key / 16 % 64 == part) keys.push_back({0, key});
-  return ranks_touched(plan, stretches_of(keys, stretches));
+  return ranks_touched(owners, stretches_of(keys, stretches));
 }
 
 TEST(Shares, of_interleaved_parts_only_those_with_cells_of_the_share_are_read) {
@@ -74,19 +75,16 @@ TEST(Shares, of_interleaved_parts_only_those_with_cells_of_the_share_are_read) {
   EXPECT_EQ(read_by_one_stretch, 832u);  // 3.25 times what is needed
 }
 
-TEST(Shares, stretches_touch_the_shares_that_touches_names_empty_ones_too) {
-  mesh::SplitPlan plan;
-  for (const std::uint64_t bound : {0U, 4U, 4U, 9U, 20U}) plan.bounds.push_back({0, bound});
+TEST(Shares, stretches_touch_the_shares_that_touches_names) {
+  const std::vector<ranks::KeyOwner> owners{{0, 0, 4}, {2, 4, 9}, {3, 9, 20}};  // share 1 is empty
   for (std::uint64_t first = 0; first < 20; ++first)
     for (std::uint64_t last = first; last < 20; ++last) {
       const std::vector<KeyRange> stretch{{{0, first}, {0, last}}, {}};
       std::vector<int> expected;
-      for (std::size_t r = 0; r + 1 < plan.bounds.size(); ++r)
-        if (touches(stretch, plan.bounds[r], plan.bounds[r + 1])) expected.push_back(static_cast<int>(r));
-      std::vector<int> found = ranks_touched(plan, stretch);
-      std::erase(found, 1);  // an empty share has no cells
-      std::erase(expected, 1);
-      ASSERT_EQ(found, expected) << first << " to " << last;
+      for (const ranks::KeyOwner& owner : owners)
+        if (touches(stretch, {0, static_cast<std::uint64_t>(owner.begin)}, {0, static_cast<std::uint64_t>(owner.end)}))
+          expected.push_back(owner.rank);
+      ASSERT_EQ(ranks_touched(owners, stretch), expected) << first << " to " << last;
     }
 }
 

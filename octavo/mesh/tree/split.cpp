@@ -105,25 +105,6 @@ std::uint32_t cell_of(double x, double lo, double hi, std::int64_t roots, int le
   return static_cast<std::uint32_t>(std::isnan(at) ? 0.0 : std::clamp(at, 0.0, cells - 1));
 }
 
-std::vector<std::uint32_t> particle_owners(const Particles& particles, const Header& header, const SplitPlan& plan) {
-  std::vector<Coordinate> cells(static_cast<std::size_t>(particles.count), Coordinate{0, 0, 0});
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.dim); ++axis)
-    visit_values(position_of(particles, axis), [&](auto values) {
-      if (values.size() != cells.size())
-        throw Error(Kind::usage,
-                    "positions: expected " + std::to_string(cells.size()) + ", found " + std::to_string(values.size()))
-            .at("species " + particles.species);
-      for (std::size_t i = 0; i < cells.size(); ++i)
-        cells[i][axis] = cell_of(static_cast<double>(values[i]), header.lo[axis], header.hi[axis], header.roots[axis],
-                                 plan.bits - plan.root_bits);
-    });
-  std::vector<std::uint32_t> owners;
-  owners.reserve(cells.size());
-  for (const Coordinate& cell : cells)
-    owners.push_back(static_cast<std::uint32_t>(part_of_key(plan, curve_key(plan.curve, plan.dim, plan.bits, cell))));
-  return owners;
-}
-
 }  // namespace
 
 SplitPlan plan_split(std::span<const Part> parts, int count, Curve curve) {
@@ -191,8 +172,28 @@ Part empty_part(const Header& header, const Request& request) {
   return part;
 }
 
+std::vector<CurveKey> particle_keys(const Particles& particles, const Header& header, const SplitPlan& plan) {
+  std::vector<Coordinate> cells(static_cast<std::size_t>(particles.count), Coordinate{0, 0, 0});
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.dim); ++axis)
+    visit_values(position_of(particles, axis), [&](auto values) {
+      if (values.size() != cells.size())
+        throw Error(Kind::usage,
+                    "positions: expected " + std::to_string(cells.size()) + ", found " + std::to_string(values.size()))
+            .at("species " + particles.species);
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        cells[i][axis] = cell_of(static_cast<double>(values[i]), header.lo[axis], header.hi[axis], header.roots[axis],
+                                 plan.bits - plan.root_bits);
+    });
+  std::vector<CurveKey> keys;
+  keys.reserve(cells.size());
+  for (const Coordinate& cell : cells) keys.push_back(curve_key(plan.curve, plan.dim, plan.bits, cell));
+  return keys;
+}
+
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan) {
-  const auto owners = particle_owners(particles, header, plan);
+  std::vector<std::uint32_t> owners;
+  for (const CurveKey& key : particle_keys(particles, header, plan))
+    owners.push_back(static_cast<std::uint32_t>(part_of_key(plan, key)));
   std::vector<Particles> out(plan.bounds.size() - 1, none_like(particles));
   for (std::uint32_t owner : owners) ++out[owner].count;
   for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
@@ -215,21 +216,25 @@ bool have_positions(std::span<const FieldInfo> attributes, int dim) {
   return true;
 }
 
-std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count) {
+std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count,
+                                      int begin, int end) {
   const auto begin_of = [&](int part) {
-    return static_cast<std::size_t>(
+    return static_cast<std::ptrdiff_t>(
         std::clamp<std::int64_t>(base::share_begin(total, count, part) - first, 0, particles.count));
   };
-  std::vector<Particles> out(static_cast<std::size_t>(count), none_like(particles));
-  for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
-    const std::size_t width = width_of(particles, particles.attributes[a], static_cast<std::size_t>(particles.count));
-    const std::byte* from = particles.attributes[a].bytes.data();
-    for (int part = 0; part < count; ++part)
-      out[static_cast<std::size_t>(part)].attributes[a].bytes.assign(from + begin_of(part) * width,
-                                                                     from + begin_of(part + 1) * width);
+  std::vector<Particles> out;
+  for (int part = begin; part < end; ++part) {
+    out.push_back(none_like(particles));
+    out.back().count = begin_of(part + 1) - begin_of(part);
   }
-  for (int part = 0; part < count; ++part)
-    out[static_cast<std::size_t>(part)].count = static_cast<std::int64_t>(begin_of(part + 1) - begin_of(part));
+  for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
+    const auto width = static_cast<std::ptrdiff_t>(
+        width_of(particles, particles.attributes[a], static_cast<std::size_t>(particles.count)));
+    const std::byte* from = particles.attributes[a].bytes.data();
+    for (int part = begin; part < end; ++part)
+      out[static_cast<std::size_t>(part - begin)].attributes[a].bytes.assign(from + begin_of(part) * width,
+                                                                             from + begin_of(part + 1) * width);
+  }
   return out;
 }
 

@@ -37,15 +37,18 @@ bool owns_any(const Part& part);
 /// The part of a rank without a share: a tree that holds no root, and the fields asked for without values.
 Part empty_part(const Header& header, const Request& request);
 
-/// The particles of each new part, by the key of their position (outside of the domain: that of the nearest cell).
+/// The key of each particle's position (outside of the domain: that of the nearest cell). `plan` needs no bounds.
 /// Throws Error(usage) where a position attribute is missing or not floating-point.
+std::vector<CurveKey> particle_keys(const Particles& particles, const Header& header, const SplitPlan& plan);
+/// The particles of each new part, by the key of their position. Throws as particle_keys does.
 std::vector<Particles> split_particles(const Particles& particles, const Header& header, const SplitPlan& plan);
 
 /// Whether particles with these attributes can be split by position in `dim` dimensions.
 bool have_positions(std::span<const FieldInfo> attributes, int dim);
-/// The particles of each of `count` new parts where they have no positions: equal numbers, to one, in the order they
-/// stand in. The first of `particles` has the number `first` among all `total` of the species. Throws Error(usage)
-/// where an attribute's size does not fit the number of particles.
-std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count);
+/// The particles of each of the new parts [begin, end) of `count` where they have no positions: equal numbers, to one,
+/// in the order they stand in. The first of `particles` has the number `first` among all `total` of the species. Throws
+/// Error(usage) where an attribute's size does not fit the number of particles.
+std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count,
+                                      int begin, int end);
 
 }  // namespace octavo::mesh

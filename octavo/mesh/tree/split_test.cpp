@@ -363,8 +363,8 @@ TEST(deal_particles, gives_equal_numbers_in_order_whatever_parts_they_come_in) {
     EXPECT_FALSE(have_positions(std::vector{all.attributes[0].info, all.attributes[2].info}, 2));
     const auto n = static_cast<std::int64_t>(total);
     // The particles as they would be in two old parts.
-    const auto old = deal_particles(all, 0, n, 2);
-    const auto a = deal_particles(old[0], 0, n, 4), b = deal_particles(old[1], old[0].count, n, 4);
+    const auto old = deal_particles(all, 0, n, 2, 0, 2);
+    const auto a = deal_particles(old[0], 0, n, 4, 0, 4), b = deal_particles(old[1], old[0].count, n, 4, 0, 4);
     std::vector<std::int32_t> ids;
     for (std::size_t m = 0; m < 4; ++m) {
       EXPECT_LE(std::abs(4 * (a[m].count + b[m].count) - n), 4);
