@@ -83,41 +83,77 @@ bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity) {
   return n >= 2048 || rule == Rule::two_before;
 }
 
-/// Adds how often each symbol comes under each metric.
-void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const SymbolOrder& layout,
-                     std::span<const std::uint8_t> activity, unsigned base, std::vector<Counts>& by_metric) {
-  for_each_metric(rule, layout, activity, symbol, table.weight, base,
-                  [&](std::size_t t, unsigned m) { ++by_metric[m][symbol[t]]; });
+using ByMetric = std::vector<Counts>;
+
+/// A metric counted from `base`, and limited.
+std::array<std::uint8_t, num_raw_metrics> metrics_from(unsigned base) {
+  std::array<std::uint8_t, num_raw_metrics> metric;
+  for (unsigned raw = 0; raw < num_raw_metrics; ++raw) {
+    const unsigned m = raw < of_three ? raw : (2 * (raw - static_cast<unsigned>(of_three)) + 1) / 3;
+    metric[raw] = static_cast<std::uint8_t>(m <= base ? 0 : std::min(m - base, num_metrics - 1));
+  }
+  return metric;
 }
 
-std::vector<Counts> no_counts(Rule rule) { return std::vector<Counts>(rule == Rule::none ? 1 : num_metrics, Counts{}); }
+/// Adds how often each symbol comes under each metric. Stores the metrics, if there is room.
+template <std::size_t lanes>
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Groups& groups,
+                     std::span<const std::uint8_t> activity, unsigned base, ByMetric& by_metric,
+                     std::uint8_t* metrics) {
+  const auto metric_at = metrics_from(base);
+  Counts* const counts = by_metric.data();
+  const auto count = [&](std::size_t t, std::size_t, std::size_t raw) { ++counts[metric_at[raw]][symbol[t]]; };
+  const auto count_and_store = [&](std::size_t t, std::size_t, std::size_t raw) {
+    metrics[t] = metric_at[raw];
+    ++counts[metrics[t]][symbol[t]];
+  };
+  if (metrics == nullptr)
+    for_each_metric<lanes>(rule, groups, activity, symbol, table.weight, count, [] {});
+  else
+    for_each_metric<lanes>(rule, groups, activity, symbol, table.weight, count_and_store, [] {});
+}
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Groups& groups,
+                     std::span<const std::uint8_t> activity, unsigned base, ByMetric& by_metric,
+                     std::uint8_t* metrics) {
+  if (groups.lanes == 1)
+    count_by_metric<1>(rule, symbol, table, groups, activity, base, by_metric, metrics);
+  else
+    count_by_metric<max_lanes>(rule, symbol, table, groups, activity, base, by_metric, metrics);
+}
+
+ByMetric no_counts(Rule rule) { return ByMetric(rule == Rule::none ? 1 : num_metrics, Counts{}); }
 
 }  // namespace
 
-std::array<std::uint8_t, num_metrics> clusters_of(std::uint32_t begins) {
+std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsigned base) {
   std::array<std::uint8_t, num_metrics> cluster_at{};
   for (unsigned m = 1; m < num_metrics; ++m)
     cluster_at[m] = static_cast<std::uint8_t>(cluster_at[m - 1] + ((begins >> m) & 1));
-  return cluster_at;
+  std::array<std::uint8_t, num_raw_metrics> clusters = metrics_from(base);
+  for (std::uint8_t& metric : clusters) metric = cluster_at[metric];
+  return clusters;
 }
 
 ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
-                          std::span<const std::uint8_t> activity) {
+                          std::size_t lanes, std::span<const std::uint8_t> activity,
+                          std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
   best.base = choose_base(symbols, table);
   const std::size_t family = layout.members * layout.width;
   const std::size_t slice = layout.families > 1 ? std::max<std::size_t>(4096 / family, 1) : layout.families;
   const std::size_t step = std::max(slice, layout.families / 8);
   const unsigned used = 1u + *std::max_element(symbols.symbol.begin(), symbols.symbol.end());
+  const bool know_activity = !activity.empty();
   double fewest = 0;
   for (int r = 0; r < num_rules; ++r) {
     const auto rule = static_cast<Rule>(r);
-    if (!worth_trying(rule, layout, !activity.empty())) continue;
-    std::vector<Counts> by_metric = no_counts(rule);
+    if (!worth_trying(rule, layout, know_activity)) continue;
+    ByMetric by_metric = no_counts(rule);
     for (std::size_t f = 0; f < layout.families; f += step) {
-      const SymbolOrder part{std::min(slice, layout.families - f), layout.members, layout.width};
-      const auto part_activity = activity.empty() ? activity : activity.subspan(f * layout.width);
-      count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric);
+      const Groups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes, know_activity);
+      const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
+      count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric,
+                      nullptr);
     }
     const double bits = cluster(by_metric, used).bits;
     if (rule == Rule::none || bits < fewest) {
@@ -125,9 +161,12 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
       best.rule = rule;
     }
   }
-  std::vector<Counts> by_metric = no_counts(best.rule);
-  count_by_metric(best.rule, symbols.symbol.data(), table, layout, activity, best.base, by_metric);
+  ByMetric by_metric = no_counts(best.rule);
+  count_by_metric(best.rule, symbols.symbol.data(), table, Groups(layout, lanes, know_activity), activity, best.base,
+                  by_metric, cluster_at.data());
   best.clusters = cluster(by_metric, used);
+  const auto clusters = clusters_of(best.clusters.begins, 0);
+  for (std::uint8_t& at : cluster_at) at = clusters[at];
   return best;
 }
 

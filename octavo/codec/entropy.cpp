@@ -1,6 +1,7 @@
 #include "octavo/codec/entropy.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "octavo/codec/contexts.hpp"
 
@@ -32,27 +33,32 @@ SymbolTable make_table(Alphabet alphabet) {
   return table;
 }
 
-/// One table ready for coding.
-struct Coder {
-  std::array<std::uint16_t, 256> frequency{}, begin{};
+/// A symbol of a table, ready for coding: a division by its frequency as a multiplication and a shift. (With
+/// k = 32 - scale + 2 * length(frequency - 1) and x < frequency * 2^(32 - scale), the quotient is exact and no product
+/// exceeds 64 bits.)
+struct Encoding {
+  std::uint64_t reciprocal = 0;
+  std::uint16_t frequency = 0, begin = 0, complement = 0, shift = 0;
 };
+using Coder = std::array<Encoding, 256>;
 
-Coder make_coder(const Counts& frequency) {
+Coder make_coder(const Counts& frequency, unsigned scale) {
   Coder coder;
   std::uint32_t sum = 0;
   for (unsigned s = 0; s < 256; ++s) {
-    coder.frequency[s] = static_cast<std::uint16_t>(frequency[s]);
-    coder.begin[s] = static_cast<std::uint16_t>(sum);
-    sum += frequency[s];
+    const std::uint32_t f = frequency[s];
+    if (f == 0) continue;
+    const unsigned shift = 32 - scale + 2 * static_cast<unsigned>(bit_length(f - 1));
+    coder[s] = {(std::uint64_t{1} << shift) / f + 1, static_cast<std::uint16_t>(f), static_cast<std::uint16_t>(sum),
+                static_cast<std::uint16_t>((1u << scale) - f), static_cast<std::uint16_t>(shift)};
+    sum += f;
   }
   return coder;
 }
 
-/// The symbol that a slot of a table decodes to.
-struct Slot {
-  std::uint16_t frequency, offset;
-  std::uint8_t symbol;
-};
+/// A slot of a table has its symbol in bits 0-7, its place among the slots of that symbol in bits 8-19, and the
+/// symbol's frequency less one in bits 20-31.
+using Slot = std::uint32_t;
 
 /// `clusters` tables of 2^scale slots.
 std::vector<Slot> make_slots(const std::vector<Counts>& frequencies, unsigned scale) {
@@ -60,80 +66,126 @@ std::vector<Slot> make_slots(const std::vector<Counts>& frequencies, unsigned sc
   auto slot = slots.begin();
   for (const Counts& frequency : frequencies)
     for (unsigned s = 0; s < 256; ++s)
-      for (std::uint32_t i = 0; i < frequency[s]; ++i)
-        *slot++ = {static_cast<std::uint16_t>(frequency[s]), static_cast<std::uint16_t>(i),
-                   static_cast<std::uint8_t>(s)};
+      for (std::uint32_t i = 0; i < frequency[s]; ++i) *slot++ = s | i << 8 | (frequency[s] - 1) << 20;
   return slots;
 }
 
 unsigned choose_scale(std::size_t n) { return static_cast<unsigned>(std::clamp(bit_length(n), 8, 12)); }
-std::size_t choose_lanes(std::size_t n) { return n < 2048 ? 1 : 2; }
+
+/// A state takes up to four bytes. Small blocks have one, and so have blocks of nearly a single symbol, which may take
+/// no more than that.
+std::size_t choose_lanes(const Symbols& symbols) {
+  constexpr std::size_t sample = 1024;
+  const std::size_t n = symbols.symbol.size();
+  if (n < 8 * sample) return 1;
+  std::array<std::size_t, 256> count{};
+  for (std::size_t i = 0; i < sample; ++i) ++count[symbols.symbol[i * n / sample]];
+  return *std::max_element(count.begin(), count.end()) * 16 > sample * 15 ? 1 : max_lanes;
+}
 
 /// The symbols, last first, as 16-bit words in the order in which a decoder takes them.
-void put_rans(const Symbols& symbols, std::span<const std::uint8_t> context, const std::vector<Coder>& coders,
-              unsigned scale, std::size_t lanes, Bytes& out) {
-  thread_local std::vector<std::uint16_t> words;
-  words.clear();
-  std::array<std::uint32_t, 2> state{rans_floor, rans_floor};
-  for (std::size_t t = symbols.symbol.size(); t-- > 0;) {
-    const Coder& coder = coders[context[t]];
-    const std::uint32_t frequency = coder.frequency[symbols.symbol[t]];
-    std::uint32_t& x = state[t & (lanes - 1)];
-    if (x >= std::uint64_t{frequency} << (32 - scale)) {
-      words.push_back(static_cast<std::uint16_t>(x));
-      x >>= 16;
+template <std::size_t lanes>
+void put_rans(const Symbols& symbols, std::span<const std::uint8_t> cluster, const std::vector<Coder>& coders,
+              unsigned scale, const Groups& groups, Bytes& out) {
+  thread_local Room<std::uint16_t> words;
+  words.resize(symbols.symbol.size() + 1);  // no symbol takes more than one
+  std::uint16_t* const end = words.data() + words.size();
+  std::uint16_t* word = end;
+  std::array<std::uint32_t, lanes> state;
+  state.fill(rans_floor);
+  const std::size_t w = groups.layout.width;
+  const auto visit = [&](const Group& group, std::size_t count, std::size_t row) {
+    const std::size_t stride = group.members * w;
+    std::size_t t = group.first + row + count * stride;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t lane = count - 1 - i;
+      t -= stride;
+      const Encoding& e = coders[cluster[t]][symbols.symbol[t]];
+      std::uint32_t x = state[lane];
+      word[-1] = static_cast<std::uint16_t>(x);
+      const bool full = (x >> (32 - scale)) >= e.frequency;
+      word -= full ? 1 : 0;
+      x = full ? x >> 16 : x;
+      const auto quotient = static_cast<std::uint32_t>((x * e.reciprocal) >> e.shift);
+      state[lane] = x + e.begin + quotient * e.complement;
     }
-    x = ((x / frequency) << scale) + x % frequency + coder.begin[symbols.symbol[t]];
+  };
+  for (std::size_t g = groups.size(); g-- > 0;) {
+    const Group group = groups[g];
+    for (std::size_t row = group.members * w; row-- > 0;)
+      if (group.count == lanes)
+        visit(group, lanes, row);
+      else
+        visit(group, group.count, row);
   }
-  for (std::size_t lane = 0; lane < lanes; ++lane) put_number(out, state[lane]);
+  for (const std::uint32_t x : state) put_number(out, x);
+  const auto count = static_cast<std::size_t>(end - word);
+  if (lanes > 1) put_varint(out, count);
   const std::size_t at = out.size();
-  out.resize(at + 2 * words.size());
-  for (std::size_t i = 0; i < words.size(); ++i) base::store(out.data() + at + 2 * i, words[words.size() - 1 - i]);
+  out.resize(at + 2 * count);
+  for (std::size_t i = 0; i < count; ++i) base::store(out.data() + at + 2 * i, word[i]);
+}
+
+std::size_t count_low_bits(const Symbols& symbols, const SymbolTable& table) {
+  std::size_t even = 0, odd = 0, t = 0;
+  const std::uint8_t* const symbol = symbols.symbol.data();
+  for (; t + 2 <= symbols.symbol.size(); t += 2) {
+    even += table.bits[symbol[t]];
+    odd += table.bits[symbol[t + 1]];
+  }
+  return even + odd + (t < symbols.symbol.size() ? table.bits[symbol[t]] : 0);
 }
 
 void put_low_bits(const Symbols& symbols, const SymbolTable& table, Bytes& out) {
-  std::size_t total = 0;
-  for (std::uint8_t s : symbols.symbol) total += table.bits[s];
-  const std::size_t begin = out.size();
-  out.resize(begin + (total + 7) / 8 + 16);
+  const std::size_t size = (count_low_bits(symbols, table) + 7) / 8, begin = out.size();
+  out.resize(begin + size + 16);
   std::byte* at = out.data() + begin;
   std::uint64_t held = 0;
   unsigned filled = 0;
-  for (std::size_t t = 0; t < symbols.symbol.size(); ++t) {
-    const unsigned count = table.bits[symbols.symbol[t]];
-    if (count == 0) continue;
-    const std::uint64_t low = symbols.number[t] & ((std::uint64_t{1} << count) - 1);
+  const auto put = [&](std::uint64_t low, unsigned count) {  // at most 56
     held |= low << filled;
-    filled += count;
-    if (filled < 64) continue;
     base::store(at, held);
-    at += 8;
-    filled -= 64;
-    held = filled == 0 ? 0 : low >> (count - filled);
+    filled += count;
+    at += filled / 8;
+    held >>= filled / 8 * 8;
+    filled %= 8;
+  };
+  for (std::size_t t = 0; t < symbols.symbol.size(); ++t) {
+    unsigned count = table.bits[symbols.symbol[t]];
+    // A symbol without low bits may have a number that was never set.
+    std::uint64_t low = symbols.number[t] & ((std::uint64_t{1} << count) - 1);
+    if (count > 56) {
+      put(low & 0xffffffff, 32);
+      low >>= 32;
+      count -= 32;
+    }
+    put(low, count);
   }
-  base::store(at, held);
-  out.resize(begin + (total + 7) / 8);
+  out.resize(begin + size);
 }
 
 void get_low_bits(Reader& in, const SymbolTable& table, Symbols& symbols) {
-  std::size_t total = 0;
-  for (std::uint8_t s : symbols.symbol) total += table.bits[s];
-  const auto bytes = in.take((total + 7) / 8);
+  const auto bytes = in.take((count_low_bits(symbols, table) + 7) / 8);
+  std::size_t t = 0, position = 0;
+  const auto get = [&](const std::byte* from, std::size_t limit) {  // as far as positions below the limit
+    for (; t < symbols.symbol.size() && position < limit; ++t) {
+      const std::uint8_t s = symbols.symbol[t];
+      const unsigned count = table.bits[s], shift = position % 8;
+      const std::byte* at = from + position / 8;
+      std::uint64_t low = base::load<std::uint64_t>(at) >> shift;
+      if (count > 56) low |= (static_cast<std::uint64_t>(at[8]) << 8 >> shift) << 56;
+      symbols.number[t] = table.base[s] | (low & ((std::uint64_t{1} << count) - 1));
+      position += count;
+    }
+  };
   // The last bytes are read from a copy with room behind, so that whole words can be loaded everywhere.
   const std::size_t direct = bytes.size() < 16 ? 0 : bytes.size() - 16;
   std::array<std::byte, 32> tail{};
   std::copy(bytes.begin() + static_cast<std::ptrdiff_t>(direct), bytes.end(), tail.begin());
-  std::size_t position = 0;
-  for (std::size_t t = 0; t < symbols.symbol.size(); ++t) {
-    const std::uint8_t s = symbols.symbol[t];
-    const unsigned count = table.bits[s];
-    const std::byte* at = position / 8 < direct ? bytes.data() + position / 8 : tail.data() + (position / 8 - direct);
-    const unsigned shift = position % 8;
-    std::uint64_t low = base::load<std::uint64_t>(at) >> shift;
-    if (shift + count > 64) low |= static_cast<std::uint64_t>(at[8]) << (64 - shift);
-    symbols.number[t] = table.base[s] | (low & ((std::uint64_t{1} << count) - 1));
-    position += count;
-  }
+  get(bytes.data(), 8 * direct);
+  position -= 8 * direct;
+  get(tail.data(), 8 * tail.size());
 }
 
 }  // namespace
@@ -156,10 +208,12 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
   const std::size_t n = layout.size();
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
-  const ContextPlan plan = plan_contexts(symbols, table, layout, activity);
   const unsigned scale = choose_scale(n);
-  const std::size_t lanes = choose_lanes(n);
-  put_byte(out, static_cast<std::size_t>(plan.rule) | (lanes == 2 ? 8u : 0u) | (scale << 4));
+  const Groups groups(layout, choose_lanes(symbols), !activity.empty());
+  thread_local Room<std::uint8_t> cluster;
+  cluster.resize(n);
+  const ContextPlan plan = plan_contexts(symbols, table, layout, groups.lanes, activity, cluster);
+  put_byte(out, static_cast<std::size_t>(plan.rule) | (groups.lanes > 1 ? 8u : 0u) | (scale << 4));
   if (plan.rule != Rule::none) {
     put_byte(out, plan.base);
     put_varint(out, plan.clusters.begins);
@@ -171,17 +225,94 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
     write_table(bits, counts, alphabet, ends);
     Counts written{};
     for (unsigned s = 0; s < 256; ++s) written[s] = rounded(counts[s]);
-    coders.push_back(make_coder(normalise(written, scale)));
+    coders.push_back(make_coder(normalise(written, scale), scale));
   }
   bits.finish();
-  thread_local std::vector<std::uint8_t> context;
-  context.resize(n);
-  const auto cluster_at = clusters_of(plan.clusters.begins);
-  for_each_metric(plan.rule, layout, activity, symbols.symbol.data(), table.weight, plan.base,
-                  [&](std::size_t t, unsigned m) { context[t] = cluster_at[m]; });
-  put_rans(symbols, context, coders, scale, lanes, out);
+  if (groups.lanes == 1)
+    put_rans<1>(symbols, cluster, coders, scale, groups, out);
+  else
+    put_rans<max_lanes>(symbols, cluster, coders, scale, groups, out);
   put_low_bits(symbols, table, out);
 }
+
+namespace {
+
+/// The head of a coded block, with its tables.
+struct BlockHead {
+  Rule rule = Rule::none;
+  unsigned scale = 0;
+  std::size_t lanes = 1;
+  std::array<std::uint8_t, num_raw_metrics> cluster_at{};
+  std::vector<Slot> slots;
+};
+
+BlockHead get_head(Reader& in, Alphabet alphabet) {
+  BlockHead head;
+  const unsigned first = in.byte();
+  head.scale = first >> 4;
+  if ((first & 7) >= num_rules || head.scale < 8 || head.scale > 12) in.fail("not the head of a coded block");
+  head.rule = static_cast<Rule>(first & 7);
+  head.lanes = (first & 8) != 0 ? max_lanes : 1;
+  const unsigned base = head.rule == Rule::none ? 0 : in.byte();
+  const std::uint64_t begins = head.rule == Rule::none ? 0 : in.varint();
+  if (begins > 0xffffffff) in.fail("tables for more metrics than there are");
+  head.cluster_at = clusters_of(static_cast<std::uint32_t>(begins), base);
+  const auto clusters = static_cast<unsigned>(std::popcount(begins >> 1)) + 1;
+  std::vector<Counts> frequencies;
+  BitReader bits(in);
+  Ends ends;
+  for (unsigned c = 0; c < clusters; ++c) {
+    frequencies.push_back(normalise(read_table(bits, alphabet, ends, in), head.scale));
+    if (frequencies.back() == Counts{}) in.fail("an empty frequency table");
+  }
+  head.slots = make_slots(frequencies, head.scale);
+  return head;
+}
+
+/// Reads the coder states and the words, and decodes all symbols.
+template <std::size_t lanes>
+void get_rans(Reader& in, const BlockHead& head, const SymbolTable& table, const Groups& groups,
+              std::span<const std::uint8_t> activity, std::uint8_t* symbol) {
+  std::array<std::uint32_t, lanes> state;
+  for (std::uint32_t& x : state) {
+    x = in.number<std::uint32_t>();
+    if (x < rans_floor) in.fail("a coder state is out of range");
+  }
+  const std::uint64_t limit = lanes > 1 ? in.varint() : in.left() / 2;  // one lane: the symbols tell how many
+  if (limit > in.left() / 2) in.fail("a coded block ends early");
+  const auto bytes = in.peek(2 * limit);
+  thread_local Room<std::uint16_t> words;
+  words.resize(limit + lanes);  // room for a round that runs over the end
+  for (std::size_t i = 0; i < limit; ++i) words[i] = base::load<std::uint16_t>(bytes.data() + 2 * i);
+  const std::uint16_t* word = words.data();
+  const std::uint16_t* const end = word + limit;
+
+  std::array<std::uint32_t, num_raw_metrics> table_at;
+  for (std::size_t m = 0; m < num_raw_metrics; ++m) table_at[m] = std::uint32_t{head.cluster_at[m]} << head.scale;
+  const Slot* const slots = head.slots.data();
+  const unsigned scale = head.scale;
+  const std::uint32_t mask = (1u << scale) - 1;
+  bool sound = true;
+  const auto decode = [&](std::size_t t, std::size_t lane, std::size_t metric) {
+    std::uint32_t x = state[lane];
+    const Slot slot = slots[table_at[metric] + (x & mask)];
+    symbol[t] = static_cast<std::uint8_t>(slot);
+    x = ((slot >> 20) + 1) * (x >> scale) + ((slot >> 8) & 0xfff);
+    const bool low = x < rans_floor;
+    state[lane] = low ? (x << 16) | *word : x;
+    word += low ? 1 : 0;
+  };
+  const auto check = [&] {
+    sound = sound && word <= end;
+    word = std::min(word, end);
+  };
+  for_each_metric<lanes>(head.rule, groups, activity, symbol, table.weight, decode, check);
+  for (const std::uint32_t x : state) sound = sound && x == rans_floor;
+  if (!sound || (lanes > 1 && word != end)) in.fail("the coded symbols do not end where they should");
+  in.take(2 * static_cast<std::size_t>(word - words.data()));
+}
+
+}  // namespace
 
 void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
                     Symbols& symbols) {
@@ -189,52 +320,12 @@ void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, st
   symbols.resize(n);
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
-  const unsigned head = in.byte();
-  const unsigned scale = head >> 4;
-  if ((head & 7) >= num_rules || scale < 8 || scale > 12) in.fail("not the head of a coded block");
-  const auto rule = static_cast<Rule>(head & 7);
-  const std::size_t lanes = (head & 8) != 0 ? 2 : 1;
-  const unsigned base = rule == Rule::none ? 0 : in.byte();
-  const std::uint64_t begins = rule == Rule::none ? 0 : in.varint();
-  if (begins > 0xffffffff) in.fail("tables for more metrics than there are");
-  const auto cluster_at = clusters_of(static_cast<std::uint32_t>(begins));
-
-  std::vector<Counts> frequencies;
-  BitReader bits(in);
-  Ends ends;
-  for (unsigned c = 0; c <= cluster_at[num_metrics - 1]; ++c) {
-    frequencies.push_back(normalise(read_table(bits, alphabet, ends, in), scale));
-    if (frequencies.back() == Counts{}) in.fail("an empty frequency table");
-  }
-  const std::vector<Slot> slots = make_slots(frequencies, scale);
-
-  std::array<std::uint32_t, 2> state{rans_floor, rans_floor};
-  for (std::size_t lane = 0; lane < lanes; ++lane) state[lane] = in.number<std::uint32_t>();
-  if (state[0] < rans_floor || state[1] < rans_floor) in.fail("a coder state is out of range");
-  const auto words = in.peek(in.left() / 2 * 2);  // no more than these; the symbols tell how many
-  const std::byte* word = words.data();
-  const std::byte* const end = word + words.size();
-
-  const std::uint32_t mask = (1u << scale) - 1;
-  bool short_of_words = false;
-  for_each_metric(rule, layout, activity, symbols.symbol.data(), table.weight, base, [&](std::size_t t, unsigned m) {
-    std::uint32_t& x = state[t & (lanes - 1)];
-    const Slot slot = slots[(std::size_t{cluster_at[m]} << scale) + (x & mask)];
-    symbols.symbol[t] = slot.symbol;
-    x = slot.frequency * (x >> scale) + slot.offset;
-    if (x < rans_floor) {
-      if (word == end) {
-        short_of_words = true;
-        x = rans_floor;
-        return;
-      }
-      x = (x << 16) | base::load<std::uint16_t>(word);
-      word += 2;
-    }
-  });
-  if (short_of_words || state[0] != rans_floor || state[1] != rans_floor)
-    in.fail("the coded symbols do not end where they should");
-  in.take(static_cast<std::size_t>(word - words.data()));
+  const BlockHead head = get_head(in, alphabet);
+  const Groups groups(layout, head.lanes, !activity.empty());
+  if (head.lanes == 1)
+    get_rans<1>(in, head, table, groups, activity, symbols.symbol.data());
+  else
+    get_rans<max_lanes>(in, head, table, groups, activity, symbols.symbol.data());
   get_low_bits(in, table, symbols);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -9,6 +12,22 @@
 
 /// Inside the codec room: integers -> symbols with raw low bits -> rANS under contexts (docs/codecs.md, "Coded block").
 namespace octavo::codec {
+
+/// Leaves new elements as they are: whoever makes room fills it.
+template <class T>
+struct Unset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+  using std::allocator<T>::allocator;
+};
+template <class T>
+using Room = std::vector<T, Unset<T>>;
 
 /// The order of a block's symbols: `families` of `members` cells of `width` values. A symbol's context comes from the
 /// symbols of the same family at the same place of the cells before.
@@ -18,6 +37,10 @@ struct SymbolOrder {
   std::size_t width = 1;
   std::size_t size() const { return families * members * width; }
 };
+
+/// Families that a large block codes side by side, each with a coder state of its own: no decoder step then waits for
+/// the one before it.
+constexpr std::size_t max_lanes = 8;
 
 /// The meaning of symbols.
 enum class Alphabet : std::uint8_t {
@@ -38,9 +61,11 @@ const SymbolTable& symbol_table(Alphabet alphabet);
 
 /// The class of a number: 0-7 itself, above two classes for each length in bits.
 inline unsigned class_of(std::uint64_t u) {
-  if (u < 8) return static_cast<unsigned>(u);
-  const unsigned length = static_cast<unsigned>(bit_length(u));
-  return 8 + 2 * (length - 4) + static_cast<unsigned>((u >> (length - 2)) & 1);
+  // A float has the length in its exponent, and the bit after the leading one in front of its mantissa. Clearing bits
+  // two after ones keeps those two, and leaves no row of ones that could be rounded up.
+  const std::uint64_t few = (u & ~(u >> 2)) >> 1;
+  const unsigned large = (std::bit_cast<std::uint32_t>(static_cast<float>(static_cast<std::int64_t>(few))) >> 22) - 250;
+  return u < 8 ? static_cast<unsigned>(u) : large;
 }
 
 /// Negative and positive numbers to naturals: 0, -1, 1, -2 ... -> 0, 1, 2, 3 ...
@@ -52,7 +77,7 @@ inline std::int64_t unzigzag(std::uint64_t u) { return static_cast<std::int64_t>
 /// Symbols and their numbers (of which only the low bits that the symbol leaves open are written).
 struct Symbols {
   std::vector<std::uint8_t> symbol;
-  std::vector<std::uint64_t> number;
+  Room<std::uint64_t> number;
   Symbols() = default;
   explicit Symbols(std::size_t size);
   void resize(std::size_t size);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "octavo/codec/codec.hpp"
@@ -91,6 +92,26 @@ void write_floats(Writer& writer) {
     }
 }
 
+/// Blocks of so many symbols that eight states code them.
+void write_large(Writer& writer) {
+  testing::Case<float> c = testing::tree_case<float>("3-D", 1700, 8, 1, 0, 1e-3, 21);
+  ASSERT_GT(c.values.size(), 8192u);
+  for (const std::size_t i : {100u, 101u, 5000u})
+    c.values[i] = i == 101 ? -0.0F : std::numeric_limits<float>::quiet_NaN();
+  const std::pair<const char*, Settings> ways[] = {
+      {"lossless", {}},
+      {"point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree}},
+      {"abs", {{BoundKind::absolute, 1e-2}, Effort::normal, Method::tree}},
+  };
+  for (const auto& [way, settings] : ways) {
+    std::vector<float> decoded(c.values.size());
+    std::vector<std::byte> chunk;
+    encode(std::span<const float>(c.values), c.context(), settings, std::span<float>(decoded), chunk);
+    writer.add({std::string("float32_large_") + way, "float32", c.family, c.width, decoded.size()}, chunk, decoded,
+               c.coarse, c.parents);
+  }
+}
+
 void write_others(Writer& writer) {
   const auto finish = [&](const std::string& name, const std::string& scalar, std::size_t count,
                           const std::vector<std::byte>& chunk, const std::vector<std::byte>& values) {
@@ -105,6 +126,11 @@ void write_others(Writer& writer) {
       finish("bytes" + std::to_string(width) + "_" + std::to_string(step), "bytes" + std::to_string(width), 500, chunk,
              values);
     }
+  std::vector<std::byte> many(2 * 9003), many_chunk;
+  for (std::size_t i = 0; i < many.size(); ++i)
+    many[i] = static_cast<std::byte>((i / 2 * 5 + (i / 2) * (i / 2) % 7) >> (8 * (i % 2)));
+  encode_integers(many, 2, Effort::normal, many_chunk);
+  finish("bytes2_large", "bytes2", 9003, many_chunk, many);
   for (std::size_t period : {1u, 3u, 40u, 1000u, 100000u}) {
     base::BitArray bits(5003);
     std::vector<std::byte> values(bits.size()), chunk;
@@ -173,6 +199,7 @@ TEST(Golden, samples_are_written_for_the_independent_reader) {
   Writer writer(folder);
   write_floats<double>(writer);
   write_floats<float>(writer);
+  write_large(writer);
   write_others(writer);
   EXPECT_TRUE(writer.good());
 }

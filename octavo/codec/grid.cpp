@@ -5,6 +5,7 @@
 
 #include "octavo/codec/centre.hpp"
 #include "octavo/codec/choose.hpp"
+#include "octavo/codec/families.hpp"
 
 namespace octavo::codec {
 
@@ -66,7 +67,7 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
   symbols.resize(numbers.size());
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const std::size_t m = model.layout.members, w = model.layout.width;
-  predict_all(model, numbers, [&](std::size_t k, std::size_t j, const Cells& cells) {
+  const auto put = [&](std::size_t k, std::size_t j, const Cells& cells) {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
       if (Grid::has_specials && numbers.kind[i] != Kind::plain) {
@@ -79,7 +80,12 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
       symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
       symbols.number[t] = u;
     }
-  });
+  };
+  if (!in_lanes(model)) return predict_all(model, numbers, put);
+  const auto is_plain = [&](std::size_t i) { return numbers.kind[i] == Kind::plain; };
+  for_each_run(
+      model, is_plain, [&](std::size_t first, std::size_t last) { residuals_of(model, numbers, first, last, symbols); },
+      [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, put); });
 }
 
 /// Values stored as they are, in order of visit: how (0 plain, 1 zstd) and the bytes.
@@ -175,7 +181,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const std::size_t m = model.layout.members, w = model.layout.width;
   bool sound = true;
-  predict_all(model, numbers, [&](std::size_t k, std::size_t j, const Cells& cells) {
+  const auto settle = [&](std::size_t k, std::size_t j, const Cells& cells) {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
       if (numbers.kind[i] != Kind::plain) continue;
@@ -187,7 +193,14 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
       numbers.negative[i] = with_sign ? static_cast<std::uint8_t>(cells.negative[lane] ^ flip) : std::uint8_t{0};
     }
     grid.settle_values(cells, numbers, out);
-  });
+  };
+  if (in_lanes(model))
+    for_each_run(
+        model, [&](std::size_t i) { return numbers.kind[i] == Kind::plain; },
+        [&](std::size_t first, std::size_t last) { sound = values_of(model, symbols, first, last, out) && sound; },
+        [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, settle); });
+  else
+    predict_all(model, numbers, settle);
   if (!sound) in.fail("a value is out of range");
 }
 

@@ -15,8 +15,8 @@ enum class Kind : std::uint8_t { plain = 0, zero = 1, minus_zero = 2, exact = 3 
 
 /// Values on a grid: |value| is cell `index` of it. Lossless chunks have all bits in `index`.
 struct Numbers {
-  std::vector<std::int64_t> index;
-  std::vector<double> value;  ///< as decoded
+  Room<std::int64_t> index;
+  Room<double> value;  ///< as decoded
   std::vector<Kind> kind;
   std::vector<std::uint8_t> negative;
 

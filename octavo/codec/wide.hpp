@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "octavo/codec/quantise.hpp"
+
 /// Inside the codec room: quantise.hpp's functions for four numbers at once, operation by operation the same.
 /// (Compilers do not find out by themselves that those on one number can be joined.)
 
@@ -82,6 +84,103 @@ using FourInts = std::int64_t __attribute__((vector_size(32)));
 /// `set` where all bits of the mask are set, else `clear`.
 [[gnu::always_inline]] inline void select_four(const FourBits& mask, const Four& set, const Four& clear, Four& result) {
   result = (Four)((mask & (FourBits)set) | (~mask & (FourBits)clear));
+}
+
+// indices_on and values_on, for callers that are compiled for wide vectors themselves.
+
+[[gnu::always_inline]] inline void wide_indices_on(const LogGrid& grid, const double* values, std::int64_t* indices,
+                                                   std::size_t count) {
+  const double inverse = grid.inverse;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    Four x;
+    FourBits q;
+    std::memcpy(&x, values + i, sizeof x);
+    FourBits negative;
+    Four phase;
+    signs_of_four(x, negative);
+    select_four(negative, second, first, phase);
+    log2_of_four(x, x);
+    floor_of_four(x * inverse - phase, q);
+    std::memcpy(indices + i, &q, sizeof q);
+  }
+  if (grid.common)
+    for (std::size_t k = 0; k < i; ++k)
+      if (std::signbit(values[k]) == grid.common.negative)
+        indices[k] = grid.common.index(indices[k], std::abs(values[k]));
+  for (; i < count; ++i) indices[i] = index_on(grid, values[i]);
+}
+
+[[gnu::always_inline]] inline void wide_values_on(const LogGrid& grid, const std::int64_t* indices,
+                                                  const std::uint8_t* negative, double* values, std::size_t count) {
+  const double step = grid.step;
+  const double* const offset = grid.offset.data();
+  const bool apart = offset[0] != offset[1], inserted = static_cast<bool>(grid.common);
+  const FourBits sign = FourBits{} + (grid.common.negative ? 1u : 0u);
+  const FourInts cell = FourInts{} + grid.common.cell;
+  const Four magnitude = Four{} + grid.common.magnitude;
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    FourBits q, is_common{};
+    std::memcpy(&q, indices + i, sizeof q);
+    FourBits signs{};
+    if (apart || inserted) signs = FourBits{negative[i], negative[i + 1], negative[i + 2], negative[i + 3]};
+    if (inserted) {
+      const auto of_its_sign = (FourBits)(signs == sign);
+      is_common = (FourBits)((FourInts)q == cell) & of_its_sign;
+      q += (FourBits)((FourInts)q > cell) & of_its_sign;  // one less
+    }
+    Four x, offsets = Four{} + offset[0];
+    if (apart) offsets = Four{offset[signs[0]], offset[signs[1]], offset[signs[2]], offset[signs[3]]};
+    double_of_four(q, x);
+    exp2_of_four(x * step + offsets, x);
+    if (inserted) select_four(is_common, magnitude, x, x);
+    std::memcpy(values + i, &x, sizeof x);
+  }
+  for (; i < count; ++i) values[i] = value_on(grid, indices[i], negative[i] != 0);
+}
+
+[[gnu::always_inline]] inline void wide_indices_on(const LinearGrid& grid, const double* values, std::int64_t* indices,
+                                                   std::size_t count) {
+  const double inverse = grid.inverse;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count && !grid.common; i += 4) {
+    Four x, phase;
+    FourBits negative, q;
+    std::memcpy(&x, values + i, sizeof x);
+    signs_of_four(x, negative);
+    select_four(negative, second, first, phase);
+    magnitudes_of_four(x, x);
+    const Four distance = x * inverse;
+    floor_of_four((distance + phase) + 0.5, q);
+    q &= ~(FourBits)(distance + distance < 1.0 - phase);
+    q = (q ^ negative) - negative;
+    std::memcpy(indices + i, &q, sizeof q);
+  }
+  for (; i < count; ++i) indices[i] = index_on(grid, values[i]);
+}
+
+[[gnu::always_inline]] inline void wide_values_on(const LinearGrid& grid, const std::int64_t* indices, double* values,
+                                                  std::size_t count) {
+  const double step = grid.step;
+  const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
+  std::size_t i = 0;
+  for (; i + 4 <= count && !grid.common; i += 4) {
+    Four phase;
+    FourBits q;
+    std::memcpy(&q, indices + i, sizeof q);
+    const FourBits negative = -(q >> 63);
+    select_four(negative, second, first, phase);
+    q = (q ^ negative) - negative;
+    Four x;
+    double_of_four(q, x);
+    x = (x - phase) * step;
+    x = (Four)(((FourBits)x | (negative << 63)) & ~(FourBits)(q == 0));
+    std::memcpy(values + i, &x, sizeof x);
+  }
+  for (; i < count; ++i) values[i] = value_on(grid, indices[i]);
 }
 
 }  // namespace octavo::codec

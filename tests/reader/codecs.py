@@ -175,6 +175,20 @@ def metric_of(rule, base, k, t, width, activity, symbols, weight):
     return min(max(metric - base, 0), 31)
 
 
+def coding_order(lanes, families, members, width, activity):
+    """For each symbol in the order of coding: (its number, its state, its cell of the family, number of activity)."""
+    if lanes > 1 and families == 1 and width == 1 and activity is None:
+        length = members // lanes
+        groups = [(0, 0, lanes, length), (0, lanes * length, members % lanes, 1)]
+    else:
+        groups = [(f, f * members * width, min(lanes, families - f), members) for f in range(0, families, lanes)]
+    for first, start, count, cells in groups:
+        for k in range(cells):
+            for j in range(width):
+                for lane in range(count):
+                    yield start + (lane * cells + k) * width + j, lane, k, (first + lane) * width + j
+
+
 def decode_symbols(cursor, alphabet, families, members, width, activity=None):
     """The symbols of a coded block and the numbers they stand for, in order of visit."""
     count = families * members * width
@@ -182,7 +196,7 @@ def decode_symbols(cursor, alphabet, families, members, width, activity=None):
         return [], []
     bits_of, weight, base_of = symbol_table(alphabet)
     head = cursor.byte()
-    rule, lanes, scale = head & 7, 2 if head & 8 else 1, head >> 4
+    rule, lanes, scale = head & 7, 8 if head & 8 else 1, head >> 4
     if rule > 4 or not 8 <= scale <= 12:
         raise ValueError("not the head of a coded block")
     base, begins = (cursor.byte(), cursor.varint()) if rule else (0, 0)
@@ -194,22 +208,20 @@ def decode_symbols(cursor, alphabet, families, members, width, activity=None):
         frequency = normalise(counts, scale)
         slots.append([(s, f, i) for s, f in enumerate(frequency) for i in range(f)])
     state = [cursor.unpack("I") for _ in range(lanes)]
+    words = Cursor(cursor.take(2 * cursor.varint())) if lanes > 1 else cursor
     symbols = [0] * count
     mask = (1 << scale) - 1
-    t = 0
-    for family in range(families):
-        for k in range(members):
-            for j in range(width):
-                active = 0 if activity is None else activity[family * width + j]
-                metric = metric_of(rule, base, k, t, width, active, symbols, weight)
-                lane = t % lanes
-                x = state[lane]
-                symbols[t], frequency, offset = slots[cluster[metric]][x & mask]
-                x = frequency * (x >> scale) + offset
-                if x < 1 << 16:
-                    x = x << 16 | cursor.unpack("H")
-                state[lane] = x
-                t += 1
+    for t, lane, k, at in coding_order(lanes, families, members, width, activity):
+        active = 0 if activity is None else activity[at]
+        metric = metric_of(rule, base, k, t, width, active, symbols, weight)
+        x = state[lane]
+        symbols[t], frequency, offset = slots[cluster[metric]][x & mask]
+        x = frequency * (x >> scale) + offset
+        if x < 1 << 16:
+            x = x << 16 | words.unpack("H")
+        state[lane] = x
+    if words is not cursor and words.rest():
+        raise ValueError("words are left over at the end of a coded block")
     if any(x != 1 << 16 for x in state):
         raise ValueError("the coded symbols do not end where they should")
     low = Bits(Cursor(cursor.take((sum(bits_of[s] for s in symbols) + 7) // 8)))

@@ -91,3 +91,12 @@ def test_a_truncated_chunk_raises():
     for size in (0, 1, 5, len(chunk) // 2, len(chunk) - 1):
         with pytest.raises(ValueError):
             reader.decode_chunk(chunk[:size], 0, above, below, family, width, count, "float64")
+
+
+@pytest.mark.parametrize("name", ["float32_large_lossless", "float32_large_point", "float32_large_abs"])
+def test_large_samples_have_eight_states(name, monkeypatch):
+    seen, order = set(), reader.coding_order
+    monkeypatch.setattr(reader, "coding_order", lambda lanes, *rest: seen.add(lanes) or order(lanes, *rest))
+    sample = next(sample for sample in SAMPLES if sample.id == f"codec-{name}")
+    test_a_chunk_decodes_to_the_library_s_values(*sample.values)
+    assert 8 in seen

@@ -1,0 +1,298 @@
+#include "octavo/codec/families.hpp"
+
+#include "octavo/codec/wide.hpp"
+
+namespace octavo::codec {
+
+namespace {
+
+constexpr std::size_t max_terms_of_stencil = 11;
+
+/// A number of each family.
+template <class T>
+using Lane = std::array<T, families_together>;
+
+/// The same in vectors.
+constexpr std::size_t num_fours = families_together / 4;
+template <class Vector>
+using Fours = std::array<Vector, num_fours>;
+template <class Vector, class T>
+[[gnu::always_inline]] inline void load_fours(const Lane<T>& from, Fours<Vector>& to) {
+  std::memcpy(to.data(), from.data(), sizeof to);
+}
+template <class Vector, class T>
+[[gnu::always_inline]] inline void store_fours(const Fours<Vector>& from, Lane<T>& to) {
+  std::memcpy(to.data(), from.data(), sizeof from);
+}
+
+// places_of: puts estimates on the grid; where they have no place there, index and sign stay.
+
+[[gnu::always_inline]] inline void exact_place(const Four& x, FourBits& index) {
+  constexpr std::uint64_t magnitude_bits = 0x7fffffffffffffffULL;
+  const FourBits bits = (FourBits)x,
+                 good = (FourBits)((Four)(bits & magnitude_bits) <= std::numeric_limits<double>::max());
+  const FourBits place = bits ^ (-(bits >> 63) & magnitude_bits);
+  index = (good & place) | (~good & index);
+}
+[[gnu::always_inline]] inline void places_of(const ExactGrid<double>&, const Fours<Four>& estimate,
+                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
+  Fours<FourBits> place;
+  load_fours(index, place);
+  for (std::size_t v = 0; v < num_fours; ++v) exact_place(estimate[v], place[v]);
+  store_fours(place, index);
+}
+[[gnu::always_inline]] inline void places_of(const ExactGrid<float>&, const Fours<Four>& estimate,
+                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
+  Lane<double> x;
+  store_fours(estimate, x);
+  for (std::size_t lane = 0; lane < families_together; ++lane)
+    if (std::abs(x[lane]) <= static_cast<double>(std::numeric_limits<float>::max()))
+      index[lane] = ExactGrid<float>::index_of(static_cast<float>(x[lane]));
+}
+template <class T>
+[[gnu::always_inline]] inline void places_of(const PointwiseGrid<T>& grid, const Fours<Four>& estimate,
+                                             Lane<std::int64_t>& index, Lane<std::uint8_t>& negative) {
+  Lane<double> x;
+  Lane<std::int64_t> place;
+  store_fours(estimate, x);
+  wide_indices_on(grid.grid, x.data(), place.data(), families_together);
+  for (std::size_t lane = 0; lane < families_together; ++lane) {
+    const bool good = grid.has_place(std::abs(x[lane]));
+    index[lane] = good ? place[lane] : index[lane];
+    negative[lane] = good ? (x[lane] < 0 ? 1 : 0) : negative[lane];
+  }
+}
+template <class T>
+[[gnu::always_inline]] inline void places_of(const AbsoluteGrid<T>& grid, const Fours<Four>& estimate,
+                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
+  Lane<double> x;
+  Lane<std::int64_t> place;
+  store_fours(estimate, x);
+  wide_indices_on(grid.grid, x.data(), place.data(), families_together);
+  for (std::size_t lane = 0; lane < families_together; ++lane)
+    index[lane] = grid.has_place(std::abs(x[lane])) ? place[lane] : index[lane];
+}
+
+// values_at: the values of cells of the grid.
+
+template <class T>
+[[gnu::always_inline]] inline void values_at(const ExactGrid<T>&, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint8_t>&, Lane<T>& value) {
+  using Bits = typename ExactGrid<T>::Bits;
+  for (std::size_t lane = 0; lane < families_together; ++lane)
+    value[lane] = std::bit_cast<T>(
+        static_cast<Bits>(index[lane] ^ ((index[lane] >> 63) & std::int64_t{std::numeric_limits<Bits>::max()})));
+}
+template <class T>
+[[gnu::always_inline]] inline void values_at(const PointwiseGrid<T>& grid, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint8_t>& negative, Lane<T>& value) {
+  Lane<double> magnitude;
+  wide_values_on(grid.grid, index.data(), negative.data(), magnitude.data(), families_together);
+  for (std::size_t lane = 0; lane < families_together; ++lane)
+    value[lane] = grid.finish(magnitude[lane], negative[lane] != 0);
+}
+template <class T>
+[[gnu::always_inline]] inline void values_at(const AbsoluteGrid<T>& grid, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint8_t>&, Lane<T>& value) {
+  Lane<double> found;
+  wide_values_on(grid.grid, index.data(), found.data(), families_together);
+  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = grid.finish(found[lane]);
+}
+
+/// The weights of a stencil as factors of differences.
+template <class Number>
+using Factors = std::array<std::array<Number, max_terms_of_stencil>, 8>;
+
+/// Families at place j of their cells, and what is known of them. The operations are those of Lanes
+/// (predict.hpp).
+template <class Grid, Base base>
+struct Together {
+  static constexpr bool by_value = base == Base::fitted_value, by_index = base == Base::fitted_index;
+  using Number = std::conditional_t<by_index, std::uint64_t, double>;
+  using Vector = std::conditional_t<by_index, FourBits, Four>;
+
+  Lane<std::size_t> first, turn;  ///< the first cell's number, and what turns the order of cells
+  Lane<std::int64_t> parent_at;
+  Lane<std::uint8_t> parent_negative;
+  Lane<double> parent_value;
+  std::array<Fours<Vector>, max_terms_of_stencil> difference;
+
+  [[gnu::always_inline]] void look_up(const Model<Grid>& model, std::size_t family, std::size_t j) {
+    const Families& place = model.place;
+    const Numbers& coarse = model.coarse;
+    const std::size_t m = place.members, w = place.width, axes = static_cast<std::size_t>(model.stencil.axes);
+    std::array<Lane<Number>, 3> beside;
+    for (std::size_t lane = 0; lane < families_together; ++lane) {
+      const std::uint32_t parent = place.parents[family + lane];
+      const std::size_t p = parent * w + j;
+      first[lane] = (family + lane) * m * w + j;
+      turn[lane] = parent & (m - 1);
+      parent_at[lane] = coarse.kind[p] == Kind::plain ? coarse.index[p] : parent_index(place, coarse, parent, j);
+      parent_negative[lane] = coarse.negative[p];
+      parent_value[lane] = coarse.value[p];
+      if constexpr (by_value || by_index)
+        for (std::size_t a = 0; a < axes; ++a) {
+          const std::size_t q = (parent ^ (std::size_t{1} << a)) * w + j;
+          beside[a][lane] = q < coarse.size() ? sibling(coarse, q, lane) : Number{0};
+        }
+    }
+    if constexpr (by_value || by_index)
+      for (std::size_t a = 0; a < axes; ++a) load_fours(beside[a], difference[a]);
+  }
+  [[gnu::always_inline]] Number sibling(const Numbers& coarse, std::size_t q, std::size_t lane) const {
+    if constexpr (by_value) return coarse.value[q] - parent_value[lane];
+    if (coarse.kind[q] != Kind::plain) return 0;
+    return static_cast<Number>(wrapping_difference(coarse.index[q], parent_at[lane]));
+  }
+
+  /// The expected indices and signs of the k-th cells.
+  [[gnu::always_inline]] void expect(const Model<Grid>& model, const Factors<Number>& factors, std::size_t k,
+                                     Lane<std::int64_t>& index, Lane<std::uint8_t>& negative) const {
+    index = parent_at;
+    negative = parent_negative;
+    if constexpr (by_value || by_index) {
+      Fours<Vector> sum{};
+      if constexpr (by_index) sum.fill(FourBits{} + 16);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(model.stencil.axes) + k; ++r)
+        for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + factors[k][r] * difference[r][v];
+      if constexpr (by_value) {
+        Fours<Four> value;
+        load_fours(parent_value, value);
+        for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] + sum[v] * 0.03125;
+        places_of(model.grid, value, index, negative);
+      } else {
+        Lane<std::int64_t> sums;
+        store_fours(sum, sums);
+        for (std::size_t lane = 0; lane < families_together; ++lane)
+          index[lane] = wrapping_sum(index[lane], sums[lane] >> 5);
+      }
+    }
+  }
+  /// Takes over what the k-th cells became.
+  [[gnu::always_inline]] void follow(std::size_t row, const Lane<std::int64_t>& index, const Lane<double>& value) {
+    if constexpr (by_value) {
+      Fours<Four> now, parent;
+      load_fours(value, now);
+      load_fours(parent_value, parent);
+      for (std::size_t v = 0; v < num_fours; ++v) difference[row][v] = now[v] - parent[v];
+    } else if constexpr (by_index) {
+      Fours<FourBits> now, parent;
+      load_fours(index, now);
+      load_fours(parent_at, parent);
+      for (std::size_t v = 0; v < num_fours; ++v) difference[row][v] = now[v] - parent[v];
+    }
+  }
+};
+
+template <class Number>
+Factors<Number> factors_of(const Stencil& stencil) {
+  Factors<Number> factors;
+  for (std::size_t k = 0; k < factors.size(); ++k)
+    for (std::size_t r = 0; r < max_terms_of_stencil; ++r)
+      factors[k][r] = static_cast<Number>(std::int64_t{stencil.weight[k][r]});
+  return factors;
+}
+
+template <Base base, class Grid>
+[[gnu::always_inline]] inline void residuals_by(const Model<Grid>& model, const Numbers& numbers, std::size_t begin,
+                                                std::size_t end, Symbols& symbols) {
+  const std::size_t m = model.place.members, w = model.place.width, axes = static_cast<std::size_t>(model.stencil.axes);
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const auto factors = factors_of<typename Together<Grid, base>::Number>(model.stencil);
+  Together<Grid, base> together;
+  Lane<std::int64_t> expected, index;
+  Lane<std::uint8_t> negative;
+  Lane<double> value;
+  for (std::size_t family = begin; family < end; family += families_together)
+    for (std::size_t j = 0; j < w; ++j) {
+      together.look_up(model, family, j);
+      for (std::size_t k = 0; k < m; ++k) {
+        together.expect(model, factors, k, expected, negative);
+        for (std::size_t lane = 0; lane < families_together; ++lane) {
+          const std::size_t i = together.first[lane] + (k ^ together.turn[lane]) * w, t = together.first[lane] + k * w;
+          index[lane] = numbers.index[i];
+          value[lane] = numbers.value[i];
+          const std::uint64_t u = zigzag(wrapping_difference(index[lane], expected[lane]));
+          const unsigned flip = with_sign && numbers.negative[i] != negative[lane] ? 1u : 0u, c = class_of(u);
+          symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
+          symbols.number[t] = u;
+        }
+        together.follow(axes + k, index, value);
+      }
+    }
+}
+
+template <Base base, class Grid>
+[[gnu::always_inline]] inline bool values_by(const Model<Grid>& model, const Symbols& symbols, std::size_t begin,
+                                             std::size_t end, std::span<typename Grid::Value> out) {
+  const std::size_t m = model.place.members, w = model.place.width, axes = static_cast<std::size_t>(model.stencil.axes);
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const auto factors = factors_of<typename Together<Grid, base>::Number>(model.stencil);
+  Together<Grid, base> together;
+  Lane<std::int64_t> index;
+  Lane<std::uint8_t> negative;
+  Lane<double> value;
+  Lane<typename Grid::Value> found;
+  bool sound = true;
+  for (std::size_t family = begin; family < end; family += families_together)
+    for (std::size_t j = 0; j < w; ++j) {
+      together.look_up(model, family, j);
+      for (std::size_t k = 0; k < m; ++k) {
+        together.expect(model, factors, k, index, negative);
+        for (std::size_t lane = 0; lane < families_together; ++lane) {
+          const std::size_t t = together.first[lane] + k * w;
+          const std::int64_t at = wrapping_sum(index[lane], unzigzag(symbols.number[t]));
+          const bool good = Grid::in_range(at);
+          sound = sound && good;
+          index[lane] = good ? at : 0;
+          const unsigned flip = (symbols.symbol[t] - static_cast<unsigned>(num_specials)) & 1u;
+          negative[lane] = with_sign ? static_cast<std::uint8_t>(negative[lane] ^ flip) : std::uint8_t{0};
+        }
+        values_at(model.grid, index, negative, found);
+        for (std::size_t lane = 0; lane < families_together; ++lane) {
+          out[together.first[lane] + (k ^ together.turn[lane]) * w] = found[lane];
+          value[lane] = static_cast<double>(found[lane]);
+        }
+        together.follow(axes + k, index, value);
+      }
+    }
+  return sound;
+}
+
+}  // namespace
+
+template <class Grid>
+OCTAVO_WIDE void residuals_of(const Model<Grid>& model, const Numbers& numbers, std::size_t first, std::size_t last,
+                              Symbols& symbols) {
+  if (model.base == Base::parent)
+    residuals_by<Base::parent>(model, numbers, first, last, symbols);
+  else if (model.base == Base::fitted_index)
+    residuals_by<Base::fitted_index>(model, numbers, first, last, symbols);
+  else
+    residuals_by<Base::fitted_value>(model, numbers, first, last, symbols);
+}
+
+template <class Grid>
+OCTAVO_WIDE bool values_of(const Model<Grid>& model, const Symbols& symbols, std::size_t first, std::size_t last,
+                           std::span<typename Grid::Value> out) {
+  if (model.base == Base::parent) return values_by<Base::parent>(model, symbols, first, last, out);
+  if (model.base == Base::fitted_index) return values_by<Base::fitted_index>(model, symbols, first, last, out);
+  return values_by<Base::fitted_value>(model, symbols, first, last, out);
+}
+
+template void residuals_of(const Model<ExactGrid<double>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template void residuals_of(const Model<ExactGrid<float>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template void residuals_of(const Model<PointwiseGrid<double>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template void residuals_of(const Model<PointwiseGrid<float>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template void residuals_of(const Model<AbsoluteGrid<double>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template void residuals_of(const Model<AbsoluteGrid<float>>&, const Numbers&, std::size_t, std::size_t, Symbols&);
+template bool values_of(const Model<ExactGrid<double>>&, const Symbols&, std::size_t, std::size_t, std::span<double>);
+template bool values_of(const Model<ExactGrid<float>>&, const Symbols&, std::size_t, std::size_t, std::span<float>);
+template bool values_of(const Model<PointwiseGrid<double>>&, const Symbols&, std::size_t, std::size_t,
+                        std::span<double>);
+template bool values_of(const Model<PointwiseGrid<float>>&, const Symbols&, std::size_t, std::size_t, std::span<float>);
+template bool values_of(const Model<AbsoluteGrid<double>>&, const Symbols&, std::size_t, std::size_t,
+                        std::span<double>);
+template bool values_of(const Model<AbsoluteGrid<float>>&, const Symbols&, std::size_t, std::size_t, std::span<float>);
+
+}  // namespace octavo::codec
