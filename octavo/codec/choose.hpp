@@ -94,8 +94,7 @@ std::vector<Candidate> tree_bases(const Model<Grid>& model, const Numbers& numbe
   std::vector<Candidate> bases(1);
   if (model.place.members > 1 && model.place.families() >= 16)
     for (Base base : Grid::fitted_bases)
-      bases.push_back(
-          {base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
+      bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
   return bases;
 }
 

@@ -97,7 +97,8 @@ Bytes slices_of(const Bytes& raw, std::size_t value_bytes) {
   if (values <= num_slices * slice) return raw;
   Bytes slices;
   for (std::size_t s = 0; s < num_slices; ++s)
-    put_bytes(slices, std::span(raw).subspan(s * (values - slice) / (num_slices - 1) * value_bytes, slice * value_bytes));
+    put_bytes(slices,
+              std::span(raw).subspan(s * (values - slice) / (num_slices - 1) * value_bytes, slice * value_bytes));
   return slices;
 }
 

@@ -142,7 +142,8 @@ void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& co
   Bytes smallest = encode_with(model, values, numbers);
   if (effort == Effort::max)
     for_each_model(model, numbers, {sample, values.size()}, shifts, [&] {
-      if (Bytes bytes = encode_with(model, values, numbers); bytes.size() < smallest.size()) smallest = std::move(bytes);
+      if (Bytes bytes = encode_with(model, values, numbers); bytes.size() < smallest.size())
+        smallest = std::move(bytes);
     });
   put_bytes(out, smallest);
 }
