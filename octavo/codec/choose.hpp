@@ -81,27 +81,45 @@ void forget_tree(Model<Grid>& model, std::size_t count) {
   model.layout = {1, count, 1};
 }
 
+/// A base with parents, and its stencil.
+struct Candidate {
+  Base base = Base::parent;
+  Stencil stencil{};
+};
+
+/// All bases with parents; stencils are fitted on the families `sample`.
+template <class Grid>
+std::vector<Candidate> tree_bases(const Model<Grid>& model, const Numbers& numbers,
+                                  std::span<const std::uint32_t> sample) {
+  std::vector<Candidate> bases(1);
+  if (model.place.members > 1 && model.place.families() >= 16)
+    for (Base base : Grid::fitted_bases)
+      bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
+  return bases;
+}
+
+template <class Grid>
+void use_base(Model<Grid>& model, const Candidate& candidate) {
+  model.base = candidate.base;
+  model.stencil = candidate.stencil;
+  use_tree_layout(model);
+}
+
 /// The best base with parents; whether none would be better still.
 template <class Grid>
 bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_size) {
   const auto sample = spread(model.place, sample_size);
   std::uint64_t best = ~std::uint64_t{0};
-  const auto consider = [&](Base base, const Stencil& stencil, std::uint64_t extra) {
-    const std::uint64_t cost = sample_cost(model, base, stencil, numbers, sample) + extra;
-    if (cost >= best) return;
+  const std::size_t m = model.place.members;
+  const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
+  for (const Candidate& candidate : tree_bases(model, numbers, sample)) {
+    const std::size_t extra =
+        candidate.base == Base::parent ? 0 : stencil_bits * sample.size() / model.place.families();
+    const std::uint64_t cost = sample_cost(model, candidate.base, candidate.stencil, numbers, sample) + extra;
+    if (cost >= best) continue;
     best = cost;
-    model.base = base;
-    model.stencil = stencil;
-  };
-  consider(Base::parent, {}, 0);
-  const std::size_t m = model.place.members, families = model.place.families();
-  if (m > 1 && families >= 16) {
-    const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
-    for (Base base : Grid::fitted_bases)
-      consider(base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample),
-               stencil_bits * sample.size() / families);
+    use_base(model, candidate);
   }
-  use_tree_layout(model);
   return best > flat_cost(model, numbers, sample);
 }
 
@@ -166,6 +184,13 @@ std::uint64_t try_twins(Model<Grid>& model, const Numbers& numbers, unsigned shi
 }
 
 template <class Grid>
+void forget_twins(Model<Grid>& model) {
+  model.shift = 0;
+  model.twins.clear();
+  model.orientation.clear();
+}
+
+template <class Grid>
 void choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_list<unsigned> shifts) {
   if (model.place.width != 1 || model.place.members < 2) return;
   std::uint64_t best = 8 * 24;
@@ -183,6 +208,42 @@ void choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_l
   model.shift = best_shift;
   model.twins = std::move(twins);
   model.orientation = std::move(orientation);
+}
+
+/// The model that the default takes: the one that promises least on a sample.
+template <class Grid>
+void choose_model(Model<Grid>& model, const Numbers& numbers, std::size_t sample,
+                  std::initializer_list<unsigned> shifts) {
+  choose_across(model, numbers, sample);
+  if (model.place.parents.empty()) return;
+  const bool flat_is_better = choose_base(model, numbers, sample);
+  choose_twins(model, numbers, shifts);
+  if (flat_is_better && model.twins.empty()) forget_tree(model, numbers.size());
+}
+
+/// Calls consider() for every model: each way across a mesh, and each base, fitted on samples of these numbers of
+/// values, with twins and without.
+template <class Grid, class Consider>
+void for_each_model(Model<Grid>& model, const Numbers& numbers, std::initializer_list<std::size_t> samples,
+                    std::initializer_list<unsigned> shifts, Consider&& consider) {
+  forget_tree(model, numbers.size());
+  forget_twins(model);
+  const std::size_t points = model.neighbours.order.size();
+  const unsigned ways = points == 0 || numbers.size() % points != 0 ? 1 : numbers.size() == points ? 2 : 4;
+  for (unsigned way = 0; way < ways; ++way) {
+    model.across = static_cast<Across>(way);
+    consider();
+  }
+  model.across = Across::none;
+  if (model.place.parents.empty()) return;
+  for (const std::size_t size : samples)
+    for (const Candidate& candidate : tree_bases(model, numbers, spread(model.place, size))) {
+      use_base(model, candidate);
+      forget_twins(model);
+      consider();
+      choose_twins(model, numbers, shifts);
+      if (!model.twins.empty()) consider();
+    }
 }
 
 }  // namespace octavo::codec

@@ -90,28 +90,58 @@ bool may_repeat(std::span<const T> values) {
   return again * 50 > values.size() || round * 8 > values.size();
 }
 
+/// The bytes of eight slices of a chunk, which tell how well a general compressor will do on all of it.
+Bytes slices_of(const Bytes& raw, std::size_t value_bytes) {
+  constexpr std::size_t num_slices = 8;
+  const std::size_t values = raw.size() / value_bytes, slice = std::max<std::size_t>(512, values / 256);
+  if (values <= num_slices * slice) return raw;
+  Bytes slices;
+  for (std::size_t s = 0; s < num_slices; ++s)
+    put_bytes(slices,
+              std::span(raw).subspan(s * (values - slice) / (num_slices - 1) * value_bytes, slice * value_bytes));
+  return slices;
+}
+
+/// Whether planes, judged by slices of the chunk, come within 2 % of `size` or below it.
+bool planes_promise(const Bytes& raw, std::size_t value_bytes, std::size_t size) {
+  const Bytes slices = slices_of(raw, value_bytes);
+  Bytes packed;
+  zstd_compress(split_planes(slices, value_bytes), Search::repeats, packed);
+  return static_cast<double>(packed.size()) / static_cast<double>(slices.size()) * static_cast<double>(raw.size()) <
+         static_cast<double>(size) * 1.02;
+}
+
+void add_zstd(Id id, const Bytes& bytes, Search search, Best& best) {
+  Bytes payload;
+  zstd_compress(bytes, search, payload);
+  best.consider(id, std::move(payload));
+}
+
+/// The general compressors, as far as they have a chance.
+template <class T>
+void add_general(std::span<const T> values, const Context<T>& context, Best& best) {
+  const bool may = context.parents.empty() || may_repeat(values);
+  const Bytes raw = bytes_of(values);
+  if (may) add_zstd(Id::zstd, raw, Search::repeats, best);
+  if (context.parents.empty() || planes_promise(raw, sizeof(T), best.size))
+    add_zstd(Id::planes, split_planes(raw, sizeof(T)), Search::repeats, best);
+  // Half noise, half repetition: here the better search pays.
+  if (best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough, best);
+}
+
 template <class T>
 void encode_lossless(std::span<const T> values, const Context<T>& context, const Settings& settings, Best& best) {
   const bool thorough = settings.effort == Effort::max;
-  const auto add_tree = [&] {
-    Bytes payload;
-    if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
-  };
-  const auto add_zstd = [&](Id id, const Bytes& bytes, Search search) {
-    Bytes payload;
-    zstd_compress(bytes, search, payload);
-    best.consider(id, std::move(payload));
-  };
-  if (settings.method == Method::tree) return add_tree();
-  const Search usual = thorough ? Search::all : Search::repeats;
-  if (settings.method == Method::zstd) return add_zstd(Id::zstd, bytes_of(values), thorough ? usual : Search::quick);
-  add_tree();
-  if (!thorough && !context.parents.empty() && !may_repeat(values)) return;
+  if (settings.method == Method::zstd)
+    return add_zstd(Id::zstd, bytes_of(values), thorough ? Search::all : Search::quick, best);
+  Bytes payload;
+  if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
+  if (settings.method == Method::tree) return;
+  add_general(values, context, best);
+  if (!thorough) return;
   const Bytes raw = bytes_of(values);
-  add_zstd(Id::zstd, raw, usual);
-  if (thorough || context.parents.empty()) add_zstd(Id::planes, split_planes(raw, sizeof(T)), usual);
-  // Half noise, half repetition: here the better search pays.
-  if (!thorough && best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough);
+  add_zstd(Id::zstd, raw, Search::all, best);
+  add_zstd(Id::planes, split_planes(raw, sizeof(T)), Search::all, best);
 }
 
 template <class T>
@@ -131,10 +161,9 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   if (!encode_grid(values, context, settings.bound, settings.effort, decoded, payload)) return false;
   const bool pointwise = settings.bound.kind == BoundKind::pointwise_relative;
   Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
-  // Only where the grid did badly, or there is no tree to predict from, can a lossless encoding be smaller.
-  const bool few = context.parents.empty() || values.size() < 512;
-  if (grid.size * 3 > values.size_bytes() || (few && may_repeat(values)))
-    encode_lossless(values, context, {.bound = {}, .effort = settings.effort, .method = Method::zstd}, best);
+  // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
+  if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
+    add_general(values, context, best);
   if (grid.size >= best.size) return false;
   best = std::move(grid);
   return true;

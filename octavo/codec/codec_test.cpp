@@ -6,6 +6,7 @@
 #include <random>
 
 #include "octavo/base/error.hpp"
+#include "octavo/codec/flat.hpp"
 #include "octavo/codec/test_values.hpp"
 
 namespace octavo::codec {
@@ -55,6 +56,42 @@ TYPED_TEST(EveryType, decoding_gives_what_the_encoder_said_and_the_bound_holds_f
             << "value " << i << ": " << c.values[i] << " became " << values[i];
       }
     }
+}
+
+TYPED_TEST(EveryType, more_effort_never_takes_more_bytes) {
+  using T = TypeParam;
+  for (const Case<T>& c : testing::cases<T>(0.3))
+    for (const Bound& bound : {Bound{}, Bound{BoundKind::absolute, 1e-3}, Bound{BoundKind::pointwise_relative, 2e-3}}) {
+      std::vector<T> decoded;
+      const std::size_t usual = encoded(c, {bound, Effort::normal, Method::automatic}, decoded).size();
+      EXPECT_LE(encoded(c, {bound, Effort::max, Method::automatic}, decoded).size(), usual) << c.name;
+    }
+}
+
+/// Values without any likeness of neighbours, with few bits: a tree gains nothing, byte planes much.
+template <class T>
+Case<T> coarse_values_of_a_tree() {
+  auto c = testing::tree_case<T>("low entropy", 4000, 8, 1, 3, 0.5, 5);
+  std::mt19937_64 random(8);
+  for (T& v : c.values) v = static_cast<T>(static_cast<double>(random() % 40000) / 4096 + 1);
+  return c;
+}
+
+TYPED_TEST(EveryType, no_chunk_is_larger_than_general_compressors_make_it) {
+  using T = TypeParam;
+  auto all = testing::cases<T>(0.3);
+  all.push_back(coarse_values_of_a_tree<T>());
+  for (const Case<T>& c : all) {
+    std::vector<T> decoded;
+    const auto chosen = encoded(c, {}, decoded).size();
+    std::vector<std::byte> raw(c.values.size() * sizeof(T)), packed;
+    to_little_endian(std::span<const T>(c.values), std::span<std::byte>(raw));
+    const std::size_t head = encoded(c, {{}, Effort::normal, Method::raw}, decoded).size() - raw.size();
+    zstd_compress(split_planes(raw, sizeof(T)), Search::quick, packed);
+    EXPECT_LE(static_cast<double>(chosen), 1.01 * static_cast<double>(packed.size() + head) + 4) << c.name;
+    const auto plain = encoded(c, {{}, Effort::normal, Method::zstd}, decoded).size();
+    EXPECT_LE(static_cast<double>(chosen), 1.01 * static_cast<double>(plain) + 4) << c.name;
+  }
 }
 
 TYPED_TEST(EveryType, bounds_hold_on_random_bit_patterns) {

@@ -119,31 +119,39 @@ std::vector<T> get_exact(Reader& in, std::size_t count) {
   return values;
 }
 
+/// The prediction, the coded block and the exact values of one model.
+template <class Grid, class T>
+Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Numbers& numbers) {
+  Bytes out;
+  put_model(model, out);
+  Symbols& symbols = scratch().symbols;
+  make_symbols(model, numbers, symbols);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
+  if (!Grid::has_specials) return out;
+  std::vector<T> exact;
+  if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return out;
+  for_each_position(model, values.size(), [&](std::size_t, std::size_t i) {
+    if (numbers.kind[i] == Kind::exact) exact.push_back(values[i]);
+  });
+  put_exact(std::span<const T>(exact), out);
+  return out;
+}
+
 template <class Grid, class T>
 void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& context, const Numbers& numbers,
                Effort effort, std::initializer_list<unsigned> shifts, Bytes& out) {
   Model<Grid> model = make_model(grid, context, values.size());
   if (Grid::signs_apart)
     model.signs = std::any_of(numbers.negative.begin(), numbers.negative.end(), [](std::uint8_t n) { return n != 0; });
-  const std::size_t sample =
-      effort == Effort::max ? values.size() : std::clamp<std::size_t>(values.size() / 8, 512, 8192);
-  choose_across(model, numbers, sample);
-  if (!model.place.parents.empty()) {
-    const bool flat_is_better = choose_base(model, numbers, sample);
-    choose_twins(model, numbers, shifts);
-    if (flat_is_better && model.twins.empty()) forget_tree(model, values.size());
-  }
-  put_model(model, out);
-  Symbols& symbols = scratch().symbols;
-  make_symbols(model, numbers, symbols);
-  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
-  if (!Grid::has_specials) return;
-  std::vector<T> exact;
-  if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return;
-  for_each_position(model, values.size(), [&](std::size_t, std::size_t i) {
-    if (numbers.kind[i] == Kind::exact) exact.push_back(values[i]);
-  });
-  put_exact(std::span<const T>(exact), out);
+  const std::size_t sample = std::clamp<std::size_t>(values.size() / 8, 512, 8192);
+  choose_model(model, numbers, sample, shifts);
+  Bytes smallest = encode_with(model, values, numbers);
+  if (effort == Effort::max)
+    for_each_model(model, numbers, {sample, values.size()}, shifts, [&] {
+      if (Bytes bytes = encode_with(model, values, numbers); bytes.size() < smallest.size())
+        smallest = std::move(bytes);
+    });
+  put_bytes(out, smallest);
 }
 
 /// Zeros and exact values, which follow from nothing: they are all put in place first.
