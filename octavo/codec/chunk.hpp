@@ -29,7 +29,7 @@ enum class Id : std::uint8_t {
 };
 
 /// The version of all codecs: the only one that is written and read.
-constexpr std::uint8_t codec_version = 2;
+constexpr std::uint8_t codec_version = 3;
 
 /// Bits from the highest set one down; 0 for 0. (std::bit_width's type differs between libraries.)
 constexpr int bit_length(std::uint64_t x) { return 64 - std::countl_zero(x); }

@@ -71,8 +71,8 @@ class Bits:
 
 def read_head(cursor):
     codec, second = cursor.byte(), cursor.byte()
-    if second >> 4 != 2:
-        raise ValueError(f"codec version {second >> 4}, this reader knows 2")
+    if second >> 4 != 3:
+        raise ValueError(f"codec version {second >> 4}, this reader knows 3")
     count, size = cursor.varint(), cursor.varint()
     return codec, second & 15, count, Cursor(cursor.take(size))
 
