@@ -48,7 +48,7 @@ double largest_size(const SideFigures& side) {
 }
 
 /// The sums of one kind at every depth: of the difference, of a, of b.
-using Kind = Sum (*)(const PairSums&, int which);
+using SumOf = Sum (*)(const PairSums&, int which);
 
 Sum first_power(const PairSums& pairs, int which) {
   return which == 0 ? pairs.difference : sums_of(pairs, static_cast<std::size_t>(which - 1)).absolute;
@@ -58,13 +58,13 @@ Sum second_power(const PairSums& pairs, int which) {
 }
 Sum plain(const PairSums& pairs, int which) { return sums_of(pairs, static_cast<std::size_t>(which - 1)).sum; }
 
-double total(const std::vector<PairSums>& depths, const std::vector<double>& weights, Kind kind, int which) {
+double total(const std::vector<PairSums>& depths, const std::vector<double>& weights, SumOf kind, int which) {
   std::vector<Sum> sums;
   for (const PairSums& pairs : depths) sums.push_back(kind(pairs, which));
   return weighted(sums, weights);
 }
 
-Norm norm(const std::vector<PairSums>& depths, const std::vector<double>& weights, Kind kind) {
+Norm norm(const std::vector<PairSums>& depths, const std::vector<double>& weights, SumOf kind) {
   return {total(depths, weights, kind, 0), total(depths, weights, kind, 1), total(depths, weights, kind, 2)};
 }
 
