@@ -1,8 +1,9 @@
 # octavo_compile_together(TARGET [WITH_GTEST])
 #
-# The build takes half the time where (1) the standard headers that most sources include (and GoogleTest's, for test
+# A clean build takes 0.6 of its CPU time where (1) the standard headers that most sources include (and GoogleTest's, for test
 # programs) are compiled once, in octavo_base and in octavo_base_test, whose compiled headers all others take, and (2) a
-# compiler reads eight sources as one. So names in unnamed namespaces are unique in their room. A source still includes
+# compiler reads eight sources as one. A function in an unnamed namespace then takes part in the calls of other sources
+# of its room: give it a name that no call there could mean, above all if it takes a string or a path. A source still includes
 # what it uses: preset `serial` builds each on its own, without compiled headers. With -DOCTAVO_TOGETHER=OFF a change of
 # one source compiles that source alone. Test programs are optimised less: they compile in two thirds of the time and run
 # as long.

@@ -5,7 +5,7 @@
 /// what model.hpp's predict_tree gives, for values of which none is special and families of which none has a twin.
 namespace octavo::codec {
 
-/// So many that the arithmetic of one family does not wait for that of its own cells before.
+/// Each cell of a family waits for the cell before it. With 16 families there is always work on another one.
 constexpr std::size_t families_together = 16;
 
 /// Whether the families of this model may be taken together.

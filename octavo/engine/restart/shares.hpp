@@ -30,9 +30,9 @@ struct Shares {
   std::vector<int> parts;  ///< the parts of the step that this rank reads for its share, ascending
 };
 
-/// Collective. The ranks whose share overlaps one of the stretches.
+/// Collective. Finds the ranks whose share overlaps one of this rank's stretches.
 std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, const std::vector<KeyRange>& stretches);
-/// Of these ranks, those whose share overlaps one of some other stretches, ascending. @pre shares are not empty
+/// Selects from `owners` the ranks whose share overlaps one of `stretches`, ascending. @pre no share is empty
 std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::span<const KeyRange> stretches);
 /// Collective. Shares by a plan that all ranks know.
 Shares shares_of(MPI_Comm comm, const mesh::SplitPlan& plan);
