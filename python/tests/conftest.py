@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
+os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")  # a rank that waits gives up its core
 MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 
