@@ -1,10 +1,10 @@
-# octavo_room(NAME [ENTERS room ...] [LIBRARIES target ...])
+# octavo_room(NAME [NO_KERNELS] [ENTERS room ...] [LIBRARIES target ...])
 #
 # A static library octavo_NAME from octavo/NAME/**/*.cpp, and from the *_test.cpp beside the sources one test program
 # octavo_NAME_test. A room links what it may enter and nothing else, so an arrow that runs up does not link; the include
 # lines are checked by python/tests/test_layering.py.
 function(octavo_room name)
-  cmake_parse_arguments(room "" "" "ENTERS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(room "NO_KERNELS" "" "ENTERS;LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/octavo/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|/serial/")
@@ -19,7 +19,11 @@ function(octavo_room name)
   set_property(GLOBAL APPEND PROPERTY OCTAVO_ROOMS octavo_${name})
   target_include_directories(octavo_${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(octavo_${name} PUBLIC ${room_ENTERS} ${room_LIBRARIES} PRIVATE octavo_warnings)
-  octavo_compile_together(octavo_${name})
+  set(kernels "")
+  if(room_NO_KERNELS)
+    set(kernels NO_KERNELS)
+  endif()
+  octavo_compile_together(octavo_${name} ${kernels})
   if(OCTAVO_TESTS AND tests)
     add_executable(octavo_${name}_test ${tests})
     target_link_libraries(octavo_${name}_test PRIVATE octavo_${name} octavo_warnings GTest::gtest_main GTest::gmock

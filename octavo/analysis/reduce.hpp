@@ -19,9 +19,7 @@ class OrderedSum {
     T value;
     template <class Way>
     friend void both(Way& way, Piece& piece) {
-      both(way, piece.first);
-      both(way, piece.count);
-      both(way, piece.value);
+      both(way, piece.first, piece.count, piece.value);
     }
   };
 

@@ -90,34 +90,21 @@ struct Statistics {
 /// Statistics as bytes between processes of one run (base/pack.hpp).
 template <class Way>
 void both(Way& way, FieldStatistics& field) {
-  both(way, field.name);
-  both(way, field.unit);
-  both(way, field.all);
-  both(way, field.levels);
+  both(way, field.name, field.unit, field.all, field.levels);
 }
 template <class Way>
 void both(Way& way, AttributeStatistics& attribute) {
-  both(way, attribute.name);
-  both(way, attribute.unit);
-  for (std::int64_t* count :
-       {&attribute.count, &attribute.nan, &attribute.int_min, &attribute.int_max, &attribute.int_sum})
-    both(way, *count);
-  for (double* value : {&attribute.min, &attribute.max, &attribute.sum}) both(way, *value);
-  both(way, attribute.integer);
+  both(way, attribute.name, attribute.unit, attribute.count, attribute.nan, attribute.int_min, attribute.int_max,
+       attribute.int_sum);
+  both(way, attribute.min, attribute.max, attribute.sum, attribute.integer);
 }
 template <class Way>
 void both(Way& way, SpeciesStatistics& species) {
-  both(way, species.name);
-  both(way, species.count);
-  both(way, species.attributes);
+  both(way, species.name, species.count, species.attributes);
 }
 template <class Way>
 void both(Way& way, Statistics& statistics) {
-  both(way, statistics.leaves);
-  both(way, statistics.volume);
-  both(way, statistics.levels);
-  both(way, statistics.fields);
-  both(way, statistics.particles);
+  both(way, statistics.leaves, statistics.volume, statistics.levels, statistics.fields, statistics.particles);
 }
 
 // ------------------------------------------------------------------ part by part
@@ -158,10 +145,7 @@ void add(PartialStatistics& to, const PartialStatistics& other);
 /// The partial results as bytes between processes of one run (base/pack.hpp).
 template <class Way>
 void both(Way& way, PartialStatistics& partial) {
-  both(way, partial.cells);
-  both(way, partial.fields);
-  both(way, partial.particles);
-  both(way, partial.counts);
+  both(way, partial.cells, partial.fields, partial.particles, partial.counts);
 }
 
 Statistics finish(const PartialStatistics& partial, const mesh::Header& header, const std::vector<std::string>& fields,

@@ -73,8 +73,7 @@ struct Named {
 };
 template <class Way>
 void both(Way& way, Named& named) {
-  both(way, named.name);
-  both(way, named.values);
+  both(way, named.name, named.values);
 }
 
 TEST(Pack, values_come_back_and_bytes_that_end_early_or_late_are_refused) {

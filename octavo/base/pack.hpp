@@ -67,6 +67,14 @@ void both(Way& way, std::vector<T>& values) {
   }
 }
 
+/// Several values, one after the other.
+template <class Way, class First, class Second, class... Rest>
+void both(Way& way, First& first, Second& second, Rest&... rest) {
+  both(way, first);
+  both(way, second);
+  (both(way, rest), ...);
+}
+
 /// Packs a value into a string, which is what Ranks exchange.
 template <class T>
 std::string packed(const T& value) {

@@ -9,27 +9,17 @@ namespace octavo::mesh {
 
 template <class Way>
 void both(Way& way, FieldInfo& info) {
-  both(way, info.name);
-  both(way, info.unit);
-  both(way, info.type);
-  both(way, info.centring);
-  both(way, info.components);
-  both(way, info.ghost);
+  both(way, info.name, info.unit, info.type, info.centring, info.components, info.ghost);
 }
 
 template <class Way>
 void both(Way& way, SpeciesInfo& info) {
-  both(way, info.name);
-  both(way, info.count);
-  both(way, info.attributes);
+  both(way, info.name, info.count, info.attributes);
 }
 
 template <class Way>
 void both(Way& way, Patches& patches) {
-  both(way, patches.dim);
-  both(way, patches.domain);
-  both(way, patches.ratio);
-  both(way, patches.boxes);
+  both(way, patches.dim, patches.domain, patches.ratio, patches.boxes);
 }
 
 }  // namespace octavo::mesh

@@ -19,10 +19,7 @@ struct Addressed {
 template <class Way>
 void both(Way& way, Addressed& parcel) {
   using base::both;
-  both(way, parcel.first);
-  both(way, parcel.last);
-  both(way, parcel.from);
-  both(way, parcel.bytes);
+  both(way, parcel.first, parcel.last, parcel.from, parcel.bytes);
 }
 
 }  // namespace

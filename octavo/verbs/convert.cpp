@@ -429,11 +429,7 @@ struct FieldRow {
 };
 template <class Way>
 void both(Way& way, FieldRow& row) {
-  both(way, row.name);
-  both(way, row.raw);
-  both(way, row.stored);
-  both(way, row.codecs);
-  both(way, row.errors);
+  both(way, row.name, row.raw, row.stored, row.codecs, row.errors);
 }
 
 void sum_over_ranks(const base::Ranks& ranks, ConvertReport& report) {

@@ -18,10 +18,7 @@ namespace octavo::engine {
 template <class Way>
 void both(Way& way, SegmentRef& segment) {
   using base::both;
-  both(way, segment.file);
-  both(way, segment.first);
-  both(way, segment.parts);
-  both(way, segment.footer);
+  both(way, segment.file, segment.first, segment.parts, segment.footer);
 }
 
 namespace {
@@ -46,16 +43,8 @@ struct Told {
 template <class Way>
 void both(Way& way, Told& told) {
   using base::both;
-  both(way, told.store);
-  both(way, told.flow);
-  both(way, told.step);
-  both(way, told.attempt);
-  both(way, told.order);
-  both(way, told.parts);
-  both(way, told.triangles);
-  both(way, told.footer);
-  both(way, told.table);
-  both(way, told.at);
+  both(way, told.store, told.flow, told.step, told.attempt, told.order, told.parts, told.triangles, told.footer,
+       told.table, told.at);
 }
 
 void add(StoredStep& step, const std::string& file, const store::Committed& commit) {
@@ -266,8 +255,7 @@ struct Tidings {
 template <class Way>
 void both(Way& way, Tidings& tidings) {
   using base::both;
-  both(way, tidings.parts);
-  both(way, tidings.segments);
+  both(way, tidings.parts, tidings.segments);
 }
 
 }  // namespace

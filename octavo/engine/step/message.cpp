@@ -6,47 +6,20 @@ namespace octavo::store {
 
 template <class Way>
 void both(Way& way, Stream& stream) {
-  both(way, stream.kind);
-  both(way, stream.index);
-  both(way, stream.field);
-  both(way, stream.first_level);
-  both(way, stream.last_level);
-  both(way, stream.raw_bytes);
-  both(way, stream.raw_checksum);
-  both(way, stream.stored_checksum);
-  both(way, stream.stored_bytes);
-  both(way, stream.offset);
-  both(way, stream.codec);
+  both(way, stream.kind, stream.index, stream.field, stream.first_level, stream.last_level, stream.raw_bytes,
+       stream.raw_checksum, stream.stored_checksum, stream.stored_bytes, stream.offset, stream.codec);
 }
 
 template <class Way>
 void both(Way& way, MeshArray& array) {
-  both(way, array.of);
-  both(way, array.info);
+  both(way, array.of, array.info);
 }
 
 template <class Way>
 void both(Way& way, EncodedPart& part) {
-  both(way, part.index);
-  both(way, part.shape.dim);
-  both(way, part.shape.roots);
-  both(way, part.shape.block);
-  both(way, part.cells);
-  both(way, part.owned);
-  both(way, part.leaves);
-  both(way, part.intervals);
-  both(way, part.lo);
-  both(way, part.hi);
-  both(way, part.keys.begin);
-  both(way, part.keys.end);
-  both(way, part.fields);
-  both(way, part.widths);
-  both(way, part.species);
-  both(way, part.opaque);
-  both(way, part.triangles);
-  both(way, part.share);
-  both(way, part.mesh);
-  both(way, part.streams);
+  both(way, part.index, part.shape.dim, part.shape.roots, part.shape.block, part.cells, part.owned, part.leaves,
+       part.intervals, part.lo, part.hi, part.keys.begin, part.keys.end, part.fields, part.widths, part.species,
+       part.opaque, part.triangles, part.share, part.mesh, part.streams);
 }
 
 }  // namespace octavo::store

@@ -28,13 +28,10 @@ void both(Way& way, base::BitArray& bits) {
 
 template <class Way>
 void both(Way& way, mesh::Octree& tree) {
-  both(way, tree.dim);
-  both(way, tree.roots);
-  both(way, tree.block);
+  both(way, tree.dim, tree.roots, tree.block);
   tree.held.resize(way.count(tree.held.size(), sizeof(mesh::RootInterval)));
   for (mesh::RootInterval& interval : tree.held) {
-    both(way, interval.begin);
-    both(way, interval.end);
+    both(way, interval.begin, interval.end);
   }
   for (auto* levels : {&tree.refined, &tree.owned}) {
     levels->resize(way.count(levels->size(), 1));

@@ -26,10 +26,7 @@ struct MeetingPlace {
 // Found by base::packed.
 template <class Way>
 void both(Way& way, MeetingPlace& place) {
-  both(way, place.lane);
-  both(way, place.rank);
-  both(way, place.token);
-  both(way, place.addresses);
+  both(way, place.lane, place.rank, place.token, place.addresses);
 }
 
 namespace {

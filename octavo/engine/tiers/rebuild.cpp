@@ -35,22 +35,12 @@ struct ParitySet {
 // Found by base::packed.
 template <class Way>
 void both(Way& way, ParityHeader& header) {
-  both(way, header.name);
-  both(way, header.safety);
-  both(way, header.step);
-  both(way, header.segments);
-  both(way, header.group);
-  both(way, header.member);
-  both(way, header.rows);
-  both(way, header.chunk);
-  both(way, header.members);
+  both(way, header.name, header.safety, header.step, header.segments, header.group, header.member, header.rows,
+       header.chunk, header.members);
 }
 template <class Way>
 void both(Way& way, ParitySet& set) {
-  both(way, set.header);
-  both(way, set.data);
-  both(way, set.parity);
-  both(way, set.wanted);
+  both(way, set.header, set.data, set.parity, set.wanted);
 }
 
 namespace {

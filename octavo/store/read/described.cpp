@@ -18,10 +18,7 @@ struct SegmentText {
 };
 template <class Way>
 void both(Way& way, SegmentText& segment) {
-  both(way, segment.path);
-  both(way, segment.footer);
-  both(way, segment.table);
-  both(way, segment.at);
+  both(way, segment.path, segment.footer, segment.table, segment.at);
 }
 
 /// Where the segments of the parts do not know all of the step's header, fields and species, the first one has no parts
@@ -36,13 +33,7 @@ struct StepText {
 };
 template <class Way>
 void both(Way& way, StepText& text) {
-  both(way, text.store);
-  both(way, text.flow);
-  both(way, text.step);
-  both(way, text.bytes);
-  both(way, text.attempt);
-  both(way, text.notes);
-  both(way, text.segments);
+  both(way, text.store, text.flow, text.step, text.bytes, text.attempt, text.notes, text.segments);
 }
 
 SegmentText text_of(const OpenedSegment& segment, const Table& table) {
