@@ -60,9 +60,10 @@ def compare(source, store, kind, bound, ranges):
                 continue
             cells = sum(map(len, weights))
             x, y = x.reshape(cells, -1), np.asarray(found.fields[name]).reshape(cells, -1)
-            limit = bound * {"point": np.abs(x), "abs": 1.0, "range": ranges.get(name, 0)}[kind]
+            limit = bound * {"point": np.abs(x).astype(np.float64), "abs": 1.0, "range": ranges.get(name, 0)}[kind]
             ok = np.isfinite(x)
-            assert np.all((np.abs(y - x) <= limit * (1 + 1e-12))[ok]), name
+            difference = y.astype(np.float64) - x.astype(np.float64)  # in float32 it would be rounded
+            assert np.all((np.abs(difference) <= limit * (1 + 1e-12))[ok]), name
             first = 0
             for level, weight in enumerate(weights):
                 here = slice(first, first + len(weight))
@@ -72,7 +73,7 @@ def compare(source, store, kind, bound, ranges):
                         a, b = x[here][chosen].ravel(), y[here][chosen].ravel()
                         most_frequent_is_exact(a, b, (name, number, level))
             w = np.repeat(np.concatenate(weights), x.shape[1])
-            e = (y - x).astype(np.float64).ravel()
+            e = difference.ravel()
             kept = ok.ravel() & (w > 0)
             collected.setdefault(name, []).append((e[kept], w[kept], np.abs(x.ravel()[kept]).astype(np.float64)))
     return {name: tuple(map(np.concatenate, zip(*pieces, strict=True))) for name, pieces in collected.items()}
