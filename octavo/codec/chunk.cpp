@@ -11,7 +11,9 @@ using base::Error;
 
 namespace {
 
-bool known(Id id) { return static_cast<int>(id) <= static_cast<int>(Id::pcp) || id == Id::bits || id == Id::integers; }
+bool known(Id id) {
+  return static_cast<int>(id) <= static_cast<int>(Id::boxes) || id == Id::bits || id == Id::integers;
+}
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }

@@ -24,6 +24,7 @@ enum class Id : std::uint8_t {
   linear_grid = 5,
   delta = 6,
   pcp = 7,
+  boxes = 8,
   bits = 16,
   integers = 17,
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "octavo/codec/boxes.hpp"
 #include "octavo/codec/chunk.hpp"
 #include "octavo/codec/flat.hpp"
 #include "octavo/codec/grid.hpp"
@@ -34,6 +35,13 @@ void check_context(const Context<T>& context, std::size_t count) {
   if (!context.counted.empty() && context.counted.size() * context.width != count)
     refuse("expected " + std::to_string(count / context.width) + " cells that count or do not, found " +
            std::to_string(context.counted.size()));
+  const auto& [shape, at] = context.boxes;
+  const double cells = static_cast<double>(shape[0]) * shape[1] * shape[2];
+  const double in_boxes = cells * static_cast<double>(at.size());
+  if (!at.empty() &&
+      (!(cells > 0) || in_boxes > static_cast<double>(count) || count % static_cast<std::size_t>(in_boxes) != 0))
+    refuse("expected the same number of values in each cell of " + std::to_string(at.size()) + " boxes, found " +
+           std::to_string(count) + " values");
   if (context.parents.empty()) return;
   if (count / context.width / context.family != context.parents.size() ||
       count != context.parents.size() * context.family * context.width)
@@ -129,6 +137,40 @@ void add_general(std::span<const T> values, const Context<T>& context, Best& bes
   if (best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough, best);
 }
 
+/// Some families in the middle of a chunk, in a context of their own.
+template <class T>
+struct Excerpt {
+  std::span<const T> values;
+  Context<T> context;
+};
+template <class T>
+Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context) {
+  const std::size_t families = context.parents.size(), size = context.family * context.width;
+  const std::size_t wanted = std::min(families, std::max<std::size_t>(512, families / 16));
+  const std::size_t first = (families - wanted) / 2;
+  Excerpt<T> part{values.subspan(first * size, wanted * size), context};
+  part.context.parents = context.parents.subspan(first, wanted);
+  if (!context.counted.empty())
+    part.context.counted = context.counted.subspan(first * context.family, wanted * context.family);
+  part.context.boxes.at = context.boxes.at.subspan(first, wanted);
+  return part;
+}
+
+/// Whether boxes may be smaller than `size`. Under parents that is judged by some families.
+template <class T>
+bool boxes_promise(std::span<const T> values, const Context<T>& context, const Settings& settings, std::size_t size) {
+  if (context.boxes.at.empty()) return false;
+  if (context.parents.empty()) return true;
+  if (context.boxes.at.size() != context.parents.size()) return false;
+  if (settings.effort == Effort::max) return true;
+  const Excerpt<T> part = excerpt(values, context);
+  std::vector<T> decoded(part.values.size());
+  Bytes bytes;
+  return encode_boxes(part.values, part.context, settings.bound, std::span<T>(decoded), bytes) &&
+         static_cast<double>(bytes.size()) / static_cast<double>(part.values.size()) <
+             1.05 * static_cast<double>(size) / static_cast<double>(values.size());
+}
+
 template <class T>
 void encode_lossless(std::span<const T> values, const Context<T>& context, const Settings& settings, Best& best) {
   const bool thorough = settings.effort == Effort::max;
@@ -137,6 +179,11 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   Bytes payload;
   if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
   if (settings.method == Method::tree) return;
+  std::vector<T> same(values.size());
+  payload.clear();
+  if (boxes_promise(values, context, settings, best.size) &&
+      encode_boxes(values, context, {}, std::span<T>(same), payload))
+    best.consider(Id::boxes, std::move(payload));
   add_general(values, context, best);
   if (!thorough) return;
   const Bytes raw = bytes_of(values);
@@ -164,6 +211,14 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
   if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
     add_general(values, context, best);
+  if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
+    std::vector<T> of_boxes(values.size());
+    Bytes bytes;
+    if (encode_boxes(values, context, settings.bound, std::span<T>(of_boxes), bytes) && bytes.size() < grid.size) {
+      grid = {Id::boxes, bytes.size(), std::move(bytes)};
+      std::copy(of_boxes.begin(), of_boxes.end(), decoded.begin());
+    }
+  }
   if (grid.size >= best.size) return false;
   best = std::move(grid);
   return true;
@@ -211,6 +266,7 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
     case Id::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
     case Id::delta: return decode_delta(in, out);
     case Id::pcp: return decode_pcp(in, context, out);
+    case Id::boxes: return decode_boxes(in, context, out);
     default: in.fail("expected a chunk of floating-point values");
   }
 }
@@ -239,6 +295,7 @@ std::string name_of(Id id) {
     case Id::linear_grid: return "tree";
     case Id::delta: return "delta";
     case Id::pcp: return "pcp";
+    case Id::boxes: return "boxes";
     case Id::bits: return "bits";
     case Id::integers: return "integers";
   }
@@ -284,15 +341,17 @@ bool needs_neighbours(std::span<const std::byte> in) {
   }
 }
 
+bool needs_boxes(std::span<const std::byte> in) { return !in.empty() && static_cast<Id>(in.front()) == Id::boxes; }
+
 ChunkInfo inspect(std::span<const std::byte> in) {
   Reader reader(in);
   const Head head = read_head(reader);
   ChunkInfo info{name_of(head.id), {}, reader.position() + head.payload, head.count};
-  if (head.id == Id::log_grid || head.id == Id::linear_grid) {
-    const bool pointwise = head.id == Id::log_grid;
-    info.bound = {pointwise ? BoundKind::pointwise_relative : BoundKind::absolute, get_bound(reader)};
-    info.name += (pointwise ? " point:" : " abs:") + shortest(info.bound.value);
-  }
+  if (head.id == Id::log_grid) info.bound = {BoundKind::pointwise_relative, get_bound(reader)};
+  if (head.id == Id::linear_grid) info.bound = {BoundKind::absolute, get_bound(reader)};
+  if (head.id == Id::boxes) info.bound = bound_of_boxes(reader);
+  if (info.bound.kind != BoundKind::lossless)
+    info.name += (info.bound.kind == BoundKind::absolute ? " abs:" : " point:") + shortest(info.bound.value);
   return info;
 }
 

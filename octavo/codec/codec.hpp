@@ -52,6 +52,14 @@ struct Neighbours {
   std::span<const std::array<std::uint32_t, 3>> near;
 };
 
+/// Boxes of values on a regular grid, such as the blocks of a level or its families of cells: which values stand beside
+/// which. Box b holds the values [b * cells, (b + 1) * cells) * components, x fastest, the components of a cell
+/// together.
+struct Boxes {
+  std::array<std::uint32_t, 3> shape{1, 1, 1};         ///< cells of a box along each axis
+  std::span<const std::array<std::uint32_t, 3>> at{};  ///< position of each box, in boxes, all distinct; empty: unknown
+};
+
 /// Where the values of one tree level stand: value j of cell i is `values[i * width + j]`; the cells
 /// [f * family, (f + 1) * family) are the children of cell `parents[f]` of the level above, whose *decoded* values are
 /// `coarse` (same width). Level 0, particles and plain arrays have no parents: leave all empty.
@@ -65,6 +73,7 @@ struct Context {
   /// For encoders: 1 for each cell whose errors shall cancel (the leaves, for their integral), 0 for others. Empty:
   /// all.
   std::span<const std::uint8_t> counted{};
+  Boxes boxes{};  ///< beside parents or without them
 };
 
 /// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
@@ -84,6 +93,8 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
 /// Whether the chunk at the front of `in` was predicted from neighbours, so that its context must have them. False for
 /// bytes that are no chunk.
 bool needs_neighbours(std::span<const std::byte> in);
+/// The same for boxes.
+bool needs_boxes(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);

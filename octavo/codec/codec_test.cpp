@@ -68,6 +68,54 @@ TYPED_TEST(EveryType, more_effort_never_takes_more_bytes) {
     }
 }
 
+TYPED_TEST(EveryType, smooth_values_on_boxes_are_interpolated_with_errors_that_cancel) {
+  using T = TypeParam;
+  auto c = testing::box_case<T>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);
+  for (const Bound& bound : {Bound{BoundKind::absolute, 1e-3}, Bound{BoundKind::pointwise_relative, 1e-3}}) {
+    std::vector<T> decoded;
+    const auto chunk = encoded(c, {bound, Effort::normal, Method::automatic}, decoded);
+    EXPECT_EQ(inspect(chunk).name.substr(0, 5), "boxes");
+    EXPECT_TRUE(needs_boxes(chunk));
+    std::vector<T> on_grid;
+    EXPECT_LT(2 * chunk.size(), encoded(c, {bound, Effort::normal, Method::tree}, on_grid).size());
+    double sum = 0, squares = 0;
+    for (std::size_t i = 0; i < decoded.size(); ++i) {
+      const double error = static_cast<double>(decoded[i]) - static_cast<double>(c.values[i]);
+      sum += error;
+      squares += error * error;
+    }
+    EXPECT_LT(std::abs(sum), std::sqrt(squares));
+    c.at.clear();
+    std::vector<T> values(c.values.size());
+    EXPECT_THROW(decode(chunk, c.context(), std::span<T>(values)), base::Error);
+    c = testing::box_case<T>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);
+  }
+}
+
+// Values that are straight along both axes are interpolated without residuals, and rounding to float32, which is as
+// coarse as the bound, takes most of them to the same side.
+TEST(Boxes, errors_cancel_where_float32_is_as_coarse_as_the_bound) {
+  Case<float> c;
+  c.shape = {2, 2, 1};
+  for (std::uint32_t b = 0; b < 40 * 60; ++b) {
+    c.at.push_back({b % 40, b / 40, 0});
+    for (std::uint32_t cell = 0; cell < 4; ++cell) {
+      const double x = 2 * (b % 40) + (cell & 1), y = 2 * (b / 40) + (cell >> 1);
+      c.values.push_back(static_cast<float>(34128 + 2.03125 * (x + 1000 * y)));
+    }
+  }
+  c.width = 4;
+  std::vector<float> decoded;
+  encoded(c, {{BoundKind::absolute, 2e-2}, Effort::normal, Method::automatic}, decoded);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < decoded.size(); ++i) {
+    const double error = static_cast<double>(decoded[i]) - static_cast<double>(c.values[i]);
+    sum += error;
+    squares += error * error;
+  }
+  EXPECT_LE(std::abs(sum), std::sqrt(squares));
+}
+
 /// Values without any likeness of neighbours, with few bits: a tree gains nothing, byte planes much.
 template <class T>
 Case<T> coarse_values_of_a_tree() {

@@ -27,7 +27,7 @@ Symbols residuals_one_by_one(const Model<Grid>& model, const Numbers& numbers) {
 
 template <class T>
 T value_of(const ExactGrid<T>& grid, const Numbers& numbers, std::size_t i) {
-  return grid.value(numbers, i);
+  return grid.value_of(numbers.index[i]);
 }
 template <class Grid>
 typename Grid::Value value_of(const Grid& grid, const Numbers& numbers, std::size_t i) {

@@ -2,8 +2,9 @@
 // cases are written to DIR as this build encodes them, for the independent reader (tests/reader/test_codecs.py).
 //
 // Samples are two files. samples.txt has a line for each: name, scalar, family, width, count of values, coarse values
-// and parents, bytes of the chunk. samples.bin has, for each in turn, the chunk, the values that it decodes to, the
-// coarse values and the parents (uint32), little-endian. Bits have a byte each.
+// and parents, bytes of the chunk; with boxes also their shape and how many. samples.bin has, for each in turn, the
+// chunk, the values that it decodes to, the coarse values, the parents and the boxes' positions (uint32),
+// little-endian. Bits have a byte each.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,6 +29,8 @@ fs::path golden_folder() {
 struct Sample {
   std::string name, scalar;
   std::size_t family = 1, width = 1, count = 0, coarse = 0, parents = 0, chunk = 0;
+  std::array<std::uint32_t, 3> shape{1, 1, 1};
+  std::size_t boxes = 0;
 };
 
 class Writer {
@@ -36,13 +39,16 @@ class Writer {
       : list_(folder / "samples.txt"), bytes_(folder / "samples.bin", std::ios::binary) {}
   template <class T, class U>
   void add(Sample s, const std::vector<std::byte>& chunk, const std::vector<T>& values, const std::vector<U>& coarse,
-           const std::vector<std::uint32_t>& parents) {
+           const std::vector<std::uint32_t>& parents, const std::vector<std::array<std::uint32_t, 3>>& at = {}) {
     list_ << s.name << ' ' << s.scalar << ' ' << s.family << ' ' << s.width << ' ' << s.count << ' ' << coarse.size()
-          << ' ' << parents.size() << ' ' << chunk.size() << '\n';
+          << ' ' << parents.size() << ' ' << chunk.size();
+    if (!at.empty()) list_ << ' ' << s.shape[0] << ' ' << s.shape[1] << ' ' << s.shape[2] << ' ' << at.size();
+    list_ << '\n';
     put(chunk);
     put(values);
     put(coarse);
     put(parents);
+    put(at);
   }
   bool good() const { return list_.good() && bytes_.good(); }
 
@@ -80,15 +86,21 @@ void write_floats(Writer& writer) {
       {"point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree}},
       {"wide", {{BoundKind::pointwise_relative, 0.4}, Effort::normal, Method::tree}},
       {"abs", {{BoundKind::absolute, 1e-4}, Effort::normal, Method::tree}},
+      {"automatic_point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::automatic}},
+      {"automatic_abs", {{BoundKind::absolute, 1e-4}, Effort::normal, Method::automatic}},
   };
   const std::string scalar = sizeof(T) == 8 ? "float64" : "float32";
   for (const auto& c : testing::cases<T>(0.1))
     for (const auto& [way, settings] : ways) {
+      // Boxes are chosen by trial alone.
+      if (c.at.empty() ? std::string(way).starts_with("automatic") : settings.method != Method::automatic) continue;
       const std::string name = scalar + "_" + tidy(c.name) + "_" + way;
       std::vector<T> decoded(c.values.size());
       std::vector<std::byte> chunk;
       encode(std::span<const T>(c.values), c.context(), settings, std::span<T>(decoded), chunk);
-      writer.add({name, scalar, c.family, c.width, decoded.size()}, chunk, decoded, c.coarse, c.parents);
+      Sample sample{name, scalar, c.family, c.width, decoded.size()};
+      sample.shape = c.shape;
+      writer.add(sample, chunk, decoded, c.coarse, c.parents, c.at);
     }
 }
 
@@ -150,7 +162,8 @@ void check_floats(std::ifstream& in, const Sample& s) {
   const auto coarse = read<T>(in, s.coarse);
   const auto parents = read<std::uint32_t>(in, s.parents);
   std::vector<T> values(s.count);
-  const Context<T> context{coarse, parents, s.family, s.width};
+  const auto at = read<std::array<std::uint32_t, 3>>(in, s.boxes);
+  const Context<T> context{coarse, parents, s.family, s.width, {}, {}, {s.shape, at}};
   EXPECT_EQ(decode(chunk, context, std::span<T>(values)), chunk.size());
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_TRUE(testing::same_bits(values[i], expected[i])) << i;
 }
@@ -179,7 +192,8 @@ TEST(Golden, chunks_of_every_version_are_read) {
     SCOPED_TRACE(line);
     Sample s;
     std::istringstream(line) >> s.name >> s.scalar >> s.family >> s.width >> s.count >> s.coarse >> s.parents >>
-        s.chunk;
+        s.chunk >> s.shape[0] >> s.shape[1] >> s.shape[2] >> s.boxes;
+    if (s.boxes == 0) s.shape = {1, 1, 1};
     if (s.scalar == "float64")
       check_floats<double>(in, s);
     else if (s.scalar == "float32")

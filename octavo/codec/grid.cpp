@@ -88,37 +88,6 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
       [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, put); });
 }
 
-/// Values stored as they are, in order of visit: how (0 plain, 1 zstd) and the bytes.
-template <class T>
-void put_exact(std::span<const T> values, Bytes& out) {
-  if (values.empty()) return;
-  Bytes plain(values.size_bytes()), packed;
-  to_little_endian(values, std::span<std::byte>(plain));
-  if (plain.size() >= 64) zstd_compress(plain, Search::quick, packed);
-  const bool pack = !packed.empty() && packed.size() + 5 < plain.size();
-  put_byte(out, pack ? 1 : 0);
-  if (pack) put_varint(out, packed.size());
-  put_bytes(out, pack ? packed : plain);
-}
-
-template <class T>
-std::vector<T> get_exact(Reader& in, std::size_t count) {
-  std::vector<T> values(count);
-  if (count == 0) return values;
-  const unsigned packed = in.byte();
-  if (packed > 1) in.fail("unknown way of storing exact values");
-  if (packed == 0) {
-    from_little_endian(in.take(count * sizeof(T)), std::span<T>(values));
-    return values;
-  }
-  Bytes plain(count * sizeof(T));
-  const std::uint64_t size = in.varint();
-  const auto frame = in.take(size);
-  zstd_decompress(frame, plain, in);
-  from_little_endian(plain, std::span<T>(values));
-  return values;
-}
-
 /// The prediction, the coded block and the exact values of one model.
 template <class Grid, class T>
 Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Numbers& numbers) {

@@ -52,8 +52,7 @@ struct ExactGrid {
     std::fill(to.kind.begin(), to.kind.end(), Kind::plain);
     std::fill(to.negative.begin(), to.negative.end(), std::uint8_t{0});
   }
-  T value(const Numbers& of, std::size_t i) const {
-    const std::int64_t index = of.index[i];
+  static T value_of(std::int64_t index) {
     const auto bits = static_cast<Bits>(index < 0 ? ~index : index);
     return std::bit_cast<T>(static_cast<Bits>(index < 0 ? bits | std::numeric_limits<Bits>::min() : bits));
   }
@@ -66,7 +65,7 @@ struct ExactGrid {
   void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
-      out[i] = value(numbers, i);
+      out[i] = value_of(numbers.index[i]);
       numbers.value[i] = static_cast<double>(out[i]);
     }
   }
@@ -97,6 +96,7 @@ struct PointwiseGrid {
   /// Whether y stands for x within `bound * |x|`: the bound has been lowered by more than the product can be rounded
   /// up.
   bool within(double x, double y) const { return std::abs(x - y) <= bound * std::abs(x); }
+  static bool within(double x, double y, double b) { return std::abs(x - y) <= b * (1 - 0x1p-50) * std::abs(x); }
 
   /// Values that have been decoded: their index is whatever cell holds them.
   void read(Numbers& to, std::span<const T> values) const {
@@ -167,7 +167,8 @@ struct AbsoluteGrid {
   double least_energy(Base) const { return grid.step * grid.step; }
   bool has_place(double magnitude) const { return magnitude * grid.inverse < linear_grid_limit; }
   /// |x - y| <= bound for the exact difference: what subtraction rounds away is found again and counted.
-  bool within(double x, double y) const {
+  bool within(double x, double y) const { return within(x, y, bound); }
+  static bool within(double x, double y, double bound) {
     const double difference = x - y;
     const double y_back = x - difference, x_back = difference + y_back;
     const double lost = std::abs((x - x_back) + (y_back - y));
@@ -218,5 +219,36 @@ struct AbsoluteGrid {
   static std::uint64_t key(std::int64_t index) { return static_cast<std::uint64_t>(std::abs(index)); }
   static bool in_range(std::int64_t index) { return std::abs(index) <= index_limit; }
 };
+
+/// Values stored as they are, in order of visit: how (0 plain, 1 zstd) and the bytes.
+template <class T>
+void put_exact(std::span<const T> values, Bytes& out) {
+  if (values.empty()) return;
+  Bytes plain(values.size_bytes()), packed;
+  to_little_endian(values, std::span<std::byte>(plain));
+  if (plain.size() >= 64) zstd_compress(plain, Search::quick, packed);
+  const bool pack = !packed.empty() && packed.size() + 5 < plain.size();
+  put_byte(out, pack ? 1 : 0);
+  if (pack) put_varint(out, packed.size());
+  put_bytes(out, pack ? packed : plain);
+}
+
+template <class T>
+std::vector<T> get_exact(Reader& in, std::size_t count) {
+  std::vector<T> values(count);
+  if (count == 0) return values;
+  const unsigned packed = in.byte();
+  if (packed > 1) in.fail("unknown way of storing exact values");
+  if (packed == 0) {
+    from_little_endian(in.take(count * sizeof(T)), std::span<T>(values));
+    return values;
+  }
+  Bytes plain(count * sizeof(T));
+  const std::uint64_t size = in.varint();
+  const auto frame = in.take(size);
+  zstd_decompress(frame, plain, in);
+  from_little_endian(plain, std::span<T>(values));
+  return values;
+}
 
 }  // namespace octavo::codec

@@ -19,7 +19,9 @@ struct Case {
   std::vector<T> values, coarse;
   std::vector<std::uint32_t> parents;
   std::size_t family = 1, width = 1;
-  Context<T> context() const { return {coarse, parents, family, width}; }
+  std::array<std::uint32_t, 3> shape{1, 1, 1};  ///< of boxes
+  std::vector<std::array<std::uint32_t, 3>> at{};
+  Context<T> context() const { return {coarse, parents, family, width, {}, {}, {shape, at}}; }
 };
 
 template <class T>
@@ -140,6 +142,32 @@ Case<T> dominated_case(std::string name, std::size_t families, double common, st
   return c;
 }
 
+/// A wave on boxes, of which some are missing, with special values here and there.
+template <class T>
+Case<T> box_case(std::string name, std::array<std::uint32_t, 3> shape, std::array<std::uint32_t, 3> boxes,
+                 std::size_t components, double offset, std::size_t special_every) {
+  Case<T> c;
+  c.name = std::move(name);
+  c.shape = shape;
+  const std::vector<T> special = special_values<T>();
+  for (std::uint32_t b = 0; b < boxes[0] * boxes[1] * boxes[2]; ++b) {
+    if (b % 7 == 5) continue;
+    const std::array<std::uint32_t, 3> at{3 + b % boxes[0], 1 + b / boxes[0] % boxes[1], b / boxes[0] / boxes[1]};
+    c.at.push_back(at);
+    for (std::uint32_t cell = 0; cell < shape[0] * shape[1] * shape[2]; ++cell)
+      for (std::size_t j = 0; j < components; ++j) {
+        const double x = at[0] * shape[0] + cell % shape[0], y = at[1] * shape[1] + cell / shape[0] % shape[1],
+                     z = at[2] * shape[2] + cell / shape[0] / shape[1];
+        c.values.push_back(
+            static_cast<T>(offset + std::sin(0.1103 * x + 0.0717 * y - 0.1309 * z + 0.5 * static_cast<double>(j))));
+      }
+  }
+  c.width = c.values.size() / c.at.size();
+  for (std::size_t i = 3; special_every > 0 && i < c.values.size(); i += special_every)
+    c.values[i] = special[i / special_every % special.size()];
+  return c;
+}
+
 /// All kinds of chunks; `size` scales how many values they have.
 template <class T>
 std::vector<Case<T>> cases(double size = 1) {
@@ -183,6 +211,9 @@ std::vector<Case<T>> cases(double size = 1) {
   for (std::size_t i = 0; i < wild.values.size(); i += 5) wild.values[i] = special[(i / 5) % special.size()];
   for (std::size_t i = 0; i < wild.coarse.size(); i += 3) wild.coarse[i] = special[(i / 3) % special.size()];
   all.push_back(wild);
+  all.push_back(box_case<T>("blocks", {6, 4, 5}, {4, 3, 2}, 1, 0, 211));
+  all.push_back(box_case<T>("blocks, positive", {8, 8, 1}, {4, 3, 1}, 2, 3, 0));
+  all.push_back(box_case<T>("cells", {1, 1, 1}, {24, 20, 5}, 1, 0.5, 0));
   Case<T> noise = tree_case<T>("random bits in a tree", scaled(300), 8, 1, 1, 1e-2, 11);
   noise.values = random_bits<T>(noise.values.size(), 12);
   noise.coarse = random_bits<T>(noise.coarse.size(), 13);

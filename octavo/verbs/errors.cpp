@@ -39,6 +39,9 @@ struct Run {
     errors.largest = std::max(errors.largest, size);
     if (size > 0) errors.largest_ratio = std::max(errors.largest_ratio, given == 0 ? infinity : size / std::abs(given));
     errors.weight += volume;
+    errors.weighted_magnitudes += volume * std::abs(given);
+    errors.lowest = std::min(errors.lowest, given);
+    errors.highest = std::max(errors.highest, given);
     errors.weighted += volume * error;
     errors.weighted_squares += volume * error * (volume * error);
     errors.sum += error;
@@ -103,7 +106,16 @@ double Errors::autocorrelation() const {
   return variance > 0x1p-40 * average * average ? covariance / variance : 0;
 }
 
+double Errors::drift() const { return weighted_magnitudes > 0 ? weighted / weighted_magnitudes : 0; }
+double Errors::normalised_rms() const {
+  return squares > 0 ? std::sqrt(squares / static_cast<double>(count)) / (highest - lowest) : 0;
+}
+double Errors::psnr() const { return -20 * std::log10(normalised_rms()); }
+
 void add(Errors& to, const Errors& more) {
+  to.weighted_magnitudes += more.weighted_magnitudes;
+  to.lowest = std::min(to.lowest, more.lowest);
+  to.highest = std::max(to.highest, more.highest);
   to.count += more.count;
   to.largest = std::max(to.largest, more.largest);
   to.largest_ratio = std::max(to.largest_ratio, more.largest_ratio);

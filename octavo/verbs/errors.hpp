@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Errors {
   double products = 0;  ///< sum of error * error of the next leaf in memory, of the same part and level
   double pair_sum = 0;  ///< sum of error + next error
   std::int64_t pairs = 0;
+  double weighted_magnitudes = 0;                                              ///< sum of |given value| * volume
+  double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;  ///< given values
 
   /// Weighted by volume.
   double mean() const;
@@ -29,6 +32,13 @@ struct Errors {
   double standard_error() const;
   /// The correlation of an error with the next (lag 1); 0 if all errors are the same.
   double autocorrelation() const;
+  /// The change of the integral over the integral of the magnitudes; 0 if all values are 0.
+  double drift() const;
+  /// Root of the mean square over the range of the given values, without weights; 0 if no error was made, infinite if
+  /// all given values are the same and some error was made.
+  double normalised_rms() const;
+  /// Peak signal-to-noise ratio [dB], -20 log10 of normalised_rms(): infinite if no error was made.
+  double psnr() const;
 };
 
 void add(Errors& to, const Errors& more);

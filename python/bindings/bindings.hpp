@@ -22,6 +22,7 @@ namespace nb = nanobind;
 
 namespace octavo::bindings {
 
+void bind_codec(nb::module_& m);
 void bind_mesh(nb::module_& m);
 void bind_store(nb::module_& m);
 void bind_verbs(nb::module_& m);

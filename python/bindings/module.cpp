@@ -78,6 +78,7 @@ NB_MODULE(_core, m) {
     }
   });
   m.attr("version") = OCTAVO_VERSION;
+  bindings::bind_codec(m);
   bindings::bind_mesh(m);
   bindings::bind_store(m);
   bindings::bind_verbs(m);

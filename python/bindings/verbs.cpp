@@ -99,6 +99,9 @@ nb::dict describe(const verbs::Errors& errors) {
   result["mean"] = errors.mean();
   result["standard_error"] = errors.standard_error();
   result["autocorrelation"] = errors.autocorrelation();
+  result["drift"] = errors.drift();
+  result["nrmse"] = finite(errors.normalised_rms());
+  result["psnr"] = finite(errors.psnr());
   return result;
 }
 

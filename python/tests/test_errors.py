@@ -49,7 +49,7 @@ def most_frequent_is_exact(given, found, where):
 
 
 def compare(source, store, kind, bound, ranges):
-    """name -> (errors, volumes, sizes of values) over all parts; checks bounds and frequent values on the way."""
+    """name -> (errors, volumes, values) over all parts; checks bounds and frequent values on the way."""
     dim, collected = source._data.dim, {}
     for number in range(source._data.num_parts):
         given, found = source.part(number), store.part(number)
@@ -60,9 +60,10 @@ def compare(source, store, kind, bound, ranges):
                 continue
             cells = sum(map(len, weights))
             x, y = x.reshape(cells, -1), np.asarray(found.fields[name]).reshape(cells, -1)
-            limit = bound * {"point": np.abs(x), "abs": 1.0, "range": ranges.get(name, 0)}[kind]
+            limit = bound * {"point": np.abs(x).astype(np.float64), "abs": 1.0, "range": ranges.get(name, 0)}[kind]
             ok = np.isfinite(x)
-            assert np.all((np.abs(y - x) <= limit * (1 + 1e-12))[ok]), name
+            difference = y.astype(np.float64) - x.astype(np.float64)  # in float32 it would be rounded
+            assert np.all((np.abs(difference) <= limit * (1 + 1e-12))[ok]), name
             first = 0
             for level, weight in enumerate(weights):
                 here = slice(first, first + len(weight))
@@ -72,9 +73,9 @@ def compare(source, store, kind, bound, ranges):
                         a, b = x[here][chosen].ravel(), y[here][chosen].ravel()
                         most_frequent_is_exact(a, b, (name, number, level))
             w = np.repeat(np.concatenate(weights), x.shape[1])
-            e = (y - x).astype(np.float64).ravel()
+            e = difference.ravel()
             kept = ok.ravel() & (w > 0)
-            collected.setdefault(name, []).append((e[kept], w[kept], np.abs(x.ravel()[kept]).astype(np.float64)))
+            collected.setdefault(name, []).append((e[kept], w[kept], x.ravel()[kept].astype(np.float64)))
     return {name: tuple(map(np.concatenate, zip(*pieces, strict=True))) for name, pieces in collected.items()}
 
 
@@ -93,7 +94,8 @@ def check(run, source, codec, folder):
                 lo, hi = ranges.get(name, (np.inf, -np.inf))
                 ranges[name] = (min(lo, x.min(initial=np.inf)), max(hi, x.max(initial=-np.inf)))
         ranges = {name: float(hi) - float(lo) for name, (lo, hi) in ranges.items()}
-    for name, (e, w, size) in compare(given, found, kind, float(bound), ranges).items():
+    for name, (e, w, x) in compare(given, found, kind, float(bound), ranges).items():
+        size, extent = np.abs(x), x.max() - x.min()
         total, deviation = math.fsum(w * e), math.sqrt(math.fsum((w * e) ** 2))
         rounding = 2.0**-53 * math.fsum(w * size)  # what the sum of the values themselves cannot tell
         assert abs(total) <= 4 * deviation + rounding, (name, total / deviation)
@@ -102,6 +104,12 @@ def check(run, source, codec, folder):
         assert errors["largest"] == np.abs(e).max(initial=0)
         assert errors["mean"] == pytest.approx(total / w.sum(), rel=1e-9, abs=1e-3 * deviation / w.sum())
         assert errors["standard_error"] == pytest.approx(deviation / w.sum(), rel=1e-9)
+        magnitudes = math.fsum(w * size)
+        assert errors["drift"] * magnitudes == pytest.approx(total, rel=1e-9, abs=1e-3 * deviation)
+        rms = np.sqrt(np.mean(e**2))
+        if rms > 0 and extent > 0:
+            assert errors["nrmse"] == pytest.approx(rms / extent, rel=1e-9)
+            assert errors["psnr"] == pytest.approx(20 * np.log10(extent / rms), rel=1e-9)
 
 
 @pytest.mark.parametrize("source", QUICK)

@@ -42,7 +42,11 @@ codec::Settings settings_for(unsigned choice) {
   codec::Settings settings;
   if (choice == 0) settings.bound = {codec::BoundKind::pointwise_relative, 1e-3};
   if (choice == 1) settings.bound = {codec::BoundKind::absolute, 1e-3};
-  settings.method = choice < 3 ? codec::Method::tree : static_cast<codec::Method>(choice - 1);
+  if (choice == 7) settings.bound = {codec::BoundKind::pointwise_relative, 0.1};
+  if (choice == 8) settings.bound = {codec::BoundKind::absolute, 0.1};
+  settings.method = choice < 3   ? codec::Method::tree
+                    : choice < 7 ? static_cast<codec::Method>(choice - 1)
+                                 : codec::Method::automatic;
   return settings;
 }
 
@@ -66,10 +70,14 @@ void decode_values(const Input& input, bool tree) {
   }
   if (!tree && shape.width < 3) context.neighbours = {order, near};
   if (tree) context = {coarse, parents, shape.family, shape.width};
+  std::vector<std::array<std::uint32_t, 3>> at(shape.families);
+  for (std::uint32_t b = 0; b < at.size(); ++b) at[b] = {b % 4, b / 4 % 4 * (1 + b % 2), b / 16};
+  context.boxes = {{static_cast<std::uint32_t>(shape.family), 1, 1}, at};
+  if (shape.family == 8) context.boxes.shape = {2, 2, 2};
   Chunk chunk;
   if (input.sound) {
     std::vector<T> decoded(values.size());
-    codec::encode(std::span<const T>(values), context, settings_for(input.what / 4 % 7), std::span<T>(decoded), chunk);
+    codec::encode(std::span<const T>(values), context, settings_for(input.what / 4 % 9), std::span<T>(decoded), chunk);
     edit(chunk, input.rest);
   } else {
     chunk = as_chunk(input.rest);

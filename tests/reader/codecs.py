@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 
 MASK64 = (1 << 64) - 1
-RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BITS, INTEGERS = 0, 1, 2, 3, 4, 5, 6, 7, 16, 17
+RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BITS, INTEGERS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17
 SCALARS = {"float64": 0, "float32": 1}
 INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
 PREVIOUS, PARENT, FITTED_INDEX, FITTED_VALUE = 0, 1, 2, 3
@@ -600,7 +600,7 @@ class Tree:
         symbols, numbers = decode_symbols(cursor, alphabet, *self.layout, activity)
         num_exact = symbols.count(2)
         # In the order of the block, which with components is not that of decoding.
-        exact = self.read_exact(cursor, num_exact) if self.grid.has_specials else []
+        exact = read_exact(cursor, num_exact, self.grid.dtype) if self.grid.has_specials else []
         self.exact = dict(zip((t for t, s in enumerate(symbols) if s == 2), exact, strict=False))
         self.symbols, self.numbers, self.signed = symbols, numbers, alphabet == SIGNED_NUMBERS
         n = self.count
@@ -622,14 +622,6 @@ class Tree:
                     else:
                         self.decode_family(f, j)
         return self.out
-
-    def read_exact(self, cursor, count):
-        if count == 0:
-            return []
-        size = count * self.grid.dtype.itemsize
-        packed = cursor.byte()
-        plain = unzstd(cursor.take(cursor.varint()), size) if packed else cursor.take(size)
-        return np.frombuffer(plain, self.grid.dtype)
 
     def place(self, t, i, expected):
         """Decodes the t-th visited value, at position i."""
@@ -721,6 +713,173 @@ class Tree:
                 known.append(self.value[i] - self.c_value[p])
 
 
+# ------------------------------------------------------------------------------------------------ boxes
+
+
+def read_exact(cursor, count, dtype):
+    if count == 0:
+        return np.zeros(0, dtype)
+    size = count * dtype.itemsize
+    packed = cursor.byte()
+    plain = unzstd(cursor.take(cursor.varint()), size) if packed else cursor.take(size)
+    return np.frombuffer(plain, dtype)
+
+
+class Boxes:
+    """Values on boxes of a grid: `shape` cells a box (x, y, z), `at` the position of each box, in boxes."""
+
+    LOSSLESS, ABSOLUTE, POINTWISE = 0, 1, 2
+
+    def __init__(self, shape, at, count, dtype):
+        if at is None or len(at) == 0:
+            raise ValueError("values on boxes, whose places are not known")
+        self.shape, self.at = tuple(map(int, shape)), [tuple(map(int, place)) for place in at]
+        self.dtype = np.dtype(dtype)
+        self.cells = int(np.prod(self.shape))
+        self.components = count // (self.cells * len(self.at))
+        self.box_at = {place: b for b, place in enumerate(self.at)}
+        self.count, self.limit = count, float(np.finfo(self.dtype).max)
+
+    def read_head(self, cursor):
+        flags = cursor.byte()
+        if flags not in (0, 1, 2, 6):
+            raise ValueError("unknown kind of boxes")
+        self.kind, self.signs, self.exact_grid = flags & 3, bool(flags & 4), ExactGrid(self.dtype)
+        if self.kind != self.LOSSLESS:
+            bound, lattice = read_bound(cursor), Lattice(cursor, self.dtype)
+            if lattice.common is not None:
+                raise ValueError("boxes have no common value")
+            if self.kind == self.ABSOLUTE:
+                self.step = (2.0 * bound) * (1.0 - lattice.narrow * 2.0**-16)
+            else:
+                e = min(bound, 0.5)
+                above, below = log2_of(1.0 + e), log2_of(1.0 - e)
+                self.step = ((above - below) * (1.0 - 2.0**-20)) * (1.0 - lattice.narrow * 2.0**-16)
+                self.centre = 0.5 * (above + below)
+            self.moved = [(p if p < 0.5 else p - 1.0) * self.step for p in lattice.phase]
+        self.strides = cursor.byte()
+        if self.strides > 31:
+            raise ValueError("too many strides")
+        self.weight = [[cursor.unpack("b") * 0.015625 for _ in range(3)] for _ in range(self.strides)]
+
+    def stages(self):
+        """(stride, axes, weight) of each stage, in order."""
+        yield 1 << self.strides, (), 0.0
+        for row, weights in enumerate(self.weight):
+            for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
+                yield 1 << (self.strides - 1 - row), axes, weights[len(axes) - 1]
+
+    def points(self, stride, axes):
+        """For each value of a stage, in order, its number and, along each axis, those at -1, +1, -3 and +3 strides."""
+        step = 2 * stride if axes else stride
+        for b, place in enumerate(self.at):
+            begin = [p * n for p, n in zip(place, self.shape, strict=True)]
+            first = [((stride if a in axes else 0) - begin[a]) % step for a in range(3)]
+            for z in range(first[2], self.shape[2], step):
+                for y in range(first[1], self.shape[1], step):
+                    for x in range(first[0], self.shape[0], step):
+                        near = [[self.number(b, (x, y, z), a, d * stride) for d in (-1, 1, -3, 3)] for a in axes]
+                        i = self.number(b, (x, y, z), 0, 0)
+                        for j in range(self.components):
+                            yield i + j, [[None if n is None else n + j for n in axis] for axis in near]
+
+    def number(self, box, cell, axis, distance):
+        """The number of the first value of the cell that is so far away; None where there is none."""
+        cell, place = list(cell), list(self.at[box])
+        steps, cell[axis] = divmod(cell[axis] + distance, self.shape[axis])
+        place[axis] += steps
+        other = self.box_at.get(tuple(place))
+        if other is None:
+            return None
+        inside = (cell[2] * self.shape[1] + cell[1]) * self.shape[0] + cell[0]
+        return (other * self.cells + inside) * self.components
+
+    def activity(self, near):
+        lengths = [self.length[n] for axis in near for n in axis[:2] if n is not None]
+        if not lengths:
+            return 0
+        return 1 + (sum(lengths) if self.kind == self.LOSSLESS else 2 * sum(lengths)) // len(lengths)
+
+    def along(self, axis):
+        """How many of the next values are known along an axis, the value and its curve."""
+        v = [self.value[n] if n is not None and self.known[n] else None for n in axis]
+        sides = (v[0] is not None) + (v[1] is not None)
+        if sides == 0:
+            return 0, 0.0, 0.0
+        if sides == 1:
+            n = 0 if v[0] is not None else 1
+            return 1, v[n] if v[n + 2] is None else v[n] + 0.5 * (v[n] - v[n + 2]), 0.0
+        curve = 0.0
+        if v[2] is not None:
+            curve = curve + ((2.0 * v[0] - v[1]) - v[2])
+        if v[3] is not None:
+            curve = curve + ((2.0 * v[1] - v[0]) - v[3])
+        if v[2] is not None and v[3] is not None:
+            curve = 0.5 * curve
+        return 2, 0.5 * (v[0] + v[1]), curve
+
+    def expect(self, near, weight):
+        found = [self.along(axis) for axis in near]
+        most = max((sides for sides, _, _ in found), default=0)
+        if most == 0:
+            return self.last
+        value = curve = count = 0.0
+        for sides, v, c in found:
+            if sides == most:
+                value, curve, count = value + v, curve + c, count + 1.0
+        if count > 1.0:
+            value, curve = value / count, curve / count
+        return value + weight * curve
+
+    def decode(self, cursor):
+        self.read_head(cursor)
+        n = self.count
+        self.value, self.known, self.length, self.last = [0.0] * n, [False] * n, [0] * n, 0.0
+        self.out, self.exact = np.zeros(n, self.dtype), []
+        group, stages = [], list(self.stages())
+        for s, (stride, axes, weight) in enumerate(stages):
+            group += [(i, near, weight) for i, near in self.points(stride, axes)]
+            if len(group) >= 2048 or s + 1 == len(stages):
+                self.read_group(cursor, group)
+                group = []
+        self.out[self.exact] = read_exact(cursor, len(self.exact), self.dtype)
+        return self.out
+
+    def read_group(self, cursor, group):
+        activity = [self.activity(near) for _, near, _ in group]
+        alphabet = SIGNED_NUMBERS if self.signs else NUMBERS
+        symbols, numbers = decode_symbols(cursor, alphabet, len(group), 1, 1, activity)
+        for (i, near, weight), symbol, u in zip(group, symbols, numbers, strict=True):
+            self.settle(i, self.expect(near, weight), symbol, u)
+        for (i, _, _), symbol, u in zip(group, symbols, numbers, strict=True):
+            self.length[i] = 0 if symbol < SPECIALS else u.bit_length()
+
+    def settle(self, i, expected, symbol, u):
+        if symbol < SPECIALS:
+            if self.kind == self.LOSSLESS:
+                raise ValueError("a value is out of range")
+            if symbol == 2:
+                self.exact.append(i)
+            self.out[i] = -0.0 if symbol == 1 else 0.0
+            return
+        number = unzigzag(u)
+        if self.kind == self.LOSSLESS:
+            index = self.exact_grid.index_of(expected) if abs(expected) <= self.limit else 0
+            index = self.exact_grid.wrap(index + number)
+            self.out[i : i + 1] = np.array([self.exact_grid.value(index, False)], self.dtype)
+            y = float(self.out[i])
+        elif self.kind == self.ABSOLUTE:
+            y = expected + float(number) * self.step
+            self.out[i] = min(max(y + self.moved[y < 0], -self.limit), self.limit)
+        else:
+            place = 2.0**-960 <= abs(expected) <= 1.7976931348623157e308
+            y = exp2_of(((log2_of(expected) if place else 0.0) + float(number) * self.step) + self.centre)
+            if self.signs and (place and expected < 0) != bool((symbol - SPECIALS) & 1):
+                y = -y
+            self.out[i] = min(max(y * exp2_of(self.moved[y < 0]), -self.limit), self.limit)
+        self.value[i], self.known[i], self.last = y, True, y
+
+
 # ------------------------------------------------------------------------------------------------ published codecs
 
 
@@ -757,15 +916,15 @@ def decode_pcp(cursor, count, coarse, parents, family, width, dtype):
 # ------------------------------------------------------------------------------------------------ entry points
 
 
-def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None):
+def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None, boxes=None):
     """Decodes the chunk of `count` values of `dtype` ("float64" or "float32") at `offset` of `data`.
 
     `coarse`: the decoded values of the level above, `parents`: for each family of `family` cells of `width` values its
     parent's cell there; both None for a chunk without parents. `neighbours`: of the points of a mesh the order of visit and near points, if
-    known. Returns (values, bytes taken).
+    known. `boxes`: their shape and positions, if known. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
-    codec, payload, size = open_chunk(data, offset, range(8), SCALARS[np.dtype(dtype).name], count)
+    codec, payload, size = open_chunk(data, offset, range(9), SCALARS[np.dtype(dtype).name], count)
     raw_size = count * dtype.itemsize
     if codec == RAW:
         values = np.frombuffer(payload.take(raw_size), dtype)
@@ -777,6 +936,9 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
         values = decode_delta(payload, count, dtype)
     elif codec == PCP:
         values = decode_pcp(payload, count, coarse, parents, family, width, dtype)
+    elif codec == BOXES:
+        with np.errstate(all="ignore"):
+            values = Boxes(*(boxes or ((1, 1, 1), None)), count, dtype).decode(payload)
     else:
         if codec == TREE:
             grid = ExactGrid(dtype)

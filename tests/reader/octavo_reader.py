@@ -383,10 +383,11 @@ def read_part(step, number):
     expect(leaves == row.leaves, "owned leaves are not as many as the table says")
     fields = {text(field["name"]): [] for field in header["fields"]}
     parents = parents_of(refined, header["block"])
+    boxes = boxes_of(held, refined, header)
     for stream in row.streams[2:]:
         if stream.kind == FIELD:
             field = header["fields"][stream.index]
-            read_levels(commit.path, stream, field, row.cells, parents, family, fields[text(field["name"])])
+            read_levels(commit.path, stream, field, row.cells, parents, family, boxes, fields[text(field["name"])])
     particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
     return Part(row.index, held, refined, owned, fields, particles, opaque)
 
@@ -398,24 +399,38 @@ def parents_of(refined, block):
     return [None] + [np.flatnonzero(level) for level in refined[:-1]]
 
 
-def read_levels(path, stream, field, cells, parents, family, levels):
+def boxes_of(held, refined, header):
+    """For each level the cells of a box and the positions of boxes: blocks, else roots, else families."""
+    dim, (nx, ny, _), block = header["dim"], header["roots"], list(header["block"])
+    roots = np.concatenate([np.arange(*interval) for interval in held] or [np.zeros(0, np.int64)])
+    at = np.stack([roots % nx, roots // nx % ny, roots // nx // ny], axis=1)
+    boxes, cells = [(block, at)], at
+    for level in refined[:-1]:
+        families = cells[np.flatnonzero(level)]
+        child = np.arange(2**dim)[:, None] >> np.arange(3) & 1
+        cells = (2 * families[:, None, :] + child).reshape(-1, 3)
+        boxes.append((block, cells) if block != [1, 1, 1] else ([2] * dim + [1] * (3 - dim), families))
+    return boxes
+
+
+def read_levels(path, stream, field, cells, parents, family, boxes, levels):
     """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
     expect(len(levels) == stream.first_level, "level groups do not follow one another")
     data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
     for level in range(stream.first_level, stream.last_level + 1):
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
-        values, size = decode(data, taken, type_of(field), count, *context)
+        values, size = decode(data, taken, type_of(field), count, *context, boxes=boxes[level])
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
     check_raw(stream, raw, taken)
 
 
-def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None):
+def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None, boxes=None):
     """`count` values of a chunk, little-endian, and the bytes that it takes."""
     if dtype.name in ("float64", "float32"):
-        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype.name, neighbours)
+        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype.name, neighbours, boxes)
     raw, size = chunk.decode_integers(data, offset, dtype.itemsize, count)
     return np.frombuffer(raw, dtype), size
 

@@ -29,14 +29,15 @@ def samples():
         data, at = (folder / "samples.bin").read_bytes(), 0
         for line in (folder / "samples.txt").read_text().splitlines():
             name, scalar, *numbers = line.split()
-            family, width, count, coarse, parents, chunk = map(int, numbers)
+            family, width, count, coarse, parents, chunk, *boxes = map(int, numbers)
             size = (
                 1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
             )
             pieces = []
-            for length in (chunk, count * size, coarse * size, parents * 4):
+            for length in (chunk, count * size, coarse * size, parents * 4, boxes[3] * 12 if boxes else 0):
                 pieces.append(data[at : at + length])
                 at += length
+            pieces[-1] = (boxes[:3], np.frombuffer(pieces[-1], "<u4").reshape(-1, 3)) if boxes else None
             found.append(pytest.param(scalar, family, width, count, *pieces, id=f"{folder.name}-{name}"))
         assert at == len(data)
     return found
@@ -45,8 +46,8 @@ def samples():
 SAMPLES = samples()
 
 
-@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents", SAMPLES)
-def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, chunk, expected, coarse, parents):
+@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents, boxes", SAMPLES)
+def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, chunk, expected, coarse, parents, boxes):
     data = b"before" + chunk + b"behind"
     if scalar == "bits":
         bits, size = reader.decode_bits(data, 6, count)
@@ -57,7 +58,7 @@ def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, c
     else:
         above = np.frombuffer(coarse, scalar) if coarse else None
         below = np.frombuffer(parents, np.uint32) if parents else None
-        values, size = reader.decode_chunk(data, 6, above, below, family, width, count, scalar)
+        values, size = reader.decode_chunk(data, 6, above, below, family, width, count, scalar, boxes=boxes)
         assert values.tobytes() == expected
     assert size == len(chunk)
 
@@ -75,7 +76,7 @@ def test_samples_use_every_codec_and_every_prediction():
                 lattices |= {(codec, "narrow", lattice.narrow > 0), (codec, "common", lattice.common is not None)}
             flags = payload.byte()
             predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
-    assert codecs == {*range(8), 16, 17}
+    assert codecs == {*range(9), 16, 17}
     for codec in (reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, "two phases", True), (codec, "common", True)} <= lattices
     assert (reader.LOG_GRID, "narrow", True) in lattices
@@ -86,7 +87,7 @@ def test_samples_use_every_codec_and_every_prediction():
 
 def test_a_truncated_chunk_raises():
     sample = next(s for s in SAMPLES if s.id.endswith("float64_3_D_point"))
-    _, family, width, count, chunk, _, coarse, parents = sample.values
+    _, family, width, count, chunk, _, coarse, parents, _ = sample.values
     above, below = np.frombuffer(coarse, "float64"), np.frombuffer(parents, np.uint32)
     for size in (0, 1, 5, len(chunk) // 2, len(chunk) - 1):
         with pytest.raises(ValueError):

@@ -11,6 +11,7 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/store/bounds.hpp"
+#include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
 
 namespace octavo::store {
@@ -129,6 +130,7 @@ struct LevelValues {
   std::size_t width = 1;
   std::vector<std::size_t> offsets;  // in cells
   const NeighbourSource* neighbours = nullptr;
+  LevelBoxes* boxes = nullptr;
   std::span<std::byte> levels(std::size_t first, std::size_t last) const {
     const std::size_t cell = width * mesh::size_of(type);
     return bytes.subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
@@ -154,6 +156,7 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
   context.width = values.width;
   if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
   context.neighbours = neighbours_for(stored, values);
+  if (values.boxes != nullptr && codec::needs_boxes(stored)) context.boxes = values.boxes->of(level, values.width);
   return codec::decode(stored, context, values.level<T>(level));
 }
 
@@ -258,6 +261,7 @@ struct Levels {
   std::vector<std::size_t> offsets;  // in cells
   Parents parents;
   std::size_t family = 1;
+  LevelBoxes* boxes = nullptr;
 };
 
 std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const Levels& levels,
@@ -269,6 +273,7 @@ std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, 
     values.width = static_cast<std::size_t>(table.widths[index]);
     values.offsets = levels.offsets;
     values.neighbours = &source.neighbours;
+    values.boxes = levels.boxes;
     mesh::Field field{table.header.fields[index], {}};
     values.type = field.info.type;
     values.bytes =
@@ -370,9 +375,11 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
   mesh::Part part;
   part.index = row.index;
   mesh::Octree tree = decode_tree(table, row, source.fetch);
-  if (!chosen.empty())
-    part.fields =
-        decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree)}, chosen, deepest, source);
+  if (!chosen.empty()) {
+    LevelBoxes boxes(tree);
+    part.fields = decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree), &boxes}, chosen,
+                                deepest, source);
+  }
   if (deepest + 1 < row.cells.size()) {
     if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
     tree = mesh::truncate(tree, static_cast<int>(deepest)).tree;
@@ -408,7 +415,7 @@ StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::R
     });
   }
   const auto places = static_cast<std::size_t>(row.share.places) * static_cast<std::size_t>(part.mesh.planes);
-  part.fields = decode_fields(table, row, {{0, places}, {{}}, 1}, chosen, 0, source);
+  part.fields = decode_fields(table, row, {{0, places}, {{}}, 1, nullptr}, chosen, 0, source);
   return part;
 }
 

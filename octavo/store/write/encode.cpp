@@ -8,6 +8,7 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/store/bounds.hpp"
+#include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/store/store.hpp"
@@ -47,6 +48,7 @@ struct LevelTable {
   std::vector<LevelGroup> groups;
   codec::Neighbours neighbours;                    // of level 0
   std::vector<std::vector<std::uint8_t>> counted;  // per level: 1 if a cell's error counts, else 0
+  LevelBoxes* boxes = nullptr;
 };
 
 // Marks the owned leaves of a level. Integrals are sums over leaves, so the errors of leaves should cancel. If the
@@ -60,7 +62,7 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
 }
 
 LevelTable levels_of(const mesh::Octree& tree, bool encodes) {
-  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}};
+  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr};
   if (!encodes) return table;
   table.parents = parents_of(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level) table.counted.push_back(counted_cells(tree, level));
@@ -213,6 +215,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       if (!table.parents[level].empty())
         context = {cells(decoded, level - 1), table.parents[level], table.family, width};
       context.counted = table.counted[level];
+      if (table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
       largest.see(out.size(), stream.bytes.size());
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
     }
@@ -445,7 +448,7 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   out.intervals = 0;
   for (const MeshValues& array : part.mesh) encode_array(array, options, out);
   const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
-  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}};
+  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr};
   for (const Values& field : part.fields) {
     if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
       throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
@@ -480,7 +483,9 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const bool encodes = std::any_of(part.fields.begin(), part.fields.end(), [&](const Values& values) {
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
-  const LevelTable table = levels_of(*tree, encodes);
+  LevelBoxes boxes(*tree);
+  LevelTable table = levels_of(*tree, encodes);
+  table.boxes = &boxes;
   std::vector<Stream> streams;
   for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, table, out, streams);
   // The coarse groups of all fields come first, so that a reader of the coarse levels needs only a prefix of the part.

@@ -1,6 +1,6 @@
 """Measure the parallel engine beside what programs otherwise write with, all in one run: write, read, async (how much of
 the writing a simulation sees); or print a plan: files, opens, bytes per writer, time and quota of a machine that need not
-be here.
+be here; or measure codecs on your own output (codec).
 
 Start the first three with mpirun. All ways take turns, each repetition beginning with another, after one round that is
 not counted; seconds are medians of the slowest rank, from an empty barrier to an agreement of all ranks; a ratio is the
@@ -25,6 +25,7 @@ EXAMPLES = [
     "mpirun -n 1 octavo bench read --blocks 10000 --block-bytes 10k",
     "mpirun -n 2 octavo bench async --throttle 250M --codec point:2e-3 --flow analysis",
     "octavo bench plan --ranks 50000 --ranks-per-node 128 --bytes 15T --per-file 1,16,all --node-rate 2G --rate 500G",
+    "octavo bench codec output_00080 --field density,velocity_x --bound lossless,point:2e-3,range:1e-3",
     "octavo bench plan --ranks 16384 --bytes 4.7T --files-per-writer 4 --quota-files 2M --quota-bytes 100T",
 ]
 
@@ -79,7 +80,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|plan", required=True)
+    kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|plan|codec", required=True)
     for kind, text in (
         ("write", "steps into files, each way in turn"),
         ("read", "the same steps back, from the page cache; every value is compared"),
@@ -88,6 +89,95 @@ def configure(parser: argparse.ArgumentParser) -> None:
         _configure_measure(kinds.add_parser(kind, help=text, description=text), kind)
     plan = kinds.add_parser("plan", help="files, bytes, time and quota of a step; nothing is written, no mpirun needed")
     _configure_plan(plan)
+    text = "ratio, speed and errors of our codec and its peers on a file's own values"
+    _configure_codec(kinds.add_parser("codec", help=text, description=text + ". " + _CODEC))
+
+
+_CODEC = """One thread, CPU seconds, the least of the repetitions. Ours takes a field as a store does, level by level. Peers take
+the same values merged, only leaves, bricks of neighbouring cells, or whole levels, and the best counts; one that keeps no bound itself gets integers
+on a grid that does, one whose bound is absolute gets logarithms for point. 'within' says whether every value kept the bound."""
+
+
+def _configure_codec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH", help="an output or a store, of cells")
+    options.add_step(parser)
+    parser.add_argument(
+        "--field", type=options.names, metavar="A,B", help="(default: all fields of floating-point values)"
+    )
+    parser.add_argument("--bound", type=bounds, default=["lossless", "point:2e-3"], metavar="CODEC,...",
+                        help="lossless, abs:E, range:E, point:E (default: lossless,point:2e-3)")  # fmt: skip
+    parser.add_argument("--effort", choices=["default", "max", "both"], default="default", help="of ours")
+    parser.add_argument("--repetitions", type=options.positive, default=3, metavar="N")
+    parser.add_argument("--csv", metavar="FILE", help="write all rows as CSV")
+    parser.add_argument(
+        "--picture", metavar="FILE.png", help="draw PSNR over bits a value, and ratio over speed (give several bounds)"
+    )
+    _add_last(parser)
+
+
+def bounds(text: str) -> list[str]:
+    """Reads codecs: "lossless,point:2e-3"."""
+    found = options.names(text)
+    for word in found:
+        kind, colon, number = word.partition(":")
+        try:
+            good = word == "lossless" or (kind in ("abs", "range", "point") and bool(colon) and float(number) > 0)
+        except ValueError:
+            good = False
+        if not good:
+            raise argparse.ArgumentTypeError(f"expected lossless, abs:E, range:E or point:E, found {word}")
+    if not found:
+        raise argparse.ArgumentTypeError("expected a codec, found nothing")
+    return found
+
+
+def _codec(arguments: argparse.Namespace) -> int:
+    import octavo
+    from octavo import codec_bench, peers
+    from octavo.cli import console
+
+    dataset = octavo.open(arguments.path, step=arguments.step, flow=arguments.flow)
+    fields = arguments.field or dataset.fields
+    unknown = [name for name in fields if name not in dataset.fields]
+    if unknown:
+        raise UsageError(f"no field {unknown[0]}: there are {', '.join(dataset.fields)}", [arguments.path], "")
+    efforts = ["default", "max"] if arguments.effort == "both" else [arguments.effort]
+    rows = [
+        row
+        for field in fields
+        for bound in arguments.bound
+        for row in codec_bench.measure_field(dataset, field, bound, efforts, arguments.repetitions)
+    ]
+    missing = peers.available()[1]
+    if arguments.csv:
+        codec_bench.save_csv(rows, arguments.csv)
+    if arguments.picture:
+        codec_bench.save_picture(rows, arguments.picture)
+    if arguments.json:
+        console.print_json({"path": arguments.path, "rows": rows, "missing": missing})
+        return 0
+    _print_codecs(arguments, rows)
+    for sentence in missing:
+        console.say(arguments.quiet, "note: " + sentence)
+    return 0
+
+
+def _print_codecs(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
+    from octavo.cli.console import table
+
+    def number(x: float | None) -> str | None:
+        return None if x is None else f"{x:.3g}"
+
+    columns = ["compressor", "given", "ratio", "bits", "comp. MB/s", "decomp. MB/s", "max abs", "max rel", "mean", "NRMSE",
+               "PSNR dB", "within"]  # fmt: skip
+    for field, bound in dict.fromkeys((row["field"], row["bound"]) for row in rows):
+        table(f"{arguments.path}: {field}, {bound}", columns, [
+            [row["compressor"], row["arrangement"], f"{row['ratio']:.3f}", f"{row['bits_per_value']:.2f}",
+             f"{row['compress_MBps']:.0f}", f"{row['decompress_MBps']:.0f}", number(row["max_abs_error"]),
+             number(row["max_rel_error"]), number(row["mean_error"]), number(row["nrmse"]), number(row["psnr"]),
+             "yes" if row["within"] else "no"]
+            for row in rows if (row["field"], row["bound"]) == (field, bound)
+        ])  # fmt: skip
 
 
 def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
@@ -151,6 +241,8 @@ def _configure_plan(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.kind == "codec":
+        return _codec(arguments)
     try:
         from octavo import _bench
     except ImportError as error:

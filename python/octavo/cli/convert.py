@@ -69,7 +69,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--report", action="store_true",
                         help="read the store again and print each field's errors: the largest, their mean over volume with its "
-                             "standard error, and their correlation from each leaf to the next")  # fmt: skip
+                             "standard error, the drift of the integral over that of the magnitudes, their correlation "
+                             "from each leaf to the next, and the peak signal-to-noise ratio")  # fmt: skip
     parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
     parser.add_argument("--method", choices=["auto", "raw", "zstd", "tree", "delta", "pcp"], default="auto",
                         help="one lossless method instead of the best by trial, to compare")  # fmt: skip
@@ -302,10 +303,13 @@ def _print_errors(report: dict) -> None:
                 f"{field['raw'] / field['stored']:.2f}" if field["stored"] else None,
                 number(errors["largest_ratio" if kind == "point" else "largest"]),
                 f"{number(errors['mean'])} +- {number(errors['standard_error'])}",
+                f"{errors['drift']:.1e}",
                 f"{errors['autocorrelation']:.3f}",
+                "exact" if not errors["nrmse"] and errors["largest"] == 0 else number(errors["psnr"]),
             ]
         )
-    table("errors", ["field", "bound", "codec", "ratio", "largest", "mean", "lag-1"], rows)
+    columns = ["field", "bound", "codec", "ratio", "largest", "mean", "drift", "lag-1", "PSNR dB"]
+    table("errors", columns, rows)
 
 
 def _print(report: dict, out: str) -> None:
