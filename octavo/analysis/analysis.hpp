@@ -4,6 +4,7 @@
 /// It never reads a file, never knows a format, and never adds the results of several parts: that is the caller's.
 
 #include "octavo/analysis/compare.hpp"
+#include "octavo/analysis/histogram.hpp"
 #include "octavo/analysis/project.hpp"
 #include "octavo/analysis/select.hpp"
 #include "octavo/analysis/statistics.hpp"

@@ -22,7 +22,7 @@ std::vector<double> as_doubles(const mesh::Field& field) {
 }
 
 /// Adds errors one after another, those of one level of one component.
-struct Run {
+struct PairRun {
   Errors& errors;
   double volume;
   bool has_last = false;
@@ -63,7 +63,7 @@ void add_leaves(const mesh::Octree& tree, std::size_t components, std::span<cons
   for (std::size_t level = 0; level < tree.refined.size(); ++level) {
     const base::BitArray &refined = tree.refined[level], &owned = tree.owned[level];
     for (std::size_t component = 0; component < components; ++component) {
-      Run run{errors, std::ldexp(1.0, -tree.dim * static_cast<int>(level))};
+      PairRun run{errors, std::ldexp(1.0, -tree.dim * static_cast<int>(level))};
       owned.for_each_set([&](std::size_t cell) {
         if (refined[cell]) return;
         for (std::size_t i = (first + cell) * block; i < (first + cell + 1) * block; ++i)
@@ -87,7 +87,7 @@ Errors errors_of(const mesh::Part& part, const mesh::Field& given, const mesh::F
     return errors;
   }
   for (std::size_t component = 0; component < components; ++component) {
-    Run run{errors, 1};
+    PairRun run{errors, 1};
     for (std::size_t i = component; i < before.size(); i += components) run.add(before[i], after[i]);
   }
   return errors;

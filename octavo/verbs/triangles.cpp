@@ -138,6 +138,45 @@ std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& datase
   };
 }
 
+analysis::Samples triangle_samples(const mesh::Dataset& dataset, const std::vector<analysis::Quantity>& quantities,
+                                   const analysis::BinPlan& plan, const std::optional<mesh::Region>& region) {
+  std::vector<std::string> names = plan.fields;
+  for (const analysis::Quantity& quantity : quantities)
+    if (const auto* name = std::get_if<std::string>(&quantity)) names.push_back(*name);
+  if (!plan.weight.field.empty()) names.push_back(plan.weight.field);
+  const bool planes = dataset.header.dim == 3;
+  if (planes) names.push_back(elevation_field(dataset.header));
+  const PointValues read = read_points(dataset, names);
+  const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
+  const std::vector<char> chosen = points_in(dataset, read.mesh, weights, region);
+  const auto taken = [&](const auto& value_at) {
+    std::vector<double> values;
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      if (chosen[i] != 0) values.push_back(value_at(i));
+    return values;
+  };
+  analysis::Samples out;
+  out.count = static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), 1));
+  std::size_t next = plan.fields.size();
+  for (const analysis::Quantity& quantity : quantities) {
+    if (const auto* distance = std::get_if<analysis::Distance>(&quantity)) {
+      out.axes.push_back(taken([&](std::size_t i) {
+        const mesh::Point3 at = extreme_at(read.mesh, weights, i, 0).centre;
+        return analysis::distance_to(dataset.header, *distance, at);
+      }));
+    } else {
+      const std::size_t f = next++;
+      out.axes.push_back(taken([&](std::size_t i) { return read.fields[f][i]; }));
+    }
+  }
+  for (std::size_t f = 0; f < plan.fields.size(); ++f)
+    out.fields.push_back(taken([&](std::size_t i) { return read.fields[f][i]; }));
+  out.weight = taken([&](std::size_t i) {
+    return (plan.weight.field.empty() ? 1.0 : read.fields[next][i]) * (plan.weight.volume ? weights.size[i] : 1.0);
+  });
+  return out;
+}
+
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
                                          const std::optional<mesh::Region>& region) {
   std::vector<std::string> names = fields;

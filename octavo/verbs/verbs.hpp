@@ -3,6 +3,7 @@
 /// It may touch step, analysis and all rooms below them.
 /// It never parses a command line, prints, or knows the layout of a format.
 
+#include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
 #include "octavo/verbs/map.hpp"

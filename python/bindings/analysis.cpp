@@ -4,6 +4,7 @@
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/geometry.hpp"
 #include "octavo/step/shared.hpp"
+#include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/stats.hpp"
 
@@ -200,6 +201,98 @@ nb::dict stats(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   return result;
 }
 
+// ---------------------------------------------------------------------------------------------- bins
+
+verbs::BinBy bin_by(const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::BinBy axis;
+  given.take("field", axis.field);
+  if (const auto kind = given.get<Text>("distance")) {
+    verbs::BinBy::Around around;
+    around.kind = named<analysis::Distance::Kind>("distance", *kind,
+                                                  {{"radius", analysis::Distance::Kind::radius},
+                                                   {"cylinder", analysis::Distance::Kind::cylinder},
+                                                   {"height", analysis::Distance::Kind::height}});
+    given.take("centre", around.centre);
+    given.take("normal", around.normal);
+    axis.around = around;
+  }
+  const int bins = given.get<int>("bins", 64);
+  if (bins < 1) throw base::Error(base::Kind::usage, "bins: expected 1 to 65536, found " + std::to_string(bins));
+  axis.bins = static_cast<std::size_t>(bins);
+  given.take("log", axis.log);
+  given.take("range", axis.range);
+  given.finish();
+  return axis;
+}
+
+nb::dict describe(const verbs::Bins::Rest& rest) {
+  nb::dict row;
+  row["cells"] = rest.cells;
+  row["weight"] = rest.weight;
+  return row;
+}
+
+/// Arrays of shape (bins,), or of two axes (bins of the second, bins of the first).
+nb::dict describe(verbs::Bins& bins) {
+  std::vector<std::size_t> shape;
+  nb::list axes;
+  for (verbs::Bins::Axis& axis : bins.axes) {
+    nb::dict row;
+    row["name"] = axis.name;
+    row["unit"] = axis.unit;
+    row["log"] = axis.log;
+    const std::size_t edges = axis.edges.size();
+    shape.insert(shape.begin(), edges - 1);
+    row["edges"] = to_array(std::move(axis.edges), {edges});
+    axes.append(row);
+  }
+  nb::dict fields;
+  for (verbs::Bins::Field& field : bins.fields) {
+    nb::dict row;
+    row["unit"] = field.unit;
+    row["mean"] = to_array(std::move(field.mean), shape);
+    row["std"] = to_array(std::move(field.deviation), shape);
+    row["min"] = to_array(std::move(field.min), shape);
+    row["max"] = to_array(std::move(field.max), shape);
+    fields[nb::cast(field.name)] = row;
+  }
+  nb::dict out;
+  out["axes"] = axes;
+  out["cells"] = to_array(std::move(bins.cells), shape);
+  out["weights"] = to_array(std::move(bins.weights), shape);
+  out["fields"] = fields;
+  out["weight"] = bins.weight;
+  out["weight_unit"] = bins.weight_unit;
+  out["all"] = describe(bins.all);
+  out["beyond"] = describe(bins.beyond);
+  out["nan"] = describe(bins.nan);
+  out["unweighed"] = bins.unweighed;
+  out["centre"] = bins.centre ? nb::cast(*bins.centre) : nb::none();
+  out["selection"] = bins.selection;
+  out["time"] = bins.time;
+  out["unit_length"] = bins.unit_length;
+  out["unit_density"] = bins.unit_density;
+  out["unit_time"] = bins.unit_time;
+  out["parts_read"] = bins.parts.size();
+  out["bytes_read"] = bins.bytes_read;
+  return out;
+}
+
+nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::BinsOptions options;
+  for (nb::handle axis : given.get<nb::list>("axes")) options.axes.push_back(bin_by(nb::cast<nb::kwargs>(axis)));
+  given.take("fields", options.fields);
+  given.take("weight", options.weight);
+  given.take("max_level", options.max_level);
+  options.region = region_in(dataset, given.get<Text>("region"));
+  given.take_common(options);
+  given.finish();
+  verbs::Bins result = without_gil([&] { return verbs::bins(dataset, options); });
+  return describe(result);
+}
+
 // ---------------------------------------------------------------------------------------------- cells
 
 nb::object take(mesh::Field&& field) {
@@ -260,6 +353,12 @@ void bind_analysis(nb::module_& m) {
   m.def(
       "stats",
       [](const mesh::Dataset& dataset, const nb::kwargs& options) { return stats(step::SharedStep(dataset), options); },
+      nb::arg("dataset"), nb::arg("options"));
+  m.def("bins", &bins, nb::arg("dataset"), nb::arg("options"),
+        "Sums over the selected cells in bins of one or two quantities. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "bins",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) { return bins(step::SharedStep(dataset), options); },
       nb::arg("dataset"), nb::arg("options"));
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");

@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from octavo.errors import UsageError
 from octavo.picture import Picture
 from octavo.printable import printable
 from octavo.sizes import bytes_of
+
+if TYPE_CHECKING:
+    from octavo.binned import Histogram, Phase, Profile
 
 Path = str | os.PathLike[str]
 
@@ -130,7 +133,7 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 @dataclass(frozen=True)
 class Selection:
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
-    `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that the region touches.
+    `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that the region touches.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
     """
@@ -184,6 +187,64 @@ class Selection:
             pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
         )  # fmt: skip
         return Picture.of(image)
+
+    def hist(
+        self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
+        weight: str = "volume", cumulative: bool = False, threads: int = 0,
+    ) -> Histogram:  # fmt: skip
+        """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
+        the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
+        `log`, which takes another reading of the field).
+
+        `weight`: "volume", "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
+        triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
+        volume. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
+        without cells, a field without a finite value, a range that is none. Releases the GIL."""
+        from octavo.binned import bin_by, histogram
+
+        return histogram(self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads), cumulative)
+
+    def phase(
+        self, x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[bool, bool] | None = None,
+        x_range: Sequence[float] | None = None, y_range: Sequence[float] | None = None, weight: str | None = None,
+        threads: int = 0,
+    ) -> Phase:  # fmt: skip
+        """The sum of the cells' weights in bins of two fields; `.weights` has shape (bins of y, bins of x). `bins` and
+        `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
+        more than a factor 100. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
+        triangles, errors and threads are as in hist. Releases the GIL."""
+        from octavo.binned import Phase, bin_by
+
+        nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
+        log_x, log_y = log if isinstance(log, tuple) else (log, log)
+        axes = [bin_by(x, nx, log=log_x, range=x_range), bin_by(y, ny, log=log_y, range=y_range)]
+        return Phase.of(self._bins(axes, [], weight or "", threads))
+
+    def profile(
+        self, fields: str | Sequence[str], *, axis: str = "radius", centre: Sequence[float] | str = "center",
+        normal: Sequence[float] | str = "z", bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
+        weight: str = "volume", threads: int = 0,
+    ) -> Profile:  # fmt: skip
+        """The weighted mean, standard deviation, minimum and maximum of fields in bins of `axis`, all in one reading:
+        `profile["density"]` is the mean, of shape (bins,), `profile.fields["density"]["std"]` the deviation.
+
+        `axis`: "radius", the distance from `centre`; "cylinder", the distance from the line through it along `normal`;
+        "height", the distance along `normal` with a sign; or a field, such as "x" or "density". Distances are in code
+        lengths, to a cell's centre, along periodic axes to the nearest image. `centre`: fractions of the box length,
+        "center", or "max:FIELD" or "min:FIELD" (in this selection). `normal`: "x", "y", "z", or three numbers. `range`
+        without a value: all distances that the selection can reach, with `log` from half a finest cell; of a field as
+        in hist. `weight`, triangles, errors and threads are as in hist. Releases the GIL."""
+        from octavo.binned import Profile, bin_by
+
+        names = _listed(fields) or []
+        over = bin_by(axis, bins, log=log, range=range, centre=centre, normal=normal)
+        return Profile.of(self._bins([over], names, weight, threads))
+
+    def _bins(self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int) -> dict[str, Any]:
+        return _core.bins(
+            self._data, axes=axes, fields=fields, weight=weight, max_level=self.max_level, region=self.region,
+            threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
 
     def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
         """Extremes, means and integrals per field, as `octavo stats --json` gives them."""

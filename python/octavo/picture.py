@@ -171,13 +171,13 @@ def unit_text(unit: str) -> str:
     return " ".join(name if power == 1 else f"({name})$^{{{power}}}$" for name, power in words)
 
 
-def in_metres(picture: Picture) -> bool:
+def in_metres(picture: Any) -> bool:
     """Whether code units are metres and seconds, as TELEMAC's are: those of other codes are in no one's words."""
     return picture.facts.get("unit_length") == 100 and picture.facts.get("unit_time") == 1
 
 
-def when(picture: Picture) -> str:
-    """The time of a picture, or that it is of all times."""
+def when(picture: Any) -> str:
+    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
     if kind := picture.facts.get("over_time"):
         return {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
     return f"t = {picture.time:.6g}" + (" s" if in_metres(picture) else "")

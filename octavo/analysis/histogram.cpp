@@ -1,0 +1,400 @@
+#include "octavo/analysis/histogram.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/tree/merge.hpp"
+
+namespace octavo::analysis {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t most_bins = 65536;
+constexpr std::size_t batch_samples = 4096;  // with eight columns 256 kB: stays in the second-level cache
+
+// ------------------------------------------------------------------------------------------------ the bin of a value
+
+constexpr std::int32_t bin_beyond = -1, bin_of_nan = -2;
+
+/// About log2 of a positive number, within 0.01: its exponent, and a parabola through its mantissa.
+double rough_log2(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto exponent = static_cast<double>(static_cast<std::int64_t>(bits >> 52) - 1023);
+  const double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFFULL) | 0x3FF0000000000000ULL);
+  return exponent + (-1.0 / 3 * m + 2) * m - 5.0 / 3;
+}
+
+/// Guesses a value's bin, then corrects the guess by the edges themselves.
+class BinFinder {
+ public:
+  explicit BinFinder(const BinAxis& axis)
+      : edges_(axis.edges), log_(axis.log), last_(static_cast<std::int32_t>(axis.edges.size()) - 2) {
+    lo_ = log_ ? rough_log2(edges_.front()) : edges_.front();
+    const double hi = log_ ? rough_log2(edges_.back()) : edges_.back();
+    per_unit_ = static_cast<double>(last_ + 1) / (hi - lo_);
+  }
+  std::int32_t find(double x) const {
+    if (!(x >= edges_.front() && x <= edges_.back())) return std::isnan(x) ? bin_of_nan : bin_beyond;
+    const double guess = ((log_ ? rough_log2(x) : x) - lo_) * per_unit_;
+    auto bin = static_cast<std::int32_t>(std::clamp(guess, 0.0, static_cast<double>(last_)));
+    while (x < edges_[static_cast<std::size_t>(bin)]) --bin;
+    while (bin < last_ && x >= edges_[static_cast<std::size_t>(bin) + 1]) ++bin;
+    return bin;
+  }
+
+ private:
+  const std::vector<double>& edges_;
+  bool log_;
+  std::int32_t last_;
+  double lo_ = 0, per_unit_ = 0;
+};
+
+/// Columns of one batch, and the bin of each sample.
+struct BinBatch {
+  std::vector<std::vector<double>> axes;
+  std::vector<double> weight;
+  std::vector<std::vector<double>> fields;
+  std::vector<std::int32_t> bin;
+};
+
+void find_bins(const std::vector<BinFinder>& finders, const BinPlan& plan, std::size_t count, BinBatch& batch) {
+  batch.bin.resize(count);
+  for (std::size_t k = 0; k < count; ++k) batch.bin[k] = finders[0].find(batch.axes[0][k]);
+  if (finders.size() == 1) return;
+  const auto width = static_cast<std::int32_t>(plan.axes[0].edges.size() - 1);
+  for (std::size_t k = 0; k < count; ++k) {
+    const std::int32_t row = finders[1].find(batch.axes[1][k]);
+    std::int32_t& bin = batch.bin[k];
+    bin = row >= 0 && bin >= 0 ? row * width + bin : std::min(row, bin);
+  }
+}
+
+/// Counts samples that have no bin or no weight, and marks them as such.
+void set_apart(double weight, std::int32_t& bin, PartialBins& to) {
+  if (!std::isfinite(weight)) {
+    ++to.unweighed;
+  } else {
+    Outside& where = bin == bin_of_nan ? to.nan : to.beyond;
+    ++where.cells;
+    where.weight.add(weight);
+  }
+  bin = bin_beyond;
+}
+
+void count_batch(BinBatch& batch, PartialBins& to) {
+  to.cells += static_cast<std::int64_t>(batch.bin.size());
+  for (std::size_t k = 0; k < batch.bin.size(); ++k) {
+    const double weight = batch.weight[k];
+    if (batch.bin[k] < 0 || !std::isfinite(weight)) {
+      set_apart(weight, batch.bin[k], to);
+      continue;
+    }
+    BinContents& bin = to.bins[static_cast<std::size_t>(batch.bin[k])];
+    ++bin.cells;
+    bin.weight.add(weight);
+  }
+}
+
+void add_moments(const BinBatch& batch, const std::vector<double>& values, std::vector<Moments>& to) {
+  for (std::size_t k = 0; k < batch.bin.size(); ++k) {
+    if (batch.bin[k] < 0) continue;
+    Moments& bin = to[static_cast<std::size_t>(batch.bin[k])];
+    const double x = values[k], weight = batch.weight[k];
+    if (!std::isfinite(x)) {
+      bin.left_out += weight;
+      continue;
+    }
+    if (std::isnan(bin.origin)) bin.origin = x;
+    const double away = x - bin.origin, product = weight * away;
+    bin.first.add(product);
+    bin.second += product * away;
+    bin.min = std::min(bin.min, x);
+    bin.max = std::max(bin.max, x);
+  }
+}
+
+void add_bin_batch(const std::vector<BinFinder>& finders, const BinPlan& plan, std::size_t count, BinBatch& batch,
+                   PartialBins& to) {
+  find_bins(finders, plan, count, batch);
+  count_batch(batch, to);
+  for (std::size_t f = 0; f < to.fields.size(); ++f) add_moments(batch, batch.fields[f], to.fields[f]);
+}
+
+std::vector<BinFinder> finders_of(const BinPlan& plan) {
+  std::vector<BinFinder> finders;
+  for (const BinAxis& axis : plan.axes) finders.emplace_back(axis);
+  return finders;
+}
+
+// ------------------------------------------------------------------------------------------------ values of cells
+
+/// Values of a field of any type, as doubles where they are not yet.
+class Column {
+ public:
+  explicit Column(const mesh::Field& field) {
+    if (field.info.type == mesh::ScalarType::float64) {
+      values_ = field.as<double>();
+    } else {
+      made_ = mesh::to_doubles(field);
+      values_ = made_;
+    }
+  }
+  void gather(std::span<const std::size_t> from, std::vector<double>& to) const {
+    to.resize(from.size());
+    for (std::size_t k = 0; k < from.size(); ++k) to[k] = values_[from[k]];
+  }
+
+ private:
+  std::vector<double> made_;
+  std::span<const double> values_;
+};
+
+/// The quantities of a part, ready to be taken batch by batch.
+class QuantityColumns {
+ public:
+  QuantityColumns(const mesh::Part& part, const mesh::Header& header, const std::vector<Quantity>& quantities)
+      : header_(header), quantities_(quantities) {
+    for (const Quantity& quantity : quantities)
+      if (const auto* name = std::get_if<std::string>(&quantity)) columns_.emplace_back(cell_field(part, *name));
+  }
+  void gather(const Cells& cells, std::vector<std::vector<double>>& to) const {
+    to.resize(quantities_.size());
+    std::size_t column = 0;
+    for (std::size_t q = 0; q < quantities_.size(); ++q) {
+      const auto* distance = std::get_if<Distance>(&quantities_[q]);
+      if (distance == nullptr) {
+        columns_[column++].gather(cells.values, to[q]);
+        continue;
+      }
+      const mesh::Point3 size = mesh::cell_size(header_, cells.level);
+      to[q].resize(cells.positions.size());
+      for (std::size_t k = 0; k < to[q].size(); ++k) {
+        mesh::Point3 middle{};
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          middle[axis] = header_.lo[axis] + (cells.positions[k][axis] + 0.5) * size[axis];
+        to[q][k] = distance_to(header_, *distance, middle);
+      }
+    }
+  }
+
+ private:
+  const mesh::Header& header_;
+  const std::vector<Quantity>& quantities_;
+  std::vector<Column> columns_;
+};
+
+double cell_volume_of(const mesh::Header& header, int level) {
+  const mesh::Point3 size = mesh::cell_size(header, level);
+  double volume = 1;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) volume *= size[axis];
+  return volume;
+}
+
+/// Weights of cells, batch by batch.
+class WeightColumn {
+ public:
+  WeightColumn(const mesh::Part& part, const CellWeight& weight) : volume_(weight.volume) {
+    if (!weight.field.empty()) field_.emplace(cell_field(part, weight.field));
+  }
+  void gather(const mesh::Header& header, const Cells& cells, std::vector<double>& to) const {
+    const double factor = volume_ ? cell_volume_of(header, cells.level) : 1;
+    if (!field_) {
+      to.assign(cells.values.size(), factor);
+      return;
+    }
+    field_->gather(cells.values, to);
+    for (double& weight : to) weight *= factor;
+  }
+
+ private:
+  bool volume_;
+  std::optional<Column> field_;
+};
+
+/// Hands selected cells on in batches that fit the cache.
+template <class Visit>
+void for_each_batch(const mesh::Part& part, const mesh::Header& header, const Selection& selection, Visit&& visit) {
+  for_each_selected(mesh::octree_of(part), header, selection, [&](const Cells& cells) {
+    for (std::size_t first = 0; first < cells.values.size(); first += batch_samples) {
+      const std::size_t count = std::min(batch_samples, cells.values.size() - first);
+      visit(Cells{cells.level, cells.positions.subspan(first, count), cells.values.subspan(first, count)});
+    }
+  });
+}
+
+void widen_range(ValueRange& range, const std::vector<double>& values) {
+  for (const double x : values) {
+    if (!std::isfinite(x)) continue;
+    ++range.finite;
+    range.min = std::min(range.min, x);
+    range.max = std::max(range.max, x);
+    if (x > 0) range.least_positive = std::min(range.least_positive, x);
+  }
+}
+
+void add_outside(Outside& to, const Outside& later) {
+  to.cells += later.cells;
+  to.weight.add(later.weight);
+}
+
+/// Adds the later bin's sums, moved to the earlier one's origin. `weight`: of the later bin.
+void add_moved(Moments& to, const Moments& later, const Sum& weight) {
+  to.left_out += later.left_out;
+  if (std::isnan(later.origin)) return;
+  if (std::isnan(to.origin)) {
+    const double left_out = to.left_out;
+    to = later;
+    to.left_out = left_out;
+    return;
+  }
+  const double shift = later.origin - to.origin, used = weight.value() - later.left_out;
+  to.first.add(later.first);
+  to.first.add(used * shift);
+  to.second += later.second + shift * (2 * later.first.value() + used * shift);
+  to.min = std::min(to.min, later.min);
+  to.max = std::max(to.max, later.max);
+}
+
+}  // namespace
+
+double distance_to(const mesh::Header& header, const Distance& distance, const mesh::Point3& point) {
+  mesh::Point3 away{};
+  double along = 0, square = 0, across = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double extent = header.hi[axis] - header.lo[axis];
+    away[axis] = point[axis] - distance.centre[axis];
+    if (header.periodic[axis]) away[axis] -= extent * std::round(away[axis] / extent);
+    along += away[axis] * distance.normal[axis];
+    square += away[axis] * away[axis];
+  }
+  if (distance.kind == Distance::Kind::height) return along;
+  if (distance.kind == Distance::Kind::radius) return std::sqrt(square);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double part = away[axis] - along * distance.normal[axis];
+    across += part * part;
+  }
+  return std::sqrt(across);
+}
+
+std::vector<double> bin_edges(double lo, double hi, std::size_t bins, bool log) {
+  const auto refused = [](const std::string& why) { return Error(Kind::usage, why); };
+  if (bins < 1 || bins > most_bins) throw refused("bins: expected 1 to 65536, found " + std::to_string(bins));
+  if (!std::isfinite(lo) || !std::isfinite(hi) || !(lo < hi))
+    throw refused("limits of bins: expected two finite numbers, the second larger, found " + std::to_string(lo) +
+                  " and " + std::to_string(hi));
+  if (log && !(lo > 0)) throw refused("limits of logarithmic bins: expected above 0, found " + std::to_string(lo));
+  std::vector<double> edges(bins + 1);
+  for (std::size_t i = 0; i <= bins; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(bins);
+    edges[i] = log ? std::exp(std::log(lo) + share * (std::log(hi) - std::log(lo))) : lo + share * (hi - lo);
+  }
+  edges.front() = lo;
+  edges.back() = hi;
+  for (std::size_t i = 0; i < bins; ++i)
+    if (!(edges[i] < edges[i + 1]))
+      throw refused("limits of bins: between " + std::to_string(lo) + " and " + std::to_string(hi) +
+                    " there are not enough numbers for " + std::to_string(bins) + " bins");
+  return edges;
+}
+
+std::size_t bin_count(const BinPlan& plan) {
+  std::size_t count = 1;
+  for (const BinAxis& axis : plan.axes) count *= axis.edges.size() - 1;
+  return count;
+}
+
+ValueRanges value_ranges(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                         const std::vector<Quantity>& quantities) {
+  ValueRanges out;
+  out.of.resize(quantities.size());
+  const QuantityColumns columns(part, header, quantities);
+  std::vector<std::vector<double>> values;
+  for_each_batch(part, header, selection, [&](const Cells& cells) {
+    out.cells += static_cast<std::int64_t>(cells.values.size());
+    columns.gather(cells, values);
+    for (std::size_t q = 0; q < quantities.size(); ++q) widen_range(out.of[q], values[q]);
+  });
+  return out;
+}
+
+ValueRanges value_ranges(const Samples& samples) {
+  ValueRanges out;
+  out.cells = static_cast<std::int64_t>(samples.count);
+  for (const std::vector<double>& values : samples.axes) widen_range(out.of.emplace_back(), values);
+  return out;
+}
+
+void add(ValueRanges& to, const ValueRanges& later) {
+  to.cells += later.cells;
+  to.of.resize(std::max(to.of.size(), later.of.size()));
+  for (std::size_t q = 0; q < later.of.size(); ++q) {
+    to.of[q].finite += later.of[q].finite;
+    to.of[q].min = std::min(to.of[q].min, later.of[q].min);
+    to.of[q].max = std::max(to.of[q].max, later.of[q].max);
+    to.of[q].least_positive = std::min(to.of[q].least_positive, later.of[q].least_positive);
+  }
+}
+
+PartialBins empty_bins(const BinPlan& plan) {
+  PartialBins out;
+  out.bins.resize(bin_count(plan));
+  out.fields.assign(plan.fields.size(), std::vector<Moments>(out.bins.size()));
+  return out;
+}
+
+PartialBins bin_cells(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                      const BinPlan& plan) {
+  PartialBins out = empty_bins(plan);
+  std::vector<Quantity> quantities, fields(plan.fields.begin(), plan.fields.end());
+  for (const BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
+  const QuantityColumns axis_columns(part, header, quantities), field_columns(part, header, fields);
+  const WeightColumn weights(part, plan.weight);
+  const std::vector<BinFinder> finders = finders_of(plan);
+  BinBatch batch;
+  for_each_batch(part, header, selection, [&](const Cells& cells) {
+    axis_columns.gather(cells, batch.axes);
+    field_columns.gather(cells, batch.fields);
+    weights.gather(header, cells, batch.weight);
+    add_bin_batch(finders, plan, cells.values.size(), batch, out);
+  });
+  return out;
+}
+
+void add_samples(const Samples& samples, const BinPlan& plan, PartialBins& to) {
+  const std::vector<BinFinder> finders = finders_of(plan);
+  BinBatch batch{samples.axes, samples.weight, samples.fields, {}};
+  if (batch.weight.empty()) batch.weight.assign(samples.count, 1.0);
+  add_bin_batch(finders, plan, samples.count, batch, to);
+}
+
+void add(PartialBins& to, PartialBins&& later) {
+  if (to.bins.empty()) {
+    to = std::move(later);
+    return;
+  }
+  for (std::size_t f = 0; f < to.fields.size() && f < later.fields.size(); ++f)
+    for (std::size_t b = 0; b < to.bins.size(); ++b)
+      add_moved(to.fields[f][b], later.fields[f][b], later.bins[b].weight);
+  for (std::size_t b = 0; b < to.bins.size() && b < later.bins.size(); ++b) {
+    to.bins[b].cells += later.bins[b].cells;
+    to.bins[b].weight.add(later.bins[b].weight);
+  }
+  add_outside(to.beyond, later.beyond);
+  add_outside(to.nan, later.nan);
+  to.unweighed += later.unweighed;
+  to.cells += later.cells;
+}
+
+MeanAndDeviation mean_and_deviation(const Moments& moments, const Sum& weight) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const double used = weight.value() - moments.left_out;
+  if (std::isnan(moments.origin) || used == 0) return {none, none};
+  const double away = moments.first.value() / used;
+  return {moments.origin + away, std::sqrt(std::max(0.0, moments.second / used - away * away))};
+}
+
+}  // namespace octavo::analysis

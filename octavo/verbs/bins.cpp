@@ -1,0 +1,423 @@
+#include "octavo/verbs/bins.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
+#include "octavo/base/rank_exchange.hpp"
+#include "octavo/base/threads.hpp"
+#include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/stats.hpp"
+#include "octavo/verbs/sum_parts.hpp"
+#include "octavo/verbs/triangles.hpp"
+
+namespace octavo::verbs {
+namespace {
+
+using analysis::BinPlan;
+using analysis::Distance;
+using analysis::PartialBins;
+using analysis::Quantity;
+using analysis::ValueRanges;
+using base::Error;
+using base::Kind;
+
+constexpr std::size_t most_bins_of_plan = std::size_t{1} << 24;
+constexpr double wide_range = 100;  // as in pictures: a logarithmic scale from here on
+
+// ------------------------------------------------------------------------------------------------ from words to a plan
+
+/// The name of the field of a centre like "max:density", or empty.
+std::string field_of_centre(const std::string& centre) {
+  return centre.starts_with("max:") || centre.starts_with("min:") ? centre.substr(4) : std::string();
+}
+
+/// Every name that is to be read, in any order.
+std::vector<std::string> names_in(const BinsOptions& options) {
+  std::vector<std::string> names = options.fields;
+  for (const BinBy& axis : options.axes)
+    if (!axis.around) names.push_back(axis.field);
+  if (options.weight != "none" && options.weight != "volume" && options.weight != "mass")
+    names.push_back(options.weight);
+  return names;
+}
+
+analysis::CellWeight cell_weight_of(const mesh::Header& header, const std::string& weight) {
+  if (weight == "none") return {};
+  if (weight == "volume") return {{}, true};
+  if (weight != "mass") return {weight, false};
+  const std::string density = mesh::density_field(header);
+  if (density.empty())
+    throw Error(Kind::usage, "there is no density, so cells have no mass").hint("weight by volume, or by a field");
+  return {density, true};
+}
+
+std::string unit_of_bins(const mesh::Header& header, const std::string& name) {
+  for (const mesh::FieldInfo& field : header.fields)
+    if (field.name == name) return field.unit;
+  return {};
+}
+
+std::string unit_of_bins(const mesh::Header& header, const analysis::CellWeight& weight) {
+  std::string unit = weight.field.empty() ? "" : unit_of_bins(header, weight.field);
+  if (!weight.volume) return unit;
+  return unit + (unit.empty() ? "" : "*") + "code_length**" + std::to_string(header.dim);
+}
+
+/// A place that is written as numbers, or "center".
+mesh::Point3 centre_at(const mesh::Header& header, const std::string& text) {
+  const mesh::Domain domain = mesh::domain_of(header);
+  mesh::Point3 at{};
+  try {
+    at = std::get<mesh::Sphere>(mesh::parse_region("sphere:" + text + ":1", domain.dim, domain.extent)).centre;
+  } catch (const Error&) {
+    throw Error(Kind::usage, "a centre: expected " + std::to_string(domain.dim) +
+                                 " numbers, center, max:FIELD or min:FIELD, found '" + text + "'");
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) at[axis] = header.lo[axis] + at[axis] * (header.hi[0] - header.lo[0]);
+  return at;
+}
+
+mesh::Point3 centre_of(const step::SharedStep& step, const BinsOptions& options, const std::string& text) {
+  const std::string field = field_of_centre(text);
+  if (field.empty()) return centre_at(step.header, text);
+  const StatsOptions found_by{.fields = {{field}},
+                              .region = options.region,
+                              .max_level = options.max_level,
+                              .particles = false,
+                              .threads = options.threads,
+                              .ranks = options.ranks,
+                              .progress = options.progress};
+  const analysis::Summary all = stats(step, found_by).statistics.fields.at(0).all;
+  if (std::isnan(all.max.value)) throw Error(Kind::usage, "no cell of the selection has a value of " + field);
+  return text.starts_with("max:") ? all.max.centre : all.min.centre;
+}
+
+mesh::Point3 unit_normal(const mesh::Point3& normal, int dim) {
+  double square = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) square += normal[axis] * normal[axis];
+  const double length = std::sqrt(square);
+  if (!(length > 0) || !std::isfinite(length))
+    throw Error(Kind::usage, "the normal of a cylinder or height needs a length in " + std::to_string(dim) + "-D");
+  mesh::Point3 out{};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) out[axis] = normal[axis] / length;
+  return out;
+}
+
+/// The corners of the domain, or of a box around the region, measured from `centre` [code length]; along a periodic
+/// axis at most half a period.
+std::array<mesh::Point3, 2> corners_from(const mesh::Header& header, const mesh::Point3& centre,
+                                         const std::optional<mesh::Region>& region) {
+  const double unit = header.hi[0] - header.lo[0];
+  std::array<mesh::Point3, 2> corners{};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    double lo = 0, hi = (header.hi[axis] - header.lo[axis]) / unit;
+    const double half = hi * unit / 2;
+    if (region) {
+      const auto* box = std::get_if<mesh::Box>(&*region);
+      const auto* sphere = std::get_if<mesh::Sphere>(&*region);
+      lo = box ? box->lo[axis] : sphere->centre[axis] - sphere->radius;
+      hi = box ? box->hi[axis] : sphere->centre[axis] + sphere->radius;
+    }
+    lo = header.lo[axis] + lo * unit - centre[axis];
+    hi = header.lo[axis] + hi * unit - centre[axis];
+    const bool wraps = header.periodic[axis] && (lo < -half || hi > half);
+    corners[0][axis] = wraps ? -half : lo;
+    corners[1][axis] = wraps ? half : hi;
+  }
+  return corners;
+}
+
+/// The distance of a sphere's centre from `centre`, plus its radius [code length].
+double reach_of_sphere(const mesh::Header& header, const mesh::Point3& centre, const mesh::Sphere& sphere) {
+  const double unit = header.hi[0] - header.lo[0];
+  double square = 0;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double away = header.lo[axis] + sphere.centre[axis] * unit - centre[axis];
+    square += away * away;
+  }
+  return std::sqrt(square) + sphere.radius * unit;
+}
+
+/// Bounds of the distances of the selection's cells: of heights, or 0 and the largest radius.
+std::array<double, 2> reach_of(const mesh::Header& header, const Distance& distance,
+                               const std::optional<mesh::Region>& region) {
+  const auto [lo, hi] = corners_from(header, distance.centre, region);
+  double lowest = 0, highest = 0, square = 0;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const double n = distance.normal[axis], most = std::max(std::abs(lo[axis]), std::abs(hi[axis]));
+    lowest += std::min(lo[axis] * n, hi[axis] * n);
+    highest += std::max(lo[axis] * n, hi[axis] * n);
+    const bool along = distance.kind == Distance::Kind::cylinder && std::abs(n) == 1;
+    if (!along) square += most * most;
+  }
+  if (distance.kind == Distance::Kind::height) return {lowest, highest};
+  const auto* sphere = region ? std::get_if<mesh::Sphere>(&*region) : nullptr;
+  const double corner = std::sqrt(square);
+  return {0, sphere ? std::min(corner, reach_of_sphere(header, distance.centre, *sphere)) : corner};
+}
+
+double half_a_finest_cell(const mesh::Dataset& step) {
+  int deepest = 0;
+  for (const mesh::LevelCount& count : step.levels)
+    if (count.leaves > 0) deepest = std::max(deepest, mesh::level_index(step.header, count.level));
+  return mesh::cell_size(step.header, deepest)[0] / 2;
+}
+
+// ------------------------------------------------------------------------------------------------ passes over parts
+
+/// What both passes share: the parts, and the fields as they are read.
+struct Pass {
+  const step::SharedStep& step;
+  const BinsOptions& options;
+  const ScopeShare& scope;
+  const mesh::Dataset& mine;
+  const mesh::Header& header;
+  analysis::Selection selection;
+  Workers workers;
+};
+
+mesh::Request request_of_pass(const Pass& pass, const std::vector<Quantity>& quantities, const std::string& weight) {
+  mesh::Request request;
+  request.fields.emplace();
+  const auto ask = [&](const std::string& name) {
+    auto& names = *request.fields;
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Quantity& quantity : quantities)
+    if (const auto* name = std::get_if<std::string>(&quantity)) ask(*name);
+  ask(weight);
+  if (pass.options.max_level) request.max_level = *pass.options.max_level;
+  return request;
+}
+
+ValueRanges ranges_of(const Pass& pass, const std::vector<Quantity>& quantities) {
+  const mesh::Request request = request_of_pass(pass, quantities, {});
+  const auto work = [&](std::size_t i) {
+    return analysis::value_ranges(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection,
+                                  quantities);
+  };
+  return sum_parts(pass.scope.parts, pass.workers,
+                   Summation{work, [](ValueRanges& to, ValueRanges&& later) { analysis::add(to, later); }});
+}
+
+PartialBins sums_of(const Pass& pass, const BinPlan& plan) {
+  std::vector<Quantity> quantities(plan.fields.begin(), plan.fields.end());
+  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
+  const mesh::Request request = request_of_pass(pass, quantities, plan.weight.field);
+  const auto work = [&](std::size_t i) {
+    return analysis::bin_cells(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection, plan);
+  };
+  return sum_parts(pass.scope.parts, pass.workers,
+                   Summation{work, [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
+}
+
+// ------------------------------------------------------------------------------------------------ limits
+
+std::string name_of_axis(const BinBy& axis) {
+  if (!axis.around) return axis.field;
+  switch (axis.around->kind) {
+    case Distance::Kind::radius: return "radius";
+    case Distance::Kind::cylinder: return "cylinder radius";
+    case Distance::Kind::height: return "height";
+  }
+  return {};
+}
+
+/// Edges from a range, where `log` may still be open.
+void set_edges(analysis::BinAxis& axis, const BinBy& asked, std::array<double, 2> range) {
+  axis.log = asked.log.value_or(range[0] > 0 && range[1] / range[0] > wide_range);
+  try {
+    axis.edges = analysis::bin_edges(range[0], range[1], asked.bins, axis.log);
+  } catch (Error& error) {
+    throw error.at("bins of " + name_of_axis(asked));
+  }
+}
+
+std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy& asked) {
+  if (found.finite == 0) throw Error(Kind::usage, "no cell of the selection has a finite value of " + asked.field);
+  const bool log = asked.log.value_or(false);
+  if (log && !(found.max > 0))
+    throw Error(Kind::usage, "logarithmic bins of " + asked.field + ": no value of the selection is above 0");
+  const double lo = log ? found.least_positive : found.min;
+  if (lo < found.max) return {lo, found.max};
+  // One value: bins around it.
+  const double margin = lo == 0 ? 0.5 : std::abs(lo) * 0x1p-10;
+  return {lo - margin, lo + margin};
+}
+
+bool needs_pass(const BinBy& axis) { return !axis.range && !axis.around; }
+
+std::array<double, 2> range_of_distance(const Pass& pass, const BinBy& axis, const Distance& distance) {
+  std::array<double, 2> range = reach_of(pass.header, distance, pass.options.region);
+  if (axis.log.value_or(false)) range[0] = half_a_finest_cell(pass.step);
+  return range;
+}
+
+/// Sets the edges of all axes; reads the fields whose range is not given. Collective.
+void find_limits(const Pass& pass, const std::function<ValueRanges(const std::vector<Quantity>&)>& ranges_in,
+                 BinPlan& plan) {
+  std::vector<Quantity> unknown;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a)
+    if (needs_pass(pass.options.axes[a])) unknown.push_back(plan.axes[a].quantity);
+  const ValueRanges found = unknown.empty() ? ValueRanges{} : ranges_in(unknown);
+  if (!unknown.empty() && found.cells == 0)
+    throw Error(Kind::usage, "the selection holds no cell: " + pass.scope.text).at(pass.step.path);
+  std::size_t next = 0;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    const BinBy& asked = pass.options.axes[a];
+    if (asked.range)
+      set_edges(plan.axes[a], asked, *asked.range);
+    else if (asked.around)
+      set_edges(plan.axes[a], asked, range_of_distance(pass, asked, std::get<Distance>(plan.axes[a].quantity)));
+    else
+      set_edges(plan.axes[a], asked, found_range(found.of.at(next++), asked));
+  }
+}
+
+void check_size(const Pass& pass, const BinPlan& plan) {
+  const std::size_t count = analysis::bin_count(plan);
+  if (count > most_bins_of_plan)
+    throw Error(Kind::usage, "bins of both axes: expected at most 2^24, found " + std::to_string(count));
+  const auto tables = static_cast<std::uint64_t>(base::thread_count(pass.workers.threads)) +
+                      static_cast<std::uint64_t>(std::bit_width(pass.scope.parts)) + 2;
+  const std::uint64_t bytes = count * (sizeof(analysis::BinContents) + plan.fields.size() * sizeof(analysis::Moments));
+  base::need_memory(bytes * tables, "the sums of " + std::to_string(count) + " bins");
+}
+
+// ------------------------------------------------------------------------------------------------ the result
+
+Bins::Rest rest_of(const analysis::Outside& outside) { return {outside.cells, outside.weight.value()}; }
+
+Bins::Field field_bins(const mesh::Header& header, const std::string& name, const std::vector<analysis::Moments>& bins,
+                       const std::vector<analysis::BinContents>& contents) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  Bins::Field out{name, unit_of_bins(header, name), {}, {}, {}, {}};
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    const analysis::MeanAndDeviation value = analysis::mean_and_deviation(bins[b], contents[b].weight);
+    out.mean.push_back(value.mean);
+    out.deviation.push_back(value.deviation);
+    const bool any = !std::isnan(bins[b].origin);
+    out.min.push_back(any ? bins[b].min : none);
+    out.max.push_back(any ? bins[b].max : none);
+  }
+  return out;
+}
+
+void fill_in(Bins& out, const PartialBins& sums, const BinPlan& plan, const mesh::Header& header) {
+  analysis::Sum all;
+  for (const analysis::BinContents& bin : sums.bins) {
+    out.cells.push_back(bin.cells);
+    out.weights.push_back(bin.weight.value());
+    all.add(bin.weight);
+  }
+  all.add(sums.beyond.weight);
+  all.add(sums.nan.weight);
+  out.all = {sums.cells - sums.unweighed, all.value()};
+  out.beyond = rest_of(sums.beyond);
+  out.nan = rest_of(sums.nan);
+  out.unweighed = sums.unweighed;
+  for (std::size_t f = 0; f < plan.fields.size(); ++f)
+    out.fields.push_back(field_bins(header, plan.fields[f], sums.fields[f], sums.bins));
+}
+
+Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const BinPlan& plan) {
+  Bins out;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+    const auto* field = std::get_if<std::string>(&plan.axes[a].quantity);
+    const std::string unit = field == nullptr ? "code_length" : unit_of_bins(header, *field);
+    if (field == nullptr) out.centre = std::get<Distance>(plan.axes[a].quantity).centre;
+    out.axes.push_back({name_of_axis(options.axes[a]), unit, plan.axes[a].log, plan.axes[a].edges});
+  }
+  out.weight = options.weight;
+  out.weight_unit = unit_of_bins(header, plan.weight);
+  out.time = header.time;
+  out.unit_length = header.unit_length;
+  out.unit_density = header.unit_density;
+  out.unit_time = header.unit_time;
+  return out;
+}
+
+BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, const BinsOptions& options) {
+  if (options.axes.empty() || options.axes.size() > 2)
+    throw Error(Kind::usage, "bins are of one or two quantities, not " + std::to_string(options.axes.size()));
+  BinPlan plan;
+  for (const BinBy& axis : options.axes) {
+    if (!axis.around) {
+      plan.axes.push_back({axis.field, {}, false});
+      continue;
+    }
+    Distance distance{axis.around->kind, centre_of(step, options, axis.around->centre), {}};
+    if (distance.kind != Distance::Kind::radius) distance.normal = unit_normal(axis.around->normal, header.dim);
+    plan.axes.push_back({distance, {}, false});
+  }
+  plan.fields = options.fields;
+  plan.weight = cell_weight_of(header, options.weight);
+  return plan;
+}
+
+/// Points of triangles as samples of all quantities; on rank 0.
+analysis::Samples samples_of(const Pass& pass, const BinPlan& plan, const std::vector<Quantity>& quantities) {
+  return detail::triangle_samples(pass.step, quantities, plan, pass.options.region);
+}
+
+ValueRanges ranges_of_points(const Pass& pass, const BinPlan& plan, const std::vector<Quantity>& quantities) {
+  ValueRanges found;
+  base::agree(pass.workers.ranks, [&] {
+    if (pass.workers.ranks.rank == 0) found = analysis::value_ranges(samples_of(pass, plan, quantities));
+  });
+  return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, found) : found;
+}
+
+PartialBins sums_of_points(const Pass& pass, const BinPlan& plan) {
+  PartialBins sums = analysis::empty_bins(plan);
+  std::vector<Quantity> quantities;
+  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
+  base::agree(pass.workers.ranks, [&] {
+    if (pass.workers.ranks.rank == 0) analysis::add_samples(samples_of(pass, plan, quantities), plan, sums);
+  });
+  return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, sums) : sums;
+}
+
+}  // namespace
+
+Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
+  BinsOptions options = asked;
+  if (options.weight.empty()) options.weight = mesh::density_field(step.header).empty() ? "volume" : "mass";
+  const std::vector<std::string> names = names_in(options);
+  const mesh::Header header = mesh::with_geometry(step, names).header;
+  mesh::select_fields(header, names);  // unknown names are refused before anything is read
+  BinPlan plan = bin_plan_of(step, header, options);
+  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
+  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  const Pass pass{step,
+                  options,
+                  scope,
+                  mine,
+                  header,
+                  {options.region, options.max_level.value_or(std::numeric_limits<int>::max())},
+                  {threads_within_memory(mine, options.threads), options.ranks, options.progress}};
+  find_limits(
+      pass,
+      [&](const std::vector<Quantity>& unknown) {
+        return step.unstructured ? ranges_of_points(pass, plan, unknown) : ranges_of(pass, unknown);
+      },
+      plan);
+  check_size(pass, plan);
+  const PartialBins sums = step.unstructured ? sums_of_points(pass, plan) : sums_of(pass, plan);
+  if (sums.cells == 0) throw Error(Kind::usage, "the selection holds no cell: " + scope.text).at(step.path);
+  Bins out = describe_bins(header, options, plan);
+  fill_in(out, sums, plan, header);
+  out.selection = std::move(scope.text);
+  out.parts = std::move(scope.listed);
+  out.bytes_read = scope.bytes;
+  return out;
+}
+
+}  // namespace octavo::verbs

@@ -1,0 +1,88 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octavo/analysis/histogram.hpp"
+#include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
+#include "octavo/mesh/dataset.hpp"
+#include "octavo/step/shared.hpp"
+
+namespace octavo::verbs {
+
+/// A quantity to bin by: a field, or with `around` a distance from a place.
+struct BinBy {
+  struct Around {
+    analysis::Distance::Kind kind = analysis::Distance::Kind::radius;
+    /// "x,y,z" in fractions of the box length, "center", or "max:F" or "min:F": the cell of the selection with the
+    /// largest or smallest value of field F.
+    std::string centre = "center";
+    mesh::Point3 normal{0, 0, 1};  ///< of any length; of cylinder and height
+  };
+  std::string field{};
+  std::optional<Around> around{};
+  std::size_t bins = 64;
+  std::optional<bool> log{};  ///< nothing: logarithmic if all values are above 0 and the largest passes 100 smallest
+  /// First and last edge, in the field's unit or [code length]. Nothing: of a field the smallest and the largest value
+  /// (above 0 with `log`), which takes a pass of its own; of a distance what the selection can reach, with `log` from
+  /// half a finest cell.
+  std::optional<std::array<double, 2>> range{};
+};
+
+struct BinsOptions {
+  std::vector<BinBy> axes{};          ///< one or two
+  std::vector<std::string> fields{};  ///< whose mean, deviation and extremes are wanted in each bin
+  /// What a cell counts for: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
+  /// or volume where there is no density.
+  std::string weight = "volume";
+  std::optional<mesh::Region> region{};  ///< takes cells by their centre
+  std::optional<int> max_level{};        ///< the code's own number
+  int threads = 0;                       ///< 0: all cores
+  base::Ranks ranks{};
+  base::Progress progress{};  ///< in parts of each pass
+};
+
+/// Sums in bins. Arrays have a value a bin; of two axes the first is the fastest.
+struct Bins {
+  struct Axis {
+    std::string name, unit;
+    bool log = false;
+    std::vector<double> edges;  ///< bins + 1
+  };
+  struct Field {
+    std::string name, unit;
+    std::vector<double> mean, deviation, min, max;  ///< NaN where no value is
+  };
+  struct Rest {
+    std::int64_t cells = 0;
+    double weight = 0;
+  };
+  std::vector<Axis> axes;
+  std::string weight, weight_unit;
+  std::vector<std::int64_t> cells;
+  std::vector<double> weights;  ///< sum of the cells' weights
+  std::vector<Field> fields;
+  Rest all;                            ///< the selected cells, but those whose weight is not finite
+  Rest beyond, nan;                    ///< cells below or above all edges; with NaN on an axis
+  std::int64_t unweighed = 0;          ///< cells whose weight is not finite: they count nowhere else
+  std::optional<mesh::Point3> centre;  ///< of a distance [code length]
+  std::string selection;               ///< region and level as text; empty: everything
+  double time = 0;                     ///< [code time]
+  double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
+  std::vector<int> parts;                                   ///< parts that were read, ascending; on rank 0
+  std::int64_t bytes_read = 0;                              ///< upper limit, of all ranks and one pass
+};
+
+/// Sums over the owned leaf cells (analysis::Selection) in bins, one part per thread at a time. Memory: one part a
+/// thread, and (threads + log2(parts) + 2) times the sums, which take 24 bytes a bin and 56 more for each field. The
+/// result has the same bits for any number of threads and ranks; every rank gets it. Collective.
+///
+/// Throws Error(usage) for an unknown field, a selection without cells, a quantity without a finite value, limits that
+/// bin_edges() refuses, a weight "mass" without a density, and more than 2^24 bins; Error(no_space) for more bins than
+/// memory. Points of triangles are taken as cells whose volume is point_areas(), with planes times their height.
+Bins bins(const step::SharedStep& step, const BinsOptions& options);
+
+}  // namespace octavo::verbs

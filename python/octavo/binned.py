@@ -1,0 +1,333 @@
+"""Histograms, phase diagrams and profiles: sums of cells in bins, as arrays, tables and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from octavo.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The quantity that cells are binned by. Bin i holds edges[i] <= value < edges[i + 1], the last one also its upper
+    edge. `log`: whether the logarithms of edges are equally spaced, else the edges."""
+
+    name: str
+    unit: str
+    log: bool
+    edges: np.ndarray  #: (bins + 1,)
+
+    @property
+    def centres(self) -> np.ndarray:
+        """The middle of each bin: the geometric mean of its edges with `log`, else their mean. Shape (bins,)."""
+        low, high = self.edges[:-1], self.edges[1:]
+        return np.sqrt(low * high) if self.log else (low + high) / 2
+
+
+@dataclass(frozen=True)
+class Binned:
+    """Sums of cells in bins. The shape of arrays is (bins,), or (bins of y, bins of x).
+
+    `weights` is the sum of the weights of a bin's cells: their volume, mass, number, or a field. `facts` has what else
+    one must know: "all", "beyond" and "nan" count all selected cells, those below or above all edges, and those with NaN
+    on an axis (with their weight); "unweighed" those whose weight is not finite, which are counted nowhere else. So
+    weights.sum() + beyond + nan = all.
+    """
+
+    axes: tuple[Axis, ...]
+    cells: np.ndarray
+    weights: np.ndarray
+    weight: str
+    weight_unit: str
+    fields: dict[str, dict[str, Any]]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, sums: dict[str, Any], **more: Any) -> Any:
+        """Those that the compiled verb gave."""
+        facts = dict(sums)
+        axes = tuple(Axis(**axis) for axis in facts.pop("axes"))
+        taken = {name: facts.pop(name) for name in ("cells", "weights", "weight", "weight_unit", "fields")}
+        return cls(axes=axes, facts=facts, **taken, **more)
+
+    @property
+    def time(self) -> float:
+        """[code time]"""
+        return self.facts["time"]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The bins as columns of equal length: edges, cells, weight, and what a profile adds."""
+        raise NotImplementedError
+
+    def draw(self) -> Any:
+        """A matplotlib figure, without a display."""
+        raise NotImplementedError
+
+    def plot(self) -> Any:
+        """A matplotlib figure."""
+        return self.draw()
+
+    def array(self) -> np.ndarray:
+        """What `.npy` files hold: a structured array with the columns."""
+        columns = self.columns()
+        out = np.empty(len(self.cells), dtype=[(name, values.dtype) for name, values in columns.items()])
+        for name, values in columns.items():
+            out[name] = values
+        return out
+
+    def save(self, path: str) -> None:
+        """Writes a picture (.png), a table (.csv) or an array (.npy)."""
+        if path.endswith(".npy"):
+            np.save(path, self.array())
+        elif path.endswith(".csv"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(line + "\n" for line in self.csv())
+        elif path.endswith(".png"):
+            import json
+
+            described = json.dumps({name: value for name, value in self.facts.items()})
+            self.draw().savefig(path, dpi=150, bbox_inches="tight", metadata={"octavo": described})
+        else:
+            raise UsageError("the output must end in .png, .csv or .npy", [path], "")
+
+    def csv(self) -> Iterator[str]:
+        """Lines of a table with one row a bin; numbers read back to the same bits, and empty where there is none."""
+        columns = self.columns()
+        yield ",".join(_quoted(name) for name in columns)
+        for row in zip(*(values.tolist() for values in columns.values()), strict=True):
+            yield ",".join("" if value != value else repr(value) for value in row)
+
+    def table(self) -> dict[str, Any]:
+        """Everything as plain values, as `--json` prints it."""
+        axes = [{"name": a.name, "unit": a.unit, "log": a.log, "edges": a.edges.tolist()} for a in self.axes]
+        fields = {
+            name: {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in row.items()}
+            for name, row in self.fields.items()
+        }
+        centre = self.facts.get("centre")
+        return {
+            "axes": axes,
+            "cells": self.cells.tolist(),
+            "weights": self.weights.tolist(),
+            "weight": self.weight,
+            "weight_unit": self.weight_unit,
+            "fields": fields,
+            **self.facts,
+            "centre": None if centre is None else list(centre),
+        }
+
+    def _repr_png_(self) -> bytes:
+        import io
+
+        buffer = io.BytesIO()
+        self.draw().savefig(buffer, format="png", dpi=100, bbox_inches="tight")
+        return buffer.getvalue()
+
+    def _heading(self, text: str) -> str:
+        from octavo.picture import plain, when
+
+        chosen = f"   ({self.facts['selection']})" if self.facts.get("selection") else ""
+        return f"{plain(text + chosen)}   {when(self)}"
+
+    def _weight_label(self) -> str:
+        return label_of("number of cells" if self.weight == "none" else self.weight, self.weight_unit)
+
+
+@dataclass(frozen=True)
+class Histogram(Binned):
+    """How cells are spread over the values of a field. With `cumulative` each bin has the sum of all bins up to it, in
+    `weights` and in `cells`; cells below all edges are not in it."""
+
+    cumulative: bool = False
+
+    @property
+    def edges(self) -> np.ndarray:
+        return self.axes[0].edges
+
+    def columns(self) -> dict[str, np.ndarray]:
+        return _edge_columns(self.axes[0]) | {"cells": self.cells, "weight": self.weights}
+
+    def draw(self) -> Any:
+        figure, axes = _figure()
+        axes.stairs(self.weights, self.edges, fill=True, color="#440154", alpha=0.85)
+        _label_axis(axes, "x", self.axes[0])
+        axes.set_ylabel(self._weight_label() + (" up to here" if self.cumulative else " a bin"))
+        if _wide(self.weights):
+            axes.set_yscale("log")
+        axes.set_xlim(self.edges[0], self.edges[-1])
+        axes.set_title(self._heading("histogram of " + self.axes[0].name), fontsize=10, loc="left")
+        return figure
+
+
+@dataclass(frozen=True)
+class Profile(Binned):
+    """The weighted mean, standard deviation ("std"), minimum and maximum of fields in bins of a distance or a field.
+    NaN where a bin has no cell. profile["density"] is the mean of that field."""
+
+    @property
+    def edges(self) -> np.ndarray:
+        return self.axes[0].edges
+
+    @property
+    def centres(self) -> np.ndarray:
+        return self.axes[0].centres
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self.fields[name]["mean"]
+
+    def columns(self) -> dict[str, np.ndarray]:
+        columns = _edge_columns(self.axes[0]) | {"cells": self.cells, "weight": self.weights}
+        for name, row in self.fields.items():
+            columns |= {f"{name} {key}": row[key] for key in ("mean", "std", "min", "max")}
+        return columns
+
+    def draw(self) -> Any:
+        figure, panels = _figure(len(self.fields))
+        axis = self.axes[0]
+        for axes, (name, row) in zip(np.atleast_1d(panels), self.fields.items(), strict=True):
+            mean, spread = row["mean"], row["std"]
+            log = _wide(mean)
+            low, high = mean - spread, mean + spread
+            if log:
+                low = np.maximum(low, row["min"])
+                axes.set_yscale("log")
+            known = np.isfinite(mean)
+            axes.fill_between(axis.centres[known], low[known], high[known], color="#2a788e", alpha=0.25, lw=0)
+            axes.plot(axis.centres[known], mean[known], color="#440154", lw=1.5, marker=".", ms=4)
+            axes.set_ylabel(label_of(name, row["unit"]).replace("   [", "\n["))
+            axes.set_xlim(axis.edges[0], axis.edges[-1])
+            _label_axis(axes, "x", axis)
+        weight = "number of cells" if self.weight == "none" else self.weight
+        np.atleast_1d(panels)[0].set_title(
+            self._heading(f"mean by {weight} and standard deviation"), fontsize=10, loc="left"
+        )
+        return figure
+
+
+@dataclass(frozen=True)
+class Phase(Binned):
+    """The weight of cells in bins of two fields. `values` of shape (bins of y, bins of x) is NaN where no cell is."""
+
+    @property
+    def x(self) -> Axis:
+        return self.axes[0]
+
+    @property
+    def y(self) -> Axis:
+        return self.axes[1]
+
+    @property
+    def values(self) -> np.ndarray:
+        return np.where(self.cells > 0, self.weights, np.nan)
+
+    def array(self) -> np.ndarray:
+        """What `.npy` files hold: `weights`, of shape (bins of y, bins of x)."""
+        return self.weights
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Only bins with cells."""
+        row, column = np.nonzero(self.cells)
+        x = {name: values[column] for name, values in _edge_columns(self.x).items()}
+        suffix = " (y)" if self.x.name == self.y.name else ""
+        y = {name + suffix: values[row] for name, values in _edge_columns(self.y).items()}
+        return x | y | {"cells": self.cells[row, column], "weight": self.weights[row, column]}
+
+    def draw(self) -> Any:
+        from octavo import picture
+
+        figure, axes = _figure()
+        values = self.values
+        finite = values[np.isfinite(values)]
+        extremes = (float(finite.min()), float(finite.max())) if finite.size else None
+        norm, colours = picture.scale(extremes, None, False)
+        mesh = axes.pcolormesh(self.x.edges, self.y.edges, values, norm=norm, cmap=colours, rasterized=True)
+        _label_axis(axes, "x", self.x)
+        _label_axis(axes, "y", self.y)
+        axes.set_title(self._heading(f"{self.y.name} over {self.x.name}"), fontsize=10, loc="left")
+        bar = figure.colorbar(mesh, ax=axes, pad=0.02, fraction=0.05)
+        bar.set_label(self._weight_label() + " a bin")
+        return figure
+
+
+def label_of(name: str, unit: str) -> str:
+    """A quantity and its unit, as a picture's axis shows them."""
+    from octavo.picture import plain, unit_text
+
+    return f"{plain(name)}   [{unit_text(unit)}]" if unit else plain(name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"' if any(sign in name for sign in ',"\n\r') else name
+
+
+def _edge_columns(axis: Axis) -> dict[str, np.ndarray]:
+    return {f"{axis.name} from": axis.edges[:-1], f"{axis.name} to": axis.edges[1:]}
+
+
+def _wide(values: np.ndarray) -> bool:
+    """Whether a logarithmic scale shows more: no value is negative, and those above 0 range over a factor 100."""
+    finite = values[np.isfinite(values)]
+    positive = finite[finite > 0]
+    return bool(positive.size and (finite >= 0).all() and positive.max() / positive.min() > 100)
+
+
+def _figure(panels: int = 1) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 5.0 if panels == 1 else 1.0 + 2.6 * panels), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(panels, 1)
+
+
+def _label_axis(axes: Any, which: str, axis: Axis) -> None:
+    getattr(axes, f"set_{which}label")(label_of(axis.name, axis.unit))
+    if axis.log:
+        getattr(axes, f"set_{which}scale")("log")
+
+
+#: Distances that a profile may be over; anything else is a field.
+DISTANCES = ("radius", "cylinder", "height")
+_NORMALS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def bin_by(
+    quantity: str,
+    bins: int,
+    *,
+    log: bool | None,
+    range: Any = None,
+    centre: Any = "center",
+    normal: Any = "z",
+) -> dict[str, Any]:
+    """An axis as the compiled verb takes it: a field, or one of DISTANCES from `centre`."""
+    axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
+    if quantity not in DISTANCES:
+        return axis | {"field": quantity}
+    place = centre if isinstance(centre, str) else ",".join(repr(float(value)) for value in centre)
+    return axis | {"distance": quantity, "centre": place, "normal": _direction(normal)}
+
+
+def _pair(range: Any) -> tuple[float, float]:
+    low, high = range
+    return float(low), float(high)
+
+
+def _direction(normal: Any) -> tuple[float, float, float]:
+    if isinstance(normal, str):
+        if normal not in _NORMALS:
+            raise UsageError(f"no direction '{normal}'", [], "x, y, z, or three numbers")
+        return _NORMALS[normal]
+    x, y, z = (*(float(value) for value in normal), 0.0, 0.0)[:3]
+    return x, y, z
+
+
+def histogram(sums: dict[str, Any], cumulative: bool = False) -> Histogram:
+    """Of the compiled verb's result."""
+    if cumulative:
+        sums = sums | {"cells": np.cumsum(sums["cells"]), "weights": np.cumsum(sums["weights"])}
+    return Histogram.of(sums, cumulative=cumulative)

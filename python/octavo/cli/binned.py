@@ -1,0 +1,110 @@
+"""What hist, phase and profile share: their options, the call of the compiled verb, the output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from typing import Any
+
+from octavo.cli import options
+from octavo.errors import UsageError
+
+ENDINGS = (".png", ".csv", ".npy")
+
+
+def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
+    """Those behind the verb's own; `weight` is its default."""
+    parser.add_argument(
+        "--weight",
+        metavar="W",
+        help=f"what a cell counts for: volume, mass, none (1), or a field, whose value counts (default: {weight})",
+    )
+    options.add_selection(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.csv or out.npy")
+    options.add_force(parser, "overwrite the output file")
+    options.add_step(parser)
+    options.add_over_time(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def pair(text: str | None, what: str) -> tuple[float, float] | None:
+    """Reads "lo,hi"."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        raise UsageError(f"'{text}': expected two numbers", [], f"--{what}=0.1,10") from None
+    return low, high
+
+
+def output_of(arguments: argparse.Namespace, default: str | None) -> str | None:
+    """The path to write; None if nothing was asked for and the verb has no `default` (the end of a file's name)."""
+    path = arguments.output
+    if path is None and default is not None:
+        name = os.path.basename(os.path.normpath(arguments.path)).removesuffix(".octavo")
+        path = name + "_" + re.sub(r"[^\w.+-]+", "_", default) + ".png"
+    if path is None:
+        return None
+    if not path.endswith(ENDINGS):
+        raise UsageError("the output must end in .png, .csv or .npy", [path], "-o out.png")
+    options.check_output(path, arguments.force)
+    return path
+
+
+def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: list[str], weight: str) -> Any:
+    """The opened step, and the compiled verb's result. Collective under mpirun."""
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import world
+
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
+    label = f"{arguments.verb} " + ", ".join(fields or [axis["field"] for axis in axes])
+    with console.Progress(label, arguments.quiet, unit="domains") as progress:
+        sums = _core.bins(
+            ds,
+            axes=axes,
+            fields=fields,
+            weight=arguments.weight or weight,
+            max_level=arguments.level,
+            region=arguments.roi,
+            threads=arguments.threads,
+            ranks=ranks,
+            progress=progress,
+        )
+    console.notes(arguments.quiet, ds.notes)
+    return ds, sums
+
+
+def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
+    """Writes the output, and prints JSON or says what was written; rank 0 alone."""
+    from octavo.cli import console
+    from octavo.ranks import is_root
+
+    if not is_root():
+        return
+    if path is not None:
+        _save(result, path)
+    if arguments.json:
+        console.print_json({"output": path, **result.table()})
+    elif path is not None:
+        facts = result.facts
+        console.say(
+            arguments.quiet,
+            f"{path}: {console.number(facts['all']['cells'])} {'points' if ds.unstructured else 'cells'}, "
+            f"{console.number(facts['beyond']['cells'])} of them outside of the bins, read {facts['parts_read']} of "
+            f"{ds.num_parts} domains",
+        )
+
+
+def _save(result: Any, path: str) -> None:
+    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
+    try:
+        result.save(temporary)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)

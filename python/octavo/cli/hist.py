@@ -1,0 +1,47 @@
+"""How the cells of an output are spread over the values of a field: the sum of their weights in each bin, as a table, a
+picture (.png), CSV (.csv) or a NumPy file (.npy). Cells count by their centre; all sums have the same bits for any number
+of threads and, under mpirun, of ranks."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.cli import binned, options
+
+EXAMPLES = [
+    "octavo hist output_00080 --field density --log -o hist.png",
+    "octavo hist run.octavo --field velocity_x --range=-1,1 --bins 200 --weight mass -o hist.csv",
+    "octavo hist run.octavo --field density --log --weight none --cumulative",
+    "octavo hist r2d.slf --field 'WATER DEPTH' --range 0.01,10",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument("--field", required=True, metavar="F", help="the field to bin by")
+    parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
+    parser.add_argument(
+        "--log", action="store_true", help="logarithmic bins; values of 0 and below are outside of them"
+    )
+    parser.add_argument(
+        "--range", metavar="A,B", help="first and last edge (default: the smallest and largest value, found first)"
+    )
+    parser.add_argument("--cumulative", action="store_true", help="each bin has the sum of all up to it")
+    binned.add_options(parser, "volume")
+    parser.set_defaults(verb="hist")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.binned import bin_by, histogram
+    from octavo.cli import console
+
+    path = binned.output_of(arguments, None)
+    limits = binned.pair(arguments.range, "range")
+    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
+    ds, sums = binned.compute(arguments, [axis], [], "volume")
+    result = histogram(sums, arguments.cumulative)
+    binned.write(arguments, ds, result, path)
+    if path is None and not arguments.json:
+        columns = result.columns()
+        console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
+    return 0
