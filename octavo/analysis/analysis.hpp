@@ -4,7 +4,9 @@
 /// It never reads a file, never knows a format, and never adds the results of several parts: that is the caller's.
 
 #include "octavo/analysis/compare.hpp"
+#include "octavo/analysis/line.hpp"
 #include "octavo/analysis/project.hpp"
 #include "octavo/analysis/select.hpp"
+#include "octavo/analysis/slice.hpp"
 #include "octavo/analysis/statistics.hpp"
 #include "octavo/analysis/triangles.hpp"

@@ -5,8 +5,11 @@
 
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
+#include "octavo/verbs/line.hpp"
 #include "octavo/verbs/map.hpp"
+#include "octavo/verbs/place.hpp"
 #include "octavo/verbs/probe.hpp"
 #include "octavo/verbs/repack.hpp"
+#include "octavo/verbs/slice.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/verify.hpp"

@@ -24,6 +24,8 @@ VERBS = {
     "stats": "extremes, means and integrals of fields and particles",
     "diff": "how far two outputs or steps differ",
     "map": "project a field to a picture or an array",
+    "slice": "cut a plane through the cells: a picture or an array",
+    "line": "the cells on a straight line, with entry, exit and values",
     "series": "values at places over all steps of a file",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
     "split": "cut a SERAFIN result as pieces that are there",
