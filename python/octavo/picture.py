@@ -240,7 +240,7 @@ def draw(picture: Picture, *, limits: tuple[float, float] | None = None, scale: 
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        values, origin="lower", extent=[end * factor for end in picture.extent], norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
+        values, origin="lower", extent=(x0 * factor, x1 * factor, y0 * factor, y1 * factor), norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
