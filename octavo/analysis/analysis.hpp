@@ -5,7 +5,9 @@
 
 #include "octavo/analysis/compare.hpp"
 #include "octavo/analysis/histogram.hpp"
+#include "octavo/analysis/line.hpp"
 #include "octavo/analysis/project.hpp"
 #include "octavo/analysis/select.hpp"
+#include "octavo/analysis/slice.hpp"
 #include "octavo/analysis/statistics.hpp"
 #include "octavo/analysis/triangles.hpp"

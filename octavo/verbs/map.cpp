@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/camera.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/sum_image.hpp"
@@ -25,16 +26,6 @@ using base::Kind;
 
 constexpr std::size_t most_pixels = 65536;
 
-std::string name_of(Projection kind) {
-  switch (kind) {
-    case Projection::integral: return "integral";
-    case Projection::mean: return "mean";
-    case Projection::maximum: return "max";
-    case Projection::minimum: return "min";
-  }
-  return {};
-}
-
 Frame frame_of(const mesh::Header& header, const MapOptions& options) {
   Frame frame = analysis::make_frame(header, options.axis, options.kind, options.region, options.pixels);
   if (!options.shape) return frame;
@@ -47,8 +38,9 @@ Frame frame_of(const mesh::Header& header, const MapOptions& options) {
   return frame;
 }
 
-/// The fields to read: that to be shown, and that to weigh with.
-mesh::Request request_of(const mesh::Header& header, const MapOptions& options) {
+}  // namespace
+
+mesh::Request detail::fields_of_map(const mesh::Header& header, const MapOptions& options) {
   mesh::Request request;
   request.fields = {options.field};
   const bool weighted = options.kind == Projection::mean && !options.weight.empty();
@@ -58,16 +50,16 @@ mesh::Request request_of(const mesh::Header& header, const MapOptions& options) 
   return request;
 }
 
+namespace {
+
 std::string unit_of(const mesh::Header& header, const MapOptions& options) {
-  std::string unit;
-  for (const mesh::FieldInfo& field : header.fields)
-    if (field.name == options.field) unit = field.unit;
+  std::string unit = detail::describe_field(header, options.field).unit;
   if (options.kind != Projection::integral || options.axis >= header.dim) return unit;
   return unit.empty() ? "code_length" : unit + "*code_length";
 }
 
 Map describe(const mesh::Header& header, const MapOptions& options, const Frame& frame) {
-  Map map;
+  Map map = detail::describe_field(header, options.field);
   map.nx = frame.pixels[0];
   map.ny = frame.pixels[1];
   map.lo = frame.lo;
@@ -76,17 +68,9 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   map.depth_hi = frame.depth_hi;
   for (std::size_t i = 0; i < 2; ++i) map.axes[i] = std::string(1, "xyz"[frame.image_axis[i]]);
   map.axis = std::string(1, "xyz"[frame.axis]);
-  map.field = options.field;
-  map.kind = name_of(options.kind);
-  if (options.kind == Projection::mean) map.weight = options.weight.empty() ? "volume" : options.weight;
+  detail::describe_kind(map, options);
   map.flat = frame.axis >= header.dim;
   map.unit = unit_of(header, options);
-  map.time = header.time;
-  if (const auto found = header.attributes.find("over_time"); found != header.attributes.end())
-    map.over_time = std::get<std::string>(found->second);
-  map.unit_length = header.unit_length;
-  map.unit_density = header.unit_density;
-  map.unit_time = header.unit_time;
   return map;
 }
 
@@ -109,11 +93,49 @@ Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOpti
 
 }  // namespace
 
+Map detail::describe_field(const mesh::Header& header, const std::string& name) {
+  Map map;
+  map.field = name;
+  for (const mesh::FieldInfo& field : header.fields)
+    if (field.name == name) map.unit = field.unit;
+  map.time = header.time;
+  if (const auto found = header.attributes.find("over_time"); found != header.attributes.end())
+    map.over_time = std::get<std::string>(found->second);
+  map.unit_length = header.unit_length;
+  map.unit_density = header.unit_density;
+  map.unit_time = header.unit_time;
+  return map;
+}
+
+void detail::describe_kind(Map& map, const MapOptions& options) {
+  switch (options.kind) {
+    case Projection::integral: map.kind = "integral"; break;
+    case Projection::mean: map.kind = "mean"; break;
+    case Projection::maximum: map.kind = "max"; break;
+    case Projection::minimum: map.kind = "min"; break;
+  }
+  if (options.kind == Projection::mean) map.weight = options.weight.empty() ? "volume" : options.weight;
+}
+
+void detail::describe_view(Map& map, const analysis::AnyView& view) {
+  map.nx = view.pixels[0];
+  map.ny = view.pixels[1];
+  map.lo = view.lo;
+  map.hi = view.hi;
+  map.depth_lo = view.depth_lo;
+  map.depth_hi = view.depth_hi;
+  map.axes = {analysis::name_of(view.axes.right), analysis::name_of(view.axes.up)};
+  map.axis = analysis::name_of(view.axes.towards);
+  map.orientation = view.axes;
+}
+
 Map map(const step::SharedStep& step, const MapOptions& options) {
+  if (options.camera) return detail::map_from_camera(step, options);
+  if (options.up) throw Error(Kind::usage, "a direction up belongs to a camera");
   const std::vector<std::string> names{options.field, options.weight};
   const mesh::Header header = mesh::with_geometry(step, names).header;
   Frame frame = frame_of(header, options);
-  const mesh::Request request = request_of(header, options);
+  const mesh::Request request = detail::fields_of_map(header, options);
   Map result = describe(header, options, frame);
   if (!step.unstructured && !options.mask.empty())
     throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);

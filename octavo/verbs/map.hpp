@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/analysis/orientation.hpp"
 #include "octavo/analysis/project.hpp"
 #include "octavo/analysis/tile.hpp"
 #include "octavo/base/progress.hpp"
@@ -17,8 +18,10 @@ namespace octavo::verbs {
 
 struct MapOptions {
   std::string field{};
-  std::string weight{};  ///< for a mean: the field to weight with; empty: volume
-  int axis = 2;          ///< line of sight: 0, 1, 2
+  std::string weight{};                  ///< for a mean: the field to weight with; empty: volume
+  int axis = 2;                          ///< line of sight: 0, 1, 2
+  std::optional<mesh::Point3> camera{};  ///< instead of an axis: the direction in which the viewer is, of any length
+  std::optional<mesh::Point3> up{};      ///< with a camera: upwards in the image (default: z, or y along z)
   analysis::Projection kind = analysis::Projection::integral;
   std::optional<mesh::Region> region{};  ///< nothing: the whole domain
   std::optional<int> max_level{};        ///< the code's own number; finer cells are never read
@@ -38,14 +41,17 @@ struct Map {
   std::vector<double> values;         ///< [rows.count()][nx], lowest row first; NaN where there is no cell
   std::array<double, 2> lo{}, hi{};   ///< window [code length], horizontal and vertical
   double depth_lo = 0, depth_hi = 0;  ///< along the line of sight [code length]
-  std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y"
+  std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y", or "(0.707, -0.707, 0)"
   std::string axis;                   ///< name of the line of sight's axis
   std::string field;
-  std::string kind;    ///< "integral", "mean", "max" or "min"
+  std::string kind;    ///< "integral", "mean", "max", "min", or "slice"
   std::string weight;  ///< for a mean: field name, or "volume"
   std::string unit;    ///< in code units, path length included: "code_mass/code_length**3*code_length"
   bool flat = false;   ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
-  std::string selection;    ///< region and level as text; empty: everything
+  std::string selection;  ///< region and level as text; empty: everything
+  /// Of a slice, or of a map from a camera: the axes of the image. A point x is at dot(right, x), dot(up, x) in the
+  /// window. Of other maps nothing.
+  std::optional<analysis::Orientation> orientation{};
   double time = 0;          ///< [code time]
   std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: only the step at `time`
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
@@ -59,7 +65,21 @@ struct Map {
 /// and ranks. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is neither an
 /// octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the triangle. A mesh with
 /// planes is seen from above: the integral or mean over the height, the largest or the smallest. Rank 0 reads it.
+/// From a camera, a pixel is the ray through its centre, with exact chords through the leaves (analysis::Rays); where
+/// the camera looks along an axis and the image is upright (make_orientation without `up`), it is the map along that
+/// axis, mirrored if it is seen from the other side. Error(unsupported) for a camera on other than 3-D cells.
 Map map(const step::SharedStep& step, const MapOptions& options);
+
+namespace detail {
+/// What the header says of an image of a field: time and units. Everything but the pixels, the window and the axes.
+Map describe_field(const mesh::Header& header, const std::string& field);
+/// Sets window, axes and number of pixels.
+void describe_view(Map& map, const analysis::AnyView& view);
+/// Sets kind and weight.
+void describe_kind(Map& map, const MapOptions& options);
+/// The fields to read: that to be shown, and that to weigh with. Throws Error(usage) for an unknown one.
+mesh::Request fields_of_map(const mesh::Header& header, const MapOptions& options);
+}  // namespace detail
 
 /// The rows first <= row < last of the image, [last - first][nx], on rank 0; nothing on other ranks. Collective.
 std::vector<double> rows_of(const Map& map, const base::Ranks& ranks, analysis::RowRange rows);

@@ -109,7 +109,7 @@ NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store
 
 // ------------------------------------------------------------------ one step
 
-struct Run {
+struct RepackRun {
   const RepackOptions& options;
   RepackReport report;
   std::int64_t done = 0, total = 0;
@@ -167,7 +167,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   return work;
 }
 
-void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Run& run) {
+void copy_parts(const Work& work, int file, store::SegmentWriter& writer, RepackRun& run) {
   for (int part = work.files.first(file); part < work.files.last(file); ++part) {
     writer.add(copy_part(work.step, work.step.parts[static_cast<std::size_t>(part)]));
     ++run.report.parts_copied;
@@ -176,7 +176,7 @@ void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Run& r
 }
 
 void make_parts(const Work& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
-                Run& run) {
+                RepackRun& run) {
   const int first = work.files.first(file);
   base::ordered_for(
       static_cast<std::size_t>(work.files.last(file) - first), threads,
@@ -191,7 +191,7 @@ void make_parts(const Work& work, int file, step::Recutter& recutter, int thread
       });
 }
 
-void write_step(const Work& work, const fs::path& target, int threads, Run& run) {
+void write_step(const Work& work, const fs::path& target, int threads, RepackRun& run) {
   store::SegmentPlan segment;
   segment.store = target;
   segment.flow = work.step.flow;
@@ -262,7 +262,7 @@ std::int64_t count_parts(const store::Scan& scan, const std::vector<store::StepF
 RepackReport repack(const fs::path& in, const fs::path& asked, const RepackOptions& options) {
   const fs::path out = asked.has_filename() ? asked : asked.parent_path();
   const int threads = options.ranks.size > 1 && options.threads == 0 ? 1 : base::thread_count(options.threads);
-  Run run{options, {}, 0, 0};
+  RepackRun run{options, {}, 0, 0};
   store::Scan scan;
   std::vector<store::StepFound> steps;
   base::agree(options.ranks, [&] {

@@ -1,6 +1,7 @@
 #include "octavo/verbs/scope.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/memory.hpp"
@@ -11,8 +12,13 @@
 namespace octavo::verbs {
 
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level) {
+  return scope_of(dataset, region, max_level, mesh::parts_of(dataset, region, max_level));
+}
+
+Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level,
+               std::vector<int> parts) {
   Scope scope;
-  scope.parts = mesh::parts_of(dataset, region, max_level);
+  scope.parts = std::move(parts);
   if (region) scope.text = mesh::to_string(*region, dataset.header.dim);
   if (max_level) scope.text.append(scope.text.empty() ? "" : ", ").append("level <= " + std::to_string(*max_level));
   if (dataset.part_bytes)
@@ -22,9 +28,15 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
 
 ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
                        std::optional<int> max_level, const base::Ranks& ranks, Sharing sharing) {
+  return share_scope(
+      step, [&](const mesh::Dataset& dataset) { return scope_of(dataset, region, max_level); }, ranks, sharing);
+}
+
+ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(const mesh::Dataset&)>& choose,
+                       const base::Ranks& ranks, Sharing sharing) {
   Scope scope;
   base::agree(ranks, [&] {
-    if (ranks.rank == 0 || !step.by_one) scope = scope_of(step, region, max_level);
+    if (ranks.rank == 0 || !step.by_one) scope = choose(step);
   });
   ScopeShare share{scope.parts.size(), scope.bytes, scope.text, {}, {}};
   if (step.by_one) {
@@ -46,6 +58,17 @@ ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::R
   });
   share.listed = std::move(scope.parts);
   return share;
+}
+
+std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
+                              std::optional<int> max_level) {
+  std::vector<char> chosen(static_cast<std::size_t>(dataset.num_parts), 0);
+  for (const mesh::Box& box : boxes)
+    for (const int part : mesh::parts_of(dataset, box, max_level)) chosen[static_cast<std::size_t>(part)] = 1;
+  std::vector<int> parts;
+  for (int part = 0; part < dataset.num_parts; ++part)
+    if (chosen[static_cast<std::size_t>(part)] != 0) parts.push_back(part);
+  return parts;
 }
 
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {

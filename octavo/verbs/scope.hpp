@@ -18,6 +18,14 @@ struct Scope {
 /// The parts that touch the region; all parts without a region. Reads headers only.
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
+/// The same of parts that were chosen already.
+Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level,
+               std::vector<int> parts);
+
+/// The parts that touch any of the boxes, ascending. Reads headers only.
+std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
+                              std::optional<int> max_level);
+
 /// The number of threads to use: at least one, at most `threads` (0: all cores). Each thread needs memory for the
 /// largest part, and as much again to work on it.
 int threads_within_memory(const mesh::Dataset& dataset, int threads);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/step/shared.hpp"
+#include "octavo/verbs/scope.hpp"
 
 namespace octavo::verbs {
 
@@ -25,5 +27,8 @@ struct ScopeShare {
 /// Collective.
 ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
                        std::optional<int> max_level, const base::Ranks& ranks, Sharing sharing);
+/// The same for another choice of parts. Ranks that have not opened the step do not ask.
+ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(const mesh::Dataset&)>& choose,
+                       const base::Ranks& ranks, Sharing sharing);
 
 }  // namespace octavo::verbs

@@ -27,6 +27,8 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   verbs::MapOptions options;
   options.field = field;
   given.take_named("axis", options.axis, {{"x", 0}, {"y", 1}, {"z", 2}});
+  given.take("camera", options.camera);
+  given.take("up", options.up);
   given.take_named("kind", options.kind,
                    {{"integral", analysis::Projection::integral},
                     {"mean", analysis::Projection::mean},
@@ -46,8 +48,23 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   return without_gil([&] { return verbs::map(dataset, options); });
 }
 
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+/// The plane of a slice for people: "at z = 0.5", or "across (0.577, 0.577, 0.577) at 0.866".
+std::string plane_of(const verbs::Map& image) {
+  const bool axis = image.axis.size() <= 2;  // "x", "-x"
+  const double at = image.axis.front() == '-' ? -image.depth_lo : image.depth_lo;
+  return axis ? "at " + image.axis.substr(image.axis.size() - 1) + " = " + short_number(at)
+              : "across " + image.axis + " at " + short_number(at);
+}
+
 std::string label_of(const verbs::Map& image) {
   if (image.kind == "value") return image.field;
+  if (image.kind == "slice") return image.field + ", slice " + plane_of(image);
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
   if (image.flat) return image.field + ", " + image.kind + " in each pixel";
@@ -68,6 +85,11 @@ nb::dict facts_of(const verbs::Map& image) {
   facts["unit"] = image.unit;
   facts["extent"] = std::vector<double>{image.lo[0], image.hi[0], image.lo[1], image.hi[1]};
   facts["depth"] = std::vector<double>{image.depth_lo, image.depth_hi};
+  if (image.orientation) {
+    facts["right"] = image.orientation->right;
+    facts["up"] = image.orientation->up;
+    facts["towards"] = image.orientation->towards;
+  }
   facts["pixels"] = std::vector<std::size_t>{image.nx, image.ny};
   facts["selection"] = image.selection;
   facts["time"] = image.time;

@@ -84,6 +84,7 @@ NB_MODULE(_core, m) {
   bindings::bind_verbs(m);
   bindings::bind_analysis(m);
   bindings::bind_diff(m);
+  bindings::bind_slices(m);
   bindings::bind_telemac(m);
   bindings::bind_triangles(m);
 }

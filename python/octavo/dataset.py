@@ -12,6 +12,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.line import Line
 from octavo.picture import Picture
 from octavo.printable import printable
 from octavo.sizes import bytes_of
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
 
 Path = str | os.PathLike[str]
+#: A point: fractions of the box length, or "middle", "max:FIELD", "min:FIELD".
+Place = str | Sequence[float]
+#: An axis by name, or a vector of any length.
+Direction = str | Sequence[float]
 
 #: Fields that follow from the mesh, available wherever a field is: the centre of a cell, its edge along x and its volume
 #: [code length], and its level (the code's own number).
@@ -133,7 +138,8 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 @dataclass(frozen=True)
 class Selection:
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
-    `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that the region touches.
+    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that
+    the region touches.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
     """
@@ -175,18 +181,68 @@ class Selection:
         return len(self.parts)
 
     def map(
-        self, field: str, *, axis: str = "z", kind: str | None = None, weight: str | None = None, pixels: int = 1024,
-        threads: int = 0, mask: str | None = None, above: float = 0.0,
+        self, field: str, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
+        kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
+        mask: str | None = None, above: float = 0.0,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
-        land: the depth). Releases the GIL."""
+        land: the depth). Releases the GIL.
+
+        Along an axis a cell counts with the exact share of each pixel that it covers. `camera`, instead of an axis, is a
+        vector of any length towards the viewer, and `up` points upwards in the picture (default: z, or y along z). Each
+        pixel is then the ray through its centre, with exact chords through the leaves; a maximum or minimum is of the
+        leaves that the ray passes through. The window is the smallest rectangle around the region's shadow, and `facts`
+        has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
+        mirrored if it is seen from the other side. Raises UsageError for a vector without length or `up` along it;
+        Unsupported for a camera on triangles, 1-D or 2-D data."""
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
-            self._data, field, axis=axis, kind=kind, weight=weight, max_level=self.max_level, region=self.region,
-            pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
+            self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
+            up=None if up is None else _direction(up), kind=kind, weight=weight, max_level=self.max_level,
+            region=self.region, pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
         )  # fmt: skip
         return Picture.of(image)
+
+    def slice(
+        self, field: str, *, normal: Direction = "z", at: Place = "middle", up: Sequence[float] | None = None,
+        pixels: int = 1024, threads: int = 0,
+    ) -> Picture:  # fmt: skip
+        """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
+        where the plane leaves the region or the domain.
+
+        `normal` is "x", "y", "z" (the other two axes then ascend in the picture) or a vector of any length, from whose
+        end the plane is seen. `up` points upwards in the picture (default: z, or y across z). `at` is a point of the
+        plane: numbers in fractions of the box length, "middle" of the region, else of the domain, or "max:FIELD",
+        "min:FIELD", for which the selection is read. `pixels` counts along the longer side of the plane's bounding
+        rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`).
+
+        Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
+        coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
+        whose centre is outside of it. Reads the domains near the plane, and of them one field. Raises UsageError for an
+        unknown field, a vector without length, or a plane that meets no cell; Unsupported for triangles and 1-D data,
+        and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice` shares it."""
+        image = _core.slice(
+            self._data, field, normal=_direction(normal), at=_place(at), up=None if up is None else _direction(up),
+            max_level=self.max_level, region=self.region, pixels=pixels, threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
+        return Picture.of(image)
+
+    def line(self, fields: str | Sequence[str], start: Place, end: Place, *, threads: int = 0) -> Line:
+        """The leaves on the straight line between two points, in order, with exact distances: a chord's `exit` is the
+        next one's `entry`, to the last bit.
+
+        Points are numbers in fractions of the box length, "middle", or "max:FIELD", "min:FIELD" of the selection.
+        Where an axis is periodic the line continues on the other side; else it is cut at the domain. A region clips it
+        exactly. A line along a side between two cells is in the one with the larger coordinate. Reads the domains near
+        the line, and of them these fields. Raises UsageError for an unknown field, a line without length, or one that
+        meets no cell; Unsupported for triangles. Releases the GIL. Runs in this process alone: `mpirun octavo line`
+        shares it."""
+        found = _core.line(
+            self._data, fields=_listed(fields), start=_place(start), end=_place(end), max_level=self.max_level,
+            region=self.region, threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
+        return Line.of(found)
 
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
@@ -303,6 +359,18 @@ class Selection:
 
 def _listed(fields: str | Sequence[str] | None) -> list[str] | None:
     return [fields] if isinstance(fields, str) else None if fields is None else list(fields)
+
+
+def _place(place: Place) -> str:
+    return place if isinstance(place, str) else _numbers(place)
+
+
+def _direction(direction: Direction) -> str | list[float]:
+    if isinstance(direction, str):
+        return direction
+    if len(direction) != 3:
+        raise UsageError(f"a direction of {len(direction)} components: expected 3", [], "(1, 1, 1)")
+    return [float(component) for component in direction]
 
 
 def _numbers(values: Sequence[float]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from octavo.errors import UsageError
 from octavo.printable import printable
 
 
@@ -111,8 +112,8 @@ def _bands(values: np.ndarray) -> Iterator[np.ndarray]:
     return (values[row : row + height] for row in range(0, len(values), height))
 
 
-def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = None, linear: bool = False) -> None:
-    """Writes the picture by the ending of `path`: .png, .npy or .h5."""
+def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = None, scale: str | None = None) -> None:
+    """Writes the picture by the ending of `path`: .png, .npy or .h5. `limits` and `scale` are as in draw()."""
     if path.endswith(".npy"):
         np.save(path, picture.values)
     elif path.endswith(".h5"):
@@ -120,7 +121,7 @@ def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = No
     else:
         import json
 
-        figure = draw(picture, limits=limits, linear=linear)
+        figure = draw(picture, limits=limits, scale=scale)
         figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"octavo": json.dumps(picture.facts)})
 
 
@@ -140,17 +141,24 @@ def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.
                 data.attrs[name] = printable(value) if isinstance(value, str) else value
 
 
-def scale(extremes: tuple[float, float] | None, limits: tuple[float, float] | None, linear: bool) -> tuple[Any, str]:
-    """Colour scale and map: logarithmic where all is positive over more than a factor 100, symmetric where signs differ."""
+def colours_of(
+    extremes: tuple[float, float] | None, limits: tuple[float, float] | None, scale: str | None
+) -> tuple[Any, str]:
+    """The norm and the map of colours. Without a `scale`: logarithmic where all is positive over more than a factor 100.
+    Where signs differ, the limits are symmetric and 0 is white; a logarithmic scale is then linear within a thousandth of
+    the limits."""
     from matplotlib import colors
 
-    low, high = extremes or (0.0, 1.0)
-    if limits:
-        low, high = limits
+    low, high = limits or extremes or (0.0, 1.0)
     if low < 0 < high:
         bound = max(-low, high)
-        return colors.Normalize(*(limits or (-bound, bound))), "RdBu_r"
-    if not linear and low > 0 and high / low > 100:
+        ends = limits or (-bound, bound)
+        if scale == "log":
+            return colors.SymLogNorm(bound * 1e-3, vmin=ends[0], vmax=ends[1]), "RdBu_r"
+        return colors.Normalize(*ends), "RdBu_r"
+    if scale == "log" and low <= 0:
+        return colors.SymLogNorm(max(-low, high, 1e-300) * 1e-3, vmin=low, vmax=high), "viridis"
+    if low > 0 and (scale == "log" or (scale is None and high / low > 100)):
         return colors.LogNorm(low, high), "viridis"
     return colors.Normalize(low, high), "viridis"
 
@@ -176,32 +184,65 @@ def in_metres(picture: Any) -> bool:
     return picture.facts.get("unit_length") == 100 and picture.facts.get("unit_time") == 1
 
 
+#: Units of length and time in cgs, ascending.
+_LENGTHS = (
+    ("cm", 1.0), ("m", 1e2), ("km", 1e5), ("au", 1.495978707e13), ("pc", 3.0856775814913673e18),
+    ("kpc", 3.0856775814913673e21), ("Mpc", 3.0856775814913673e24),
+)  # fmt: skip
+_TIMES = (("s", 1.0), ("yr", 3.15576e7), ("kyr", 3.15576e10), ("Myr", 3.15576e13), ("Gyr", 3.15576e16))
+
+
+def in_units(units: tuple[tuple[str, float], ...], size: float, code_unit: float) -> tuple[float, str]:
+    """The factor from code units to the largest unit that is not larger than `size` code units, and its name. A code unit
+    of 1 is no statement about units: the name is then empty."""
+    if code_unit == 1 or not code_unit > 0:
+        return 1.0, ""
+    fitting = [unit for unit in units if unit[1] <= abs(size) * code_unit] or [units[0]]
+    return code_unit / fitting[-1][1], fitting[-1][0]
+
+
+def length_unit(picture: Picture) -> tuple[float, str]:
+    """The factor from code lengths to the unit of the axes, and its name: "m", "kpc", or "code length" where the data
+    has no units."""
+    if in_metres(picture):
+        return 1.0, "m"
+    x0, x1, y0, y1 = picture.extent
+    factor, name = in_units(_LENGTHS, max(x1 - x0, y1 - y0), picture.facts.get("unit_length", 1))
+    return factor, name or "code length"
+
+
 def when(picture: Any) -> str:
     """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
     if kind := picture.facts.get("over_time"):
         return {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
-    return f"t = {picture.time:.6g}" + (" s" if in_metres(picture) else "")
+    factor, name = (
+        (1.0, "s") if in_metres(picture) else in_units(_TIMES, picture.time, picture.facts.get("unit_time", 1))
+    )
+    return f"t = {picture.time * factor:.6g} {name}".rstrip()
 
 
-def draw(picture: Picture, *, limits: tuple[float, float] | None = None, linear: bool = False) -> Any:
-    """A matplotlib figure of the picture, without a display."""
+def draw(picture: Picture, *, limits: tuple[float, float] | None = None, scale: str | None = None) -> Any:
+    """A matplotlib figure of the picture, without a display. `limits` of the colours: lowest and highest value. `scale`:
+    "linear" or "log"; None chooses (colours_of)."""
+    if scale not in (None, "linear", "log"):
+        raise UsageError(f"no scale '{scale}'", [], 'there are "linear" and "log"')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     values, extremes = picture.values, picture.extremes
     if extremes is None:
         values, extremes = thinned(values.shape, _bands(values))
-    norm, colours = scale(extremes, limits, linear)
+    norm, colours = colours_of(extremes, limits, scale)
     x0, x1, y0, y1 = picture.extent
+    factor, length = length_unit(picture)
     ratio = min(max((y1 - y0) / (x1 - x0), 0.15), 4.0)
     figure = Figure(figsize=(8.0, max(2.2, 6.4 * ratio + 0.9)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        values, origin="lower", extent=picture.extent, norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
+        values, origin="lower", extent=(x0 * factor, x1 * factor, y0 * factor, y1 * factor), norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
-    length = "m" if in_metres(picture) else "code length"
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
     axes.set_ylabel(f"{picture.axes[1]} [{length}]")
     axes.set_title(f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}", fontsize=10, loc="left")

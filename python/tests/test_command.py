@@ -17,7 +17,8 @@ import pytest
 def test_version_and_help(run):
     assert run("--version").stdout.startswith("octavo ")
     assert "verbs:" in run("--help").stdout
-    for verb in ("info", "ls", "convert", "repack", "verify", "stats", "diff", "map", "sample", "bench"):
+    verbs = ("info", "ls", "convert", "repack", "verify", "stats", "diff", "map", "slice", "line", "sample", "bench")
+    for verb in verbs:
         assert "examples:" in run("help", verb).stdout
         assert run(verb, "--help").returncode == 0
 

@@ -27,6 +27,8 @@ VERBS = {
     "hist": "how cells are spread over the values of a field",
     "phase": "how cells are spread over the values of two fields",
     "profile": "means of fields over radius, height or another field",
+    "slice": "cut a plane through the cells: a picture or an array",
+    "line": "the cells on a straight line, with entry, exit and values",
     "series": "values at places over all steps of a file",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
     "split": "cut a SERAFIN result as pieces that are there",

@@ -55,6 +55,30 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def direction(text: str) -> tuple[float, float, float]:
+    """Reads the three components of a vector."""
+    try:
+        x, y, z = (float(word) for word in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected three numbers such as 1,1,1, found {text}") from None
+    return x, y, z
+
+
+def add_place(
+    parser: argparse.ArgumentParser, option: str, what: str, default: str | None, *, to: str | None = None
+) -> None:
+    """An option for a point, in the words of the compiled code."""
+    parser.add_argument(
+        option,
+        default=default,
+        required=default is None,
+        dest=to or option.strip("-"),
+        metavar="POINT",
+        help=f"{what}: 0.5,0.5,0.5 (fractions of the box length), middle, max:FIELD or min:FIELD"
+        + (f" (default: {default})" if default else ""),
+    )
+
+
 def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--threads", type=positive, default=0, metavar="N", help="threads (default: all cores)")
 

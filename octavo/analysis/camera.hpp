@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+
+#include "octavo/analysis/project.hpp"
+#include "octavo/analysis/slice.hpp"
+
+namespace octavo::analysis {
+
+/// Rays through the centres of an image's pixels, along `towards`. A ray's chord through a cell is exact, but for
+/// rounding: the stretch between the sides at which it enters and leaves. A ray that runs in a side between two cells
+/// is in the one with the larger coordinate. So the chords of a ray sum to its length in the domain.
+struct Rays {
+  SlicePlane grid;              ///< the places of the pixels' centres, at depth 0
+  mesh::Point3 per_cell{};      ///< way along a ray from side to side of a cell of level 0 [code length]; 0: in no side
+  mesh::Point3 step{}, rise{};  ///< way to a side, less from column to column, and from row to row
+  mesh::Point3 origin{};        ///< of column 0 and row 0, to the domain's lower sides
+  double least = 0;             ///< a shorter chord is a rounding error [code length]
+};
+
+/// @pre the header is of 3-D data.
+Rays make_rays(const mesh::Header& header, const AnyView& view);
+
+/// The part's contribution to some rows of the image: what project() gives for a map along an axis, with the chord of
+/// the pixel's ray for the cell's share of the pixel. Maxima and minima are of the cells that the ray passes through. A
+/// pixel has the same bits, whichever rows are drawn with its own.
+Tile cast(const mesh::Part& part, const mesh::Header& header, const Rays& rays, Projection kind,
+          const std::string& field, const std::string& weight, int max_level, RowRange rows);
+
+/// The pixels that the part's cells may cover. Reads the mesh only.
+Footprint footprint_of_rays(const mesh::Part& part, const mesh::Header& header, const Rays& rays, int max_level);
+
+}  // namespace octavo::analysis

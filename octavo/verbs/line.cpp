@@ -1,0 +1,79 @@
+#include "octavo/verbs/line.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/place.hpp"
+#include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/sum_parts.hpp"
+
+namespace octavo::verbs {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+constexpr int most_boxes = 64;  // along a line, to find its parts
+
+mesh::Point3 end_of_line(const step::SharedStep& step, const std::string& words, const LineOptions& options) {
+  StatsOptions selection{.region = options.region, .max_level = options.max_level};
+  selection.threads = options.threads;
+  selection.ranks = options.ranks;
+  return find_place(step, words, selection);
+}
+
+LineTable empty_table(const mesh::Header& header, const analysis::Line& line, const std::vector<std::string>& fields) {
+  LineTable table;
+  table.from = line.from;
+  table.to = line.to;
+  table.length = line.length;
+  table.time = header.time;
+  table.fields = fields;
+  for (const std::string& name : fields)
+    for (const mesh::FieldInfo& info : header.fields)
+      if (info.name == name) table.units.push_back(info.unit);
+  return table;
+}
+
+}  // namespace
+
+LineTable line(const step::SharedStep& step, const LineOptions& options) {
+  if (step.unstructured)
+    throw Error(Kind::unsupported, "a mesh of triangles has no cells on a line")
+        .at(step.path)
+        .hint("octavo series gives values at places");
+  const mesh::Header header = mesh::with_geometry(step, options.fields).header;
+  mesh::Request request;
+  request.fields = options.fields;
+  request.max_level = options.max_level.value_or(std::numeric_limits<int>::max());
+  mesh::select_fields(header, request.fields);  // unknown names are refused before anything is read
+  const mesh::Point3 from = end_of_line(step, options.from, options), to = end_of_line(step, options.to, options);
+  const analysis::Line way = analysis::make_line(header, from, to, options.region);
+  LineTable table = empty_table(header, way, options.fields);
+  const auto near_line = [&](const mesh::Dataset& dataset) {
+    const auto boxes = analysis::boxes_of_line(header, way, dataset.num_parts == 1 ? 1 : most_boxes);
+    return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
+  };
+  ScopeShare scope = share_scope(step, near_line, options.ranks, Sharing::in_ranges);
+  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), options.fields);
+  table.parts = std::move(scope.listed);
+  table.bytes_read = scope.bytes;
+  table.selection = scope.text;
+  const auto work = [&](std::size_t i) {
+    return analysis::chords_of(mine.read(static_cast<int>(i), request), header, way, options.fields, request.max_level);
+  };
+  table.chords = sum_parts(
+      scope.parts, Workers{threads_within_memory(mine, options.threads), options.ranks, options.progress},
+      Summation{work, [](analysis::Chords& all, analysis::Chords&& other) { analysis::add(all, std::move(other)); }});
+  analysis::sort_chords(table.chords);
+  if (table.chords.chords.empty())
+    throw Error(Kind::usage,
+                "no cell of the selection is on the line" + (scope.text.empty() ? std::string() : ": " + scope.text))
+        .at(step.path);
+  return table;
+}
+
+}  // namespace octavo::verbs

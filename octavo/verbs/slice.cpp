@@ -1,0 +1,106 @@
+#include "octavo/verbs/slice.hpp"
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "octavo/analysis/slice.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
+#include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/place.hpp"
+#include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/sum_image.hpp"
+
+namespace octavo::verbs {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+analysis::Orientation axes_of_slice(const SliceOptions& options) {
+  if (const auto* normal = std::get_if<mesh::Point3>(&options.normal))
+    return analysis::make_orientation(*normal, options.up);
+  const int axis = std::get<int>(options.normal);
+  if (axis < 0 || axis > 2)
+    throw Error(Kind::usage, "normal of a slice: expected 0, 1 or 2, found " + std::to_string(axis));
+  const analysis::Orientation axes = analysis::along_axis(axis);
+  return options.up ? analysis::make_orientation(axes.towards, options.up) : axes;
+}
+
+void check_sliceable(const step::SharedStep& step, const analysis::Orientation& axes) {
+  if (step.unstructured)
+    throw Error(Kind::unsupported, "a mesh of triangles has no slice")
+        .at(step.path)
+        .hint("octavo map shows it from above");
+  if (step.header.dim == 1)
+    throw Error(Kind::unsupported, "1-D data has no slice").at(step.path).hint("octavo line lists its cells");
+  if (step.header.dim == 2 && axes != analysis::along_axis(2))
+    throw Error(Kind::unsupported, "2-D data can be cut across z only, not across " + analysis::name_of(axes.towards))
+        .at(step.path)
+        .hint("octavo line lists the cells on a line");
+}
+
+/// More pieces where there are more parts, so that few parts that are far from the plane are read.
+int fineness_of(const mesh::Dataset& dataset) {
+  return dataset.num_parts == 1 ? 0 : dataset.num_parts <= 64 ? 3 : dataset.num_parts <= 4096 ? 4 : 5;
+}
+
+}  // namespace
+
+Map slice(const step::SharedStep& step, const SliceOptions& options) {
+  const analysis::Orientation axes = axes_of_slice(options);
+  check_sliceable(step, axes);
+  const std::vector<std::string> names{options.field};
+  const mesh::Header header = mesh::with_geometry(step, names).header;
+  mesh::Request request;
+  request.fields = names;
+  request.max_level = options.max_level.value_or(std::numeric_limits<int>::max());
+  mesh::select_fields(header, request.fields);  // unknown names are refused before anything is read
+  StatsOptions selection{.region = options.region, .max_level = options.max_level};
+  selection.threads = options.threads;
+  selection.ranks = options.ranks;
+  const mesh::Point3 at = find_place(step, options.at, selection);
+  const analysis::AnyView view = analysis::view_of_plane(header, axes, at, options.region, options.pixels);
+  const analysis::SlicePlane plane = analysis::make_slice(header, view);
+
+  Map result = detail::describe_field(header, options.field);
+  detail::describe_view(result, view);
+  result.kind = "slice";
+  const auto near_plane = [&](const mesh::Dataset& dataset) {
+    const auto boxes = analysis::boxes_of_plane(header, view, fineness_of(dataset));
+    return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
+  };
+  ScopeShare scope = share_scope(step, near_plane, options.ranks, Sharing::in_turn);
+  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  result.parts = std::move(scope.listed);
+  result.bytes_read = scope.bytes;
+  result.selection = scope.text;
+
+  std::atomic<std::int64_t> cells = 0;
+  const auto read = [&](std::size_t i) {
+    const auto cut = std::make_shared<const analysis::Cut>(
+        analysis::cut_part(mine.read(static_cast<int>(i), request), header, plane, options.field, request.max_level));
+    cells += std::ssize(cut->cells);
+    const std::size_t pixels = (cut->last[0] - cut->first[0]) * (cut->last[1] - cut->first[1]);
+    return Drawing{{cut->first[1], cut->last[1]}, pixels * sizeof(double), [cut, &plane](analysis::RowRange rows) {
+                     return analysis::draw_cut(plane, *cut, rows);
+                   }};
+  };
+  analysis::Frame frame;
+  frame.pixels = view.pixels;
+  frame.kind = analysis::Projection::maximum;  // each pixel is drawn once
+  const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
+  analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
+  if (base::sum(options.ranks, std::vector<std::int64_t>{cells})[0] == 0)
+    throw Error(Kind::usage,
+                "no cell of the selection is at the plane" + (scope.text.empty() ? std::string() : ": " + scope.text))
+        .at(step.path);
+  result.rows = image.rows;
+  result.values = analysis::finish(frame.kind, std::move(image));
+  return result;
+}
+
+}  // namespace octavo::verbs

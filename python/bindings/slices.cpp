@@ -1,0 +1,99 @@
+#include "keywords.hpp"
+#include "octavo/mesh/region.hpp"
+#include "octavo/step/shared.hpp"
+#include "octavo/verbs/line.hpp"
+#include "octavo/verbs/slice.hpp"
+
+/// Planes and lines through cells.
+namespace octavo::bindings {
+
+namespace {
+
+using Direction = std::array<double, 3>;
+
+/// What a selection, its threads and its ranks are, for verbs that have them.
+template <class Options>
+void take_selection(Keywords& given, const mesh::Dataset& dataset, Options& options) {
+  given.take("max_level", options.max_level);
+  if (const auto region = given.get<std::optional<std::string>>("region"))
+    options.region = mesh::parse_region(*region, dataset.header.dim, mesh::domain_of(dataset.header).extent);
+  given.take_common(options);
+}
+
+verbs::Map slice(const step::SharedStep& step, const std::string& field, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::SliceOptions options;
+  options.field = field;
+  const auto normal = given.get<std::variant<std::string, Direction>>("normal", std::string("z"));
+  if (const auto* direction = std::get_if<Direction>(&normal))
+    options.normal = *direction;
+  else
+    options.normal = named<int>("normal", std::get<std::string>(normal), {{"x", 0}, {"y", 1}, {"z", 2}});
+  given.take("up", options.up);
+  given.take("at", options.at);
+  given.take("pixels", options.pixels);
+  take_selection(given, step, options);
+  given.finish();
+  return without_gil([&] { return verbs::slice(step, options); });
+}
+
+nb::dict line(const step::SharedStep& step, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::LineOptions options;
+  given.take("fields", options.fields);
+  given.take("start", options.from);
+  given.take("end", options.to);
+  take_selection(given, step, options);
+  given.finish();
+  verbs::LineTable table = without_gil([&] { return verbs::line(step, options); });
+  const std::size_t count = table.chords.chords.size(), fields = table.fields.size();
+  std::vector<double> entry, exit;
+  std::vector<std::int32_t> level;
+  for (const analysis::Chord& chord : table.chords.chords) {
+    entry.push_back(chord.entry);
+    exit.push_back(chord.exit);
+    level.push_back(chord.level);
+  }
+  nb::dict values;
+  for (std::size_t f = 0; f < fields; ++f) {
+    std::vector<double> column;
+    for (std::size_t c = 0; c < count; ++c) column.push_back(table.chords.values[c * fields + f]);
+    values[nb::cast(table.fields[f])] = to_array(std::move(column), {count});
+  }
+  const auto dim = static_cast<std::ptrdiff_t>(step.header.dim);
+  nb::dict result;
+  result["from"] = std::vector<double>(table.from.begin(), table.from.begin() + dim);
+  result["to"] = std::vector<double>(table.to.begin(), table.to.begin() + dim);
+  result["length"] = table.length;
+  result["entry"] = to_array(std::move(entry), {count});
+  result["exit"] = to_array(std::move(exit), {count});
+  result["level"] = to_array(std::move(level), {count});
+  result["values"] = values;
+  result["units"] = table.units;
+  result["selection"] = table.selection;
+  result["time"] = table.time;
+  result["parts_read"] = table.parts.size();
+  result["bytes_read"] = table.bytes_read;
+  return result;
+}
+
+}  // namespace
+
+void bind_slices(nb::module_& m) {
+  m.def("slice", &slice, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
+        "The values of the leaves that a plane cuts. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "slice",
+      [](const mesh::Dataset& dataset, const std::string& field, const nb::kwargs& options) {
+        return slice(step::SharedStep(dataset), field, options);
+      },
+      nb::arg("dataset"), nb::arg("field"), nb::arg("options"));
+  m.def("line", &line, nb::arg("dataset"), nb::arg("options"),
+        "The chords of a line through the leaves. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "line",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) { return line(step::SharedStep(dataset), options); },
+      nb::arg("dataset"), nb::arg("options"));
+}
+
+}  // namespace octavo::bindings

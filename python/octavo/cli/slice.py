@@ -1,0 +1,70 @@
+"""Cut a plane through the cells: a picture (.png), a NumPy array (.npy) or HDF5 (.h5) of the values of the leaves that it
+cuts. Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
+coordinate. Only the domains near the plane are read. Under mpirun the ranks share them, and each holds some rows."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.cli import image_output, options
+
+EXAMPLES = [
+    "octavo slice output_00080 --field density",
+    "octavo slice run.octavo --field pressure --normal 1,1,1 --at max:density -o s.png",
+    "octavo slice run.octavo --field velocity_x --normal=-1,0,1 --roi sphere:0.5,0.5,0.5:0.2 --log",
+    "octavo slice run.octavo --field density --normal x --at 0.25,0.5,0.5 --level 8 -o s.npy",
+    "mpirun -n 4 octavo slice run.octavo --field density --pixels 10000 -o s.npy",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument("--field", required=True, help="the field to show")
+    parser.add_argument(
+        "--normal",
+        type=_normal,
+        default="z",
+        metavar="N",
+        help="the plane lies across x, y, z or a vector such as 1,1,1, from whose end it is seen (default: z; a vector "
+        "that begins with a minus: --normal=-1,0,0)",
+    )
+    parser.add_argument(
+        "--up", type=options.direction, metavar="X,Y,Z", help="upwards in the picture (default: z, or y across z)"
+    )
+    options.add_place(parser, "--at", "a point of the plane", "middle")
+    options.add_selection(parser)
+    image_output.add_image_output(parser, "slice")
+    options.add_step(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def _normal(text: str) -> str | tuple[float, float, float]:
+    return text if text in ("x", "y", "z") else options.direction(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.ranks import world
+
+    normal = arguments.normal if isinstance(arguments.normal, str) else "_".join(f"{c:g}" for c in arguments.normal)
+    path = image_output.output_of(arguments, arguments.field, "slice", normal)
+    image_output.limits_of(arguments)  # says now what is wrong with them
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
+    with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
+        image = _core.slice(
+            ds,
+            arguments.field,
+            normal=arguments.normal,
+            up=arguments.up,
+            at=arguments.at,
+            max_level=arguments.level,
+            region=arguments.roi,
+            pixels=arguments.pixels,
+            threads=arguments.threads,
+            ranks=ranks,
+            progress=progress,
+        )
+    return image_output.finish(arguments, image, path, ds, ranks)

@@ -1,0 +1,105 @@
+"""The leaves on a straight line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from octavo.errors import UsageError
+from octavo.printable import printable
+
+
+@dataclass(frozen=True)
+class Line:
+    """The chords of a straight line through the leaves, ascending. All arrays have shape (cells)."""
+
+    #: Distance from `start` at which the line enters and leaves each leaf [code length], float64.
+    entry: np.ndarray
+    exit: np.ndarray
+    #: The code's own number of each leaf's level, int32.
+    level: np.ndarray
+    #: By field, float64. `units` has theirs, in this order ("" where the data has none).
+    values: dict[str, np.ndarray]
+    units: list[str]
+    #: The ends [code length], as many numbers as axes, and the distance between them.
+    start: tuple[float, ...]
+    end: tuple[float, ...]
+    length: float
+    #: Region and level as text ("" for everything), and the time [code time].
+    selection: str
+    time: float
+    parts_read: int = 0
+
+    @classmethod
+    def of(cls, found: dict[str, Any]) -> Line:
+        """The line of a compiled table."""
+        return cls(
+            entry=found["entry"], exit=found["exit"], level=found["level"], values=found["values"],
+            units=found["units"], start=tuple(found["from"]), end=tuple(found["to"]), length=found["length"],
+            selection=found["selection"], time=found["time"], parts_read=found["parts_read"],
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.entry)
+
+    def __getitem__(self, field: str) -> np.ndarray:
+        return self.values[field]
+
+    def integral(self, field: str) -> float:
+        """Sum of value times chord: the integral along the line [unit of the field * code length]."""
+        return float(np.sum(self.values[field] * (self.exit - self.entry)))
+
+    def facts(self) -> dict[str, Any]:
+        """Everything but the rows."""
+        return {
+            "from": list(self.start),
+            "to": list(self.end),
+            "length": self.length,
+            "cells": len(self),
+            "units": dict(zip(self.values, self.units, strict=True)),
+            "selection": self.selection,
+            "time": self.time,
+            "parts_read": self.parts_read,
+        }
+
+    def rows(self) -> dict[str, Any]:
+        """The columns as lists."""
+        return {
+            "entry": self.entry.tolist(),
+            "exit": self.exit.tolist(),
+            "level": self.level.tolist(),
+            "fields": {name: values.tolist() for name, values in self.values.items()},
+        }
+
+    def save(self, path: str) -> None:
+        """Writes .csv (a row a leaf, 17 digits) or .npy (a structured array with the same columns)."""
+        columns: list[tuple[str, np.ndarray]] = [("entry", self.entry), ("exit", self.exit), ("level", self.level)]
+        columns += list(self.values.items())
+        if path.endswith(".csv"):
+            self._save_csv(path, columns)
+        elif path.endswith(".npy"):
+            names = [_unused(name, place, columns) for place, (name, _) in enumerate(columns)]
+            table = np.empty(
+                len(self), dtype=[(name, values.dtype) for name, (_, values) in zip(names, columns, strict=True)]
+            )
+            for key, (_, values) in zip(names, columns, strict=True):
+                table[key] = values
+            np.save(path, table)
+        else:
+            raise UsageError("the output must end in .csv or .npy", [path], "line.save('line.csv')")
+
+    def _save_csv(self, path: str, columns: list[tuple[str, np.ndarray]]) -> None:
+        import csv
+
+        with open(path, "w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(printable(name) for name, _ in columns)
+            for entry, leave, level, *values in zip(*(column.tolist() for _, column in columns), strict=True):
+                writer.writerow([f"{entry:.17g}", f"{leave:.17g}", level, *(f"{value:.17g}" for value in values)])
+
+
+def _unused(name: str, place: int, columns: list[tuple[str, np.ndarray]]) -> str:
+    """The name of a column; a field with the name of an earlier column gets a dash behind it."""
+    return name + "_" * sum(other == name for other, _ in columns[:place])
