@@ -11,9 +11,7 @@ using base::Error;
 
 namespace {
 
-bool known(Id id) {
-  return static_cast<int>(id) <= static_cast<int>(Id::boxes) || id == Id::bits || id == Id::integers;
-}
+bool known(Id id) { return static_cast<int>(id) <= static_cast<int>(Id::bins) || id == Id::bits || id == Id::integers; }
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }

@@ -25,6 +25,7 @@ enum class Id : std::uint8_t {
   delta = 6,
   pcp = 7,
   boxes = 8,
+  bins = 9,
   bits = 16,
   integers = 17,
 };

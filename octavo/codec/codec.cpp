@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "octavo/codec/bins.hpp"
 #include "octavo/codec/boxes.hpp"
 #include "octavo/codec/chunk.hpp"
 #include "octavo/codec/flat.hpp"
@@ -125,9 +126,19 @@ void add_zstd(Id id, const Bytes& bytes, Search search, Best& best) {
   best.consider(id, std::move(payload));
 }
 
+/// Bins, if an excerpt says that they come within 2 % of the best, or all orders of them.
+template <class T>
+void add_bins(std::span<const T> values, Effort effort, Best& best) {
+  const bool all = effort == Effort::max;
+  if (!all && estimate_bins(values) > 1.02 * static_cast<double>(best.size)) return;
+  Bytes payload;
+  encode_bins(values, !all, payload);
+  best.consider(Id::bins, std::move(payload));
+}
+
 /// The general compressors, as far as they have a chance.
 template <class T>
-void add_general(std::span<const T> values, const Context<T>& context, Best& best) {
+void add_general(std::span<const T> values, const Context<T>& context, Effort effort, Best& best) {
   const bool may = context.parents.empty() || may_repeat(values);
   const Bytes raw = bytes_of(values);
   if (may) add_zstd(Id::zstd, raw, Search::repeats, best);
@@ -135,6 +146,7 @@ void add_general(std::span<const T> values, const Context<T>& context, Best& bes
     add_zstd(Id::planes, split_planes(raw, sizeof(T)), Search::repeats, best);
   // Half noise, half repetition: here the better search pays.
   if (best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough, best);
+  if (may || effort == Effort::max || values.size() >= 16384) add_bins(values, effort, best);
 }
 
 /// Some families in the middle of a chunk, in a context of their own.
@@ -184,7 +196,7 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   if (boxes_promise(values, context, settings, best.size) &&
       encode_boxes(values, context, {}, std::span<T>(same), payload))
     best.consider(Id::boxes, std::move(payload));
-  add_general(values, context, best);
+  add_general(values, context, settings.effort, best);
   if (!thorough) return;
   const Bytes raw = bytes_of(values);
   add_zstd(Id::zstd, raw, Search::all, best);
@@ -210,7 +222,7 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
   // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
   if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
-    add_general(values, context, best);
+    add_general(values, context, settings.effort, best);
   if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
     std::vector<T> of_boxes(values.size());
     Bytes bytes;
@@ -267,6 +279,7 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
     case Id::delta: return decode_delta(in, out);
     case Id::pcp: return decode_pcp(in, context, out);
     case Id::boxes: return decode_boxes(in, context, out);
+    case Id::bins: return decode_bins(in, out);
     default: in.fail("expected a chunk of floating-point values");
   }
 }
@@ -296,6 +309,7 @@ std::string name_of(Id id) {
     case Id::delta: return "delta";
     case Id::pcp: return "pcp";
     case Id::boxes: return "boxes";
+    case Id::bins: return "bins";
     case Id::bits: return "bits";
     case Id::integers: return "integers";
   }

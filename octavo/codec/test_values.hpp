@@ -168,6 +168,17 @@ Case<T> box_case(std::string name, std::array<std::uint32_t, 3> shape, std::arra
   return c;
 }
 
+/// Few values in no order, as masses of particles are.
+template <class T>
+Case<T> table_case(std::string name, std::size_t count, std::size_t distinct, std::uint64_t seed) {
+  Case<T> c;
+  c.name = std::move(name);
+  const std::vector<T> table = random_bits<T>(distinct, seed);
+  std::mt19937_64 random(seed + 1);
+  for (std::size_t i = 0; i < count; ++i) c.values.push_back(table[random() % distinct]);
+  return c;
+}
+
 /// All kinds of chunks; `size` scales how many values they have.
 template <class T>
 std::vector<Case<T>> cases(double size = 1) {
@@ -211,6 +222,14 @@ std::vector<Case<T>> cases(double size = 1) {
   for (std::size_t i = 0; i < wild.values.size(); i += 5) wild.values[i] = special[(i / 5) % special.size()];
   for (std::size_t i = 0; i < wild.coarse.size(); i += 3) wild.coarse[i] = special[(i / 3) % special.size()];
   all.push_back(wild);
+  all.push_back(table_case<T>("a table", scaled(3000), 9, 31));
+  Case<T> parabola;
+  parabola.name = "a parabola";
+  for (std::size_t i = 0; i < scaled(3000); ++i) {
+    const double x = static_cast<double>(i) / 4096;
+    parabola.values.push_back(static_cast<T>(std::ldexp(std::floor(std::ldexp(1 + 0.3 * x * x, 20)), -20)));
+  }
+  all.push_back(parabola);
   all.push_back(box_case<T>("blocks", {6, 4, 5}, {4, 3, 2}, 1, 0, 211));
   all.push_back(box_case<T>("blocks, positive", {8, 8, 1}, {4, 3, 1}, 2, 3, 0));
   all.push_back(box_case<T>("cells", {1, 1, 1}, {24, 20, 5}, 1, 0.5, 0));

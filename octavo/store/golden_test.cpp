@@ -132,6 +132,12 @@ void make_bounded(const fs::path& store) {
   absolute.single_precision = true;
   write_durable_step(random_step(4, options), store, plan_of(10, 1), point);
   write_durable_step(random_step(5, options), store, plan_of(20, 2), absolute);
+  const Step particles = random_step(10, options);
+  EncodeOptions bounded;
+  for (const mesh::Field& field : particles.parts[0].particles[0].attributes)
+    bounded.field_codec[particles.parts[0].particles[0].species + "/" + field.info.name].bound = {
+        codec::BoundKind::absolute, 1e-3};
+  write_durable_step(particles, store, plan_of(30, 3), bounded);
 }
 
 void make_blocks(const fs::path& store) {

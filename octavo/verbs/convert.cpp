@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
 #include "octavo/store/durable.hpp"
+#include "octavo/store/particle_order.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -153,27 +155,38 @@ struct Range {
   }
 };
 
-/// max - min of each named field over all owned cells that will be stored: a pass over the whole input.
+bool is_of_particles(const std::string& name) { return name.find('/') != std::string::npos; }
+
+/// The range of each named field and attribute ("species/attribute") of one part.
+std::map<std::string, Range> ranges_of(const mesh::Part& part, const std::map<std::string, Range>& names) {
+  std::map<std::string, Range> ranges;
+  const auto see = [&](const std::string& name, const mesh::Field& field) {
+    if (!names.contains(name)) return;
+    mesh::visit_values(field, [&](auto values) {
+      for (auto value : values) ranges[name].add(static_cast<double>(value));
+    });
+  };
+  for (const mesh::Field& field : part.fields) see(field.info.name, field);
+  for (const mesh::Particles& species : part.particles)
+    for (const mesh::Field& field : species.attributes) see(species.species + "/" + field.info.name, field);
+  return ranges;
+}
+
+/// max - min of each named field and attribute over all cells and particles that will be stored: a pass over the whole
+/// input.
 std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const Plan& plan,
                                            const std::vector<std::string>& names, const ConvertOptions& options) {
   ConvertOptions pass = options;
-  pass.fields = names;
-  pass.particles = false;
+  pass.fields.emplace();
+  std::copy_if(names.begin(), names.end(), std::back_inserter(*pass.fields), std::not_fn(is_of_particles));
+  pass.particles = std::any_of(names.begin(), names.end(), is_of_particles);
   std::map<std::string, Range> ranges;
   for (const std::string& name : names) ranges[name];
   const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);
   base::agree(options.ranks, [&] {
     base::ordered_for(
         mine.size(), options.threads,
-        [&](std::size_t i) {
-          const mesh::Part part = read_part(dataset, plan.parts[mine[i]], pass);
-          std::map<std::string, Range> local;
-          for (const mesh::Field& field : part.fields)
-            mesh::visit_values(field, [&](auto values) {
-              for (auto value : values) local[field.info.name].add(static_cast<double>(value));
-            });
-          return local;
-        },
+        [&](std::size_t i) { return ranges_of(read_part(dataset, plan.parts[mine[i]], pass), ranges); },
         [&](std::size_t, std::map<std::string, Range> local) {
           for (const auto& [name, range] : local) {
             ranges[name].add(range.lo);
@@ -198,22 +211,85 @@ const Accuracy& accuracy_of(const std::string& field, const ConvertOptions& opti
   return found == options.field_accuracy.end() ? options.accuracy : found->second;
 }
 
-store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& plan, const ConvertOptions& options) {
-  const auto chosen = mesh::select_fields(dataset.header, options.fields);
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    mesh::select_fields(dataset.header, std::vector<std::string>{name});
+/// "position" of position_x; empty if the attribute is no component of a vector.
+std::string stem_of(const std::string& attribute) {
+  const bool is_component = attribute.ends_with("_x") || attribute.ends_with("_y") || attribute.ends_with("_z");
+  return is_component ? attribute.substr(0, attribute.size() - 2) : std::string{};
+}
+
+/// The entry of an attribute, by its own name or by that of its vector ("stars/position"); null if there is none.
+const Accuracy* entry_of(const std::string& species, const std::string& attribute, const ConvertOptions& options) {
+  for (const std::string& name : {attribute, stem_of(attribute)}) {
+    const auto found = options.field_accuracy.find(species + "/" + name);
+    if (!name.empty() && found != options.field_accuracy.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+/// Identities, and numbers of processes and blocks, are exact under the bound for all: some codes have them as doubles.
+bool names_something(const std::string& attribute) {
+  const std::set<std::string> exact{"identity", "id", "tag", "cpu", "proc", "blk"};
+  return exact.contains(attribute);
+}
+
+/// The bound of an attribute. Without an entry it is the bound for all fields. A position then takes a relative bound
+/// as a share of the step's finest cells, whatever the distance from the origin, and no absolute one: that is in the
+/// unit of another quantity.
+Accuracy accuracy_of_attribute(const mesh::SpeciesInfo& species, const mesh::FieldInfo& info,
+                               const mesh::Dataset& dataset, const ConvertOptions& options) {
+  if (info.type != mesh::ScalarType::float64 && info.type != mesh::ScalarType::float32) return {};
+  if (const Accuracy* own = entry_of(species.name, info.name, options)) return *own;
+  if (species.name == mesh::wall_species || names_something(info.name)) return {};
+  const int axis = store::axis_of_position(info);
+  if (axis < 0 || options.accuracy.kind == Accuracy::Kind::lossless) return options.accuracy;
+  if (options.accuracy.kind == Accuracy::Kind::absolute || dataset.levels.empty()) return {};
+  const int finest = mesh::level_index(dataset.header, dataset.levels.back().level);
+  const double width = cell_size(dataset.header, finest)[static_cast<std::size_t>(axis)];
+  return {Accuracy::Kind::absolute, options.accuracy.value * width};
+}
+
+/// Throws Error(usage) unless every entry names a field, or an attribute or vector of a species.
+void check_names(const mesh::Dataset& dataset, const ConvertOptions& options) {
+  std::set<std::string> known;
+  for (const mesh::SpeciesInfo& species : dataset.species)
+    for (const mesh::FieldInfo& info : species.attributes)
+      known.insert({species.name + "/" + info.name, species.name + "/" + stem_of(info.name)});
+  for (const auto& [name, accuracy] : options.field_accuracy) {
+    if (!is_of_particles(name)) mesh::select_fields(dataset.header, std::vector<std::string>{name});
+    if (!is_of_particles(name) || (known.contains(name) && !name.ends_with('/'))) continue;
+    std::string all;
+    for (const std::string& one : known)
+      if (!one.ends_with('/')) all += (all.empty() ? "" : ", ") + one;
+    throw Error(Kind::usage, "unknown attribute \"" + name + "\"").at(dataset.path).hint("there are: " + all);
+  }
+}
+
+/// The bounds that were asked for, of all floating-point fields and attributes that are stored.
+std::map<std::string, Accuracy> accuracies(const mesh::Dataset& dataset, const ConvertOptions& options) {
+  std::map<std::string, Accuracy> found;
+  for (std::size_t f : mesh::select_fields(dataset.header, options.fields))
+    found[dataset.header.fields[f].name] = accuracy_of(dataset.header.fields[f].name, options);
+  for (const mesh::SpeciesInfo& species : dataset.species)
+    for (const mesh::FieldInfo& info : species.attributes)
+      if (const Accuracy own = accuracy_of_attribute(species, info, dataset, options);
+          options.particles && own.kind != Accuracy::Kind::lossless)
+        found[species.name + "/" + info.name] = own;
+  return found;
+}
+
+store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& plan, const ConvertOptions& options,
+                                    const std::map<std::string, Accuracy>& asked) {
   std::vector<std::string> need_range;
-  for (std::size_t f : chosen)
-    if (accuracy_of(dataset.header.fields[f].name, options).kind == Accuracy::Kind::range_relative)
-      need_range.push_back(dataset.header.fields[f].name);
+  for (const auto& [name, accuracy] : asked)
+    if (accuracy.kind == Accuracy::Kind::range_relative) need_range.push_back(name);
   std::map<std::string, double> ranges;
   if (!need_range.empty()) ranges = field_ranges(dataset, plan, need_range, options);
 
   store::EncodeOptions encode;
   encode.single_precision = options.single_precision;
-  for (std::size_t f : chosen) {
-    const std::string& name = dataset.header.fields[f].name;
-    encode.field_codec[name] = {bound_of(accuracy_of(name, options), ranges[name]), options.effort, options.method};
+  for (const auto& [name, accuracy] : asked) {
+    const codec::Method method = is_of_particles(name) ? codec::Method::automatic : options.method;
+    encode.field_codec[name] = {bound_of(accuracy, ranges[name]), options.effort, method};
   }
   encode.part_of = options.part_of;
   if (options.boundary) encode.boundary = &*options.boundary;
@@ -253,6 +329,7 @@ struct Totals {
   std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
   std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  ///< of triangles, stored last: its checksum and step
   store::NeighbourSource neighbours;                          ///< of that mesh
+  std::map<std::string, Accuracy> asked;                      ///< bounds of the last step
 };
 
 /// A mesh of triangles that the step before had too is not stored again.
@@ -332,16 +409,14 @@ std::uint64_t write_file(const mesh::Dataset& dataset, const std::vector<int>& p
 void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
                     const ConvertOptions& options, Totals& totals) {
   const mesh::Dataset stored = step::open(store, {options.flow, step});
-  ConvertOptions pass = options;
-  pass.particles = false;
   const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);  // the numbers of the store's parts
   base::ordered_for(
       mine.size(), options.threads,
       [&](std::size_t i) {
         mesh::Request request;
-        request.particles = false;
-        const mesh::Part given = read_part(dataset, plan.parts[mine[i]], pass);
-        return errors_of(given, stored.read(static_cast<int>(mine[i]), request));
+        request.particles = options.particles;
+        const mesh::Part given = read_part(dataset, plan.parts[mine[i]], options);
+        return errors_of(given, stored.read(static_cast<int>(mine[i]), request), dataset.header);
       },
       [&](std::size_t, const std::map<std::string, Errors>& errors) {
         for (const auto& [name, more] : errors) {
@@ -378,8 +453,11 @@ mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
 void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
   mesh::Dataset dataset;
   Plan plan;
+  std::map<std::string, Accuracy> asked;
   base::agree(options.ranks, [&] {
     dataset = open_source(source, options);
+    check_names(dataset, options);
+    asked = accuracies(dataset, options);
     if (is_whole_and_lossless(options)) dataset = mesh::with_walls_as_species(dataset);
     note_losses(dataset, options);
     if (source.stored && !keeps_parts(options)) note_lost_bytes(source.path, *source.stored, dataset.notes);
@@ -391,7 +469,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   });
   store::EncodeOptions encode;
   // Collective inside where a range is asked for: every rank enters with the same options and the same headers.
-  encode = encode_options(dataset, plan, options);
+  encode = encode_options(dataset, plan, options, asked);
   base::agree(options.ranks, [&] {
     share_mesh(dataset, source.step, options.method, totals);
     encode.neighbours = totals.neighbours;
@@ -409,6 +487,7 @@ void write_step(const Source& source, const fs::path& out, const ConvertOptions&
   });
   if (options.measure)
     base::agree(options.ranks, [&] { measure_errors(dataset, plan, source.step, out, options, totals); });
+  totals.asked = std::move(asked);
   totals.report.input_bytes += static_cast<std::uint64_t>(dataset.bytes);
   ++totals.report.steps;
   auto& notes = totals.report.notes;
@@ -476,8 +555,9 @@ ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out,
         for (const Source& source : sources) write_step(source, path, options, totals);
       });
   sum_over_ranks(options.ranks, totals.report);
-  for (auto& [name, field] : totals.report.fields)
-    if (name.find('/') == std::string::npos) field.accuracy = accuracy_of(name, options);
+  for (const auto& [name, accuracy] : totals.asked)
+    if (const auto field = totals.report.fields.find(name); field != totals.report.fields.end())
+      field->second.accuracy = accuracy;
   return totals.report;
 }
 

@@ -24,8 +24,11 @@ struct ConvertOptions : formats::WriteRequest {
 
   std::optional<int> max_level;  ///< the code's own number
   std::optional<mesh::Region> region;
-  Accuracy accuracy;                               ///< for floating-point cell fields without an entry below
-  std::map<std::string, Accuracy> field_accuracy;  ///< by field name
+  /// For floating-point fields and attributes of particles without an entry below. Positions take a relative bound as a
+  /// share of the step's finest cells, and no absolute one. Attributes that name something (id, tag, cpu ...) are
+  /// exact.
+  Accuracy accuracy;
+  std::map<std::string, Accuracy> field_accuracy;  ///< by field, "species/attribute" or "species/position" (a vector)
   codec::Effort effort = codec::Effort::normal;
   codec::Method method = codec::Method::automatic;
   /// The part of each triangle, out of `cut_parts`. The store keeps the cut: if as many ranks start from it, each gets
@@ -46,8 +49,8 @@ struct ConvertReport : formats::WriteReport {
     std::uint64_t raw = 0;           ///< values kept, decoded [bytes]
     std::uint64_t stored = 0;        ///< [bytes]
     std::set<std::string> codecs;    ///< of its chunks, without bounds
-    Accuracy accuracy;               ///< as asked for; lossless for particles
-    std::optional<Errors> errors{};  ///< for fields, with ConvertOptions::measure
+    Accuracy accuracy;               ///< as asked for; for positions as it follows from the cells
+    std::optional<Errors> errors{};  ///< with ConvertOptions::measure
   };
   int parts = 0;                            ///< of the output
   std::uint64_t input_bytes = 0;            ///< native files [bytes]

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "octavo/base/error.hpp"
+#include "octavo/store/particle_order.hpp"
 
 namespace octavo::verbs {
 
@@ -82,7 +83,8 @@ Errors errors_of(const mesh::Part& part, const mesh::Field& given, const mesh::F
                       "expected " + std::to_string(before.size()) + " values, found " + std::to_string(after.size()))
         .at("field " + given.info.name);
   Errors errors;
-  if (const auto* tree = std::get_if<mesh::Octree>(&part.mesh)) {
+  const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
+  if (tree != nullptr && given.info.centring != mesh::Centring::particle) {
     add_leaves(*tree, components, before, after, errors);
     return errors;
   }
@@ -91,6 +93,66 @@ Errors errors_of(const mesh::Part& part, const mesh::Field& given, const mesh::F
     for (std::size_t i = component; i < before.size(); i += components) run.add(before[i], after[i]);
   }
   return errors;
+}
+
+// ------------------------------------------------------------------ particles
+
+bool is_real(const mesh::FieldInfo& info) {
+  return info.type == mesh::ScalarType::float64 || info.type == mesh::ScalarType::float32;
+}
+
+base::Error other_particles(const std::string& species, const std::string& why) {
+  return base::Error(base::Kind::corrupt, "the particles in the store are not those that were written: " + why)
+      .at("species " + species);
+}
+
+/// The particles of `given` as they may have been stored.
+mesh::Particles particles_in_order(const mesh::Particles& given, std::span<const std::size_t> order) {
+  mesh::Particles sorted = given;
+  for (mesh::Field& field : sorted.attributes) field.bytes = store::in_order(field.bytes, order);
+  return sorted;
+}
+
+/// Errors of all attributes if particle i was stored as particle i; `wrong`: how many attributes that are no floats
+/// differ; `size`: the sum of normalised errors.
+struct Pairing {
+  std::map<std::string, Errors> errors;
+  std::size_t wrong = 0;
+  double size = 0;
+};
+
+Pairing pair_up(const mesh::Part& part, const mesh::Particles& given, const mesh::Particles& found) {
+  Pairing pairing;
+  for (std::size_t a = 0; a < given.attributes.size(); ++a) {
+    const mesh::Field &before = given.attributes[a], &after = found.attributes[a];
+    if (!is_real(before.info)) {
+      pairing.wrong += before.bytes == after.bytes ? 0u : 1u;
+      continue;
+    }
+    const Errors errors = errors_of(part, before, after);
+    pairing.size += errors.normalised_rms();
+    pairing.errors[given.species + "/" + before.info.name] = errors;
+  }
+  return pairing;
+}
+
+std::map<std::string, Errors> errors_of_species(const mesh::Part& part, const mesh::Particles& given,
+                                                const mesh::Particles& found, const mesh::Header& header) {
+  const auto same_info = [](const mesh::Field& a, const mesh::Field& b) { return a.info == b.info; };
+  if (given.count != found.count)
+    throw other_particles(given.species,
+                          "expected " + std::to_string(given.count) + ", found " + std::to_string(found.count));
+  if (!std::equal(given.attributes.begin(), given.attributes.end(), found.attributes.begin(), found.attributes.end(),
+                  same_info))
+    throw other_particles(given.species, "other attributes");
+  Pairing best = pair_up(part, given, found);
+  const auto order = given == found ? std::vector<std::size_t>{} : store::particle_order(given, header);
+  if (!order.empty()) {
+    Pairing along = pair_up(part, particles_in_order(given, order), found);
+    if (std::pair(along.wrong, along.size) < std::pair(best.wrong, best.size)) best = std::move(along);
+  }
+  if (best.wrong > 0) throw other_particles(given.species, "integers differ");
+  return best.errors;
 }
 
 }  // namespace
@@ -129,7 +191,7 @@ void add(Errors& to, const Errors& more) {
   to.pairs += more.pairs;
 }
 
-std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found) {
+std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found, const mesh::Header& header) {
   const auto *before = std::get_if<mesh::Octree>(&given.mesh), *after = std::get_if<mesh::Octree>(&found.mesh);
   const bool same_kind = (before != nullptr) == (after != nullptr);
   if (!same_kind || (before != nullptr && !(*before == *after)))
@@ -141,6 +203,13 @@ std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Par
     if (other == found.fields.end())
       throw base::Error(base::Kind::corrupt, "the store lacks a field that was written").at("field " + field.info.name);
     errors[field.info.name] = errors_of(given, field, *other);
+  }
+  for (const mesh::Particles& species : given.particles) {
+    if (species.species == mesh::wall_species) continue;
+    const auto other = std::find_if(found.particles.begin(), found.particles.end(),
+                                    [&](const mesh::Particles& one) { return one.species == species.species; });
+    if (other == found.particles.end()) throw other_particles(species.species, "no such species");
+    errors.merge(errors_of_species(given, species, *other, header));
   }
   return errors;
 }

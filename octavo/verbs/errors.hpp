@@ -43,7 +43,9 @@ struct Errors {
 
 void add(Errors& to, const Errors& more);
 
-/// Errors of each field of one part. Throws Error(corrupt) if `found` has another mesh or other fields.
-std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found);
+/// Errors of each field and of each floating-point attribute of particles ("species/attribute", all of weight 1) of one
+/// part. Particles may stand in their order or along the curve (store/particle_order.hpp). Throws Error(corrupt) if
+/// `found` has another mesh, other fields, or other particles: integers must be the same.
+std::map<std::string, Errors> errors_of(const mesh::Part& given, const mesh::Part& found, const mesh::Header& header);
 
 }  // namespace octavo::verbs

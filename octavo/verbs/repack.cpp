@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
@@ -82,6 +83,17 @@ store::EncodeOptions encoding_of(const store::OpenedStep& step, codec::Effort ef
   return options;
 }
 
+/// The attributes of particles ("species/attribute") that were stored with a bound.
+std::set<std::string> lossy_attributes(const store::OpenedStep& step) {
+  std::set<std::string> found;
+  for (const store::OpenedSegment& segment : step.segments)
+    for (const store::StreamRow& stream : segment.table.streams)
+      if (stream.kind == store::StreamKind::particles &&
+          bound_in(segment.table.codecs[stream.codec]).kind != codec::BoundKind::lossless)
+        found.insert(store::name_of(segment.table, stream));
+  return found;
+}
+
 /// Whether a stream decodes to what the field has.
 bool gives_back(const store::Stream& stream, const mesh::Field& field, const std::vector<std::size_t>& offsets) {
   const std::size_t cell = field.bytes.size() / offsets.back();
@@ -96,14 +108,20 @@ struct NewPart {
   int made_lossless = 0;
 };
 
-NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store::EncodeOptions options) {
+/// `lossy`: attributes of particles that had a bound. They are stored losslessly, because their grid belongs to the old
+/// part.
+NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store::EncodeOptions options,
+                       const std::set<std::string>& lossy) {
   NewPart out{store::encode(part, header, options), 0};
+  for (const store::Stream& stream : out.part.streams)
+    out.made_lossless += stream.kind == store::StreamKind::particles && lossy.contains(stream.field) ? 1 : 0;
   if (options.field_codec.empty()) return out;
+  const int of_particles = out.made_lossless;
   const auto offsets = level_offsets(octree_of(part));
   for (const store::Stream& stream : out.part.streams)
     if (stream.kind == store::StreamKind::field && !gives_back(stream, part.fields[stream.index], offsets))
       out.made_lossless += static_cast<int>(options.field_codec.erase(stream.field));
-  if (out.made_lossless > 0) out.part = store::encode(part, header, options);
+  if (out.made_lossless > of_particles) out.part = store::encode(part, header, options);
   return out;
 }
 
@@ -129,7 +147,8 @@ struct Work {
   mesh::Dataset dataset;
   step::Recut recut;
   store::EncodeOptions encoding;
-  std::string lost_bytes{};  ///< a note; empty if nothing is left out
+  std::set<std::string> lossy{};  ///< attributes of particles
+  std::string lost_bytes{};       ///< a note; empty if nothing is left out
 };
 
 /// A mesh of triangles may be stored with another step. Throws Error(usage) unless that step is chosen, too.
@@ -164,6 +183,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   work.lost_bytes = store::lost_bytes_note(work.step);
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
+  work.lossy = lossy_attributes(work.step);
   return work;
 }
 
@@ -182,7 +202,7 @@ void make_parts(const Work& work, int file, step::Recutter& recutter, int thread
       static_cast<std::size_t>(work.files.last(file) - first), threads,
       [&](std::size_t i) {
         const mesh::Part part = recutter.part(first + static_cast<int>(i));
-        return encode_exactly(part, work.step.header, work.encoding);
+        return encode_exactly(part, work.step.header, work.encoding, work.lossy);
       },
       [&](std::size_t, NewPart part) {
         run.report.made_lossless += part.made_lossless;

@@ -12,7 +12,8 @@ import numpy as np
 import zstandard
 
 MASK64 = (1 << 64) - 1
-RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BITS, INTEGERS = 0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 17
+RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BINS = range(10)
+BITS, INTEGERS = 16, 17
 SCALARS = {"float64": 0, "float32": 1}
 INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
 PREVIOUS, PARENT, FITTED_INDEX, FITTED_VALUE = 0, 1, 2, 3
@@ -913,6 +914,39 @@ def decode_pcp(cursor, count, coarse, parents, family, width, dtype):
     return out.view(dtype)
 
 
+# ------------------------------------------------------------------------------------------------ bins
+
+
+def decode_bins(cursor, count, dtype):
+    order = cursor.byte()
+    if order > 3 or order >= count:
+        raise ValueError("no such order of differences")
+    first = [cursor.unpack("Q") for _ in range(order)]
+    bins, lower = [], 0
+    for _ in range(cursor.varint()):
+        lower = (lower + cursor.varint()) & MASK64
+        bins.append((lower, cursor.byte(), cursor.byte()))
+    if not 1 <= len(bins) <= 256 or any(shift > 63 or shift + bits > 64 for _, shift, bits in bins):
+        raise ValueError("not bins")
+    numbers, _ = decode_symbols(cursor, PLAIN, 1, count - order, 1)
+    if max(numbers) >= len(bins):
+        raise ValueError("a value is in no bin")
+    places, keys = Bits(cursor), []
+    for number in numbers:
+        lower, shift, bits = bins[number]
+        keys.append((lower + (places.get(bits) << shift)) & MASK64)
+    for start in reversed(first):
+        sums = [start]
+        for key in keys:
+            sums.append((sums[-1] + key - (1 << 63)) & MASK64)
+        keys = sums
+    grid = ExactGrid(dtype)
+    indices = [key - (1 << 63) for key in keys]
+    if not all(-grid.sign_bit <= index < grid.sign_bit for index in indices):
+        raise ValueError("a value is out of range")
+    return np.array([grid.value(index, False) for index in indices], dtype)
+
+
 # ------------------------------------------------------------------------------------------------ entry points
 
 
@@ -924,7 +958,7 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
     known. `boxes`: their shape and positions, if known. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
-    codec, payload, size = open_chunk(data, offset, range(9), SCALARS[np.dtype(dtype).name], count)
+    codec, payload, size = open_chunk(data, offset, range(10), SCALARS[np.dtype(dtype).name], count)
     raw_size = count * dtype.itemsize
     if codec == RAW:
         values = np.frombuffer(payload.take(raw_size), dtype)
@@ -936,6 +970,8 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
         values = decode_delta(payload, count, dtype)
     elif codec == PCP:
         values = decode_pcp(payload, count, coarse, parents, family, width, dtype)
+    elif codec == BINS:
+        values = decode_bins(payload, count, dtype)
     elif codec == BOXES:
         with np.errstate(all="ignore"):
             values = Boxes(*(boxes or ((1, 1, 1), None)), count, dtype).decode(payload)

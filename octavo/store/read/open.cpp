@@ -156,7 +156,7 @@ std::map<std::string, std::string> lossy_fields(const OpenedStep& step) {
     for (const std::string& codec : segment.table.codecs) bounds.push_back(bound_in(codec));
     if (std::all_of(bounds.begin(), bounds.end(), [](const std::string& bound) { return bound.empty(); })) continue;
     for (const StreamRow& stream : segment.table.streams)
-      if (stream.kind == StreamKind::field && !bounds[stream.codec].empty())
+      if ((stream.kind == StreamKind::field || stream.kind == StreamKind::particles) && !bounds[stream.codec].empty())
         fields.emplace(name_of(segment.table, stream), bounds[stream.codec]);
   }
   return fields;

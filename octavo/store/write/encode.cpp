@@ -10,6 +10,7 @@
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
+#include "octavo/store/particle_order.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/table.hpp"
@@ -334,60 +335,120 @@ void encode_field(const Values& values, std::size_t width, const EncodeOptions& 
 
 // ------------------------------------------------------------------ particles, arrays of a mesh
 
+// Appends the chunk, and takes the checksum of what it decodes to.
 template <class T>
-void encode_plain(std::span<const T> values, std::size_t width, codec::Effort effort, Stream& stream) {
+void encode_plain(std::span<const T> values, std::size_t width, const codec::Settings& settings, Stream& stream) {
   std::vector<T> decoded(values.size());
-  codec::Settings lossless;
-  lossless.effort = effort;
   codec::Context<T> context;
   context.width = width;
-  codec::encode(values, context, lossless, decoded, stream.bytes);
+  codec::encode(values, context, settings, decoded, stream.bytes);
   stream.codec = codec::inspect(stream.bytes).name;
+  stream.raw_checksum = checksum_little_endian(std::as_bytes(std::span<const T>(decoded)), sizeof(T));
 }
 
-Stream encode_attribute(StreamKind kind, const Values& values, const EncodeOptions& options) {
+// As the attribute's own entry says. Without one: as whole fields are stored, but without a bound.
+codec::Settings settings_of_attribute(const std::string& name, const EncodeOptions& options) {
+  if (const auto found = options.field_codec.find(name); found != options.field_codec.end()) return found->second;
+  const bool raw = options.codec.method == codec::Method::raw;
+  return {{}, options.codec.effort, raw ? codec::Method::raw : codec::Method::automatic};
+}
+
+// `order`: of the particles; empty: as they are.
+Stream encode_attribute(StreamKind kind, const Values& values, const codec::Settings& settings, bool checksums,
+                        std::span<const std::size_t> order = {}) {
   Stream stream = stream_of(kind, {0, 0});
   const std::size_t scalar = mesh::size_of(values.info.type), width = static_cast<std::size_t>(values.info.components);
-  if (stays_raw(values.info, options.codec, false)) {
-    refer(stream, values, 0, options.checksums);
+  if (order.empty() && stays_raw(values.info, settings, false)) {
+    refer(stream, values, 0, checksums);
     add_chunk(stream, values.size);
     return stream;
   }
-  const codec::Effort effort = options.codec.effort;
   std::vector<std::byte> memory;
-  const auto bytes = packed(values, 1, memory);
-  if (values.info.type == mesh::ScalarType::float64) {
-    encode_plain(as<double>(bytes), width, effort, stream);
-  } else if (values.info.type == mesh::ScalarType::float32) {
-    encode_plain(as<float>(bytes), width, effort, stream);
-  } else {
-    codec::encode_integers(bytes, scalar, effort, stream.bytes);
-    stream.codec = "integers";
-  }
+  auto bytes = packed(values, 1, memory);
+  if (!order.empty()) bytes = memory = in_order(bytes, order);
   stream.raw_bytes = bytes.size();
-  stream.raw_checksum = checksum_little_endian(bytes, scalar);
+  if (values.info.type == mesh::ScalarType::float64) {
+    encode_plain(as<double>(bytes), width, settings, stream);
+  } else if (values.info.type == mesh::ScalarType::float32) {
+    encode_plain(as<float>(bytes), width, settings, stream);
+  } else {
+    codec::encode_integers(bytes, scalar, settings.effort, stream.bytes);
+    stream.codec = "integers";
+    stream.raw_checksum = checksum_little_endian(bytes, scalar);
+  }
   finish(stream);
   return stream;
 }
 
-void encode_particles(const SpeciesValues& particles, const EncodeOptions& options, std::size_t& index,
-                      EncodedPart& out) {
-  mesh::SpeciesInfo info{particles.species, particles.count, {}};
+std::vector<Stream> encode_attributes(const SpeciesValues& particles, const EncodeOptions& options,
+                                      std::span<const std::size_t> order) {
+  std::vector<Stream> streams;
+  for (const Values& values : particles.attributes) {
+    const std::string name = particles.species + "/" + values.info.name;
+    const codec::Settings settings = settings_of_attribute(name, options);
+    streams.push_back(encode_attribute(StreamKind::particles, values, settings, options.checksums, order));
+    streams.back().field = name;
+  }
+  return streams;
+}
+
+bool has_bound(const SpeciesValues& particles, const EncodeOptions& options) {
+  return std::any_of(particles.attributes.begin(), particles.attributes.end(), [&](const Values& values) {
+    const auto own = options.field_codec.find(particles.species + "/" + values.info.name);
+    const bool real = values.info.type == mesh::ScalarType::float64 || values.info.type == mesh::ScalarType::float32;
+    return real && own != options.field_codec.end() && own->second.bound.kind != codec::BoundKind::lossless;
+  });
+}
+
+std::vector<std::size_t> order_of(const SpeciesValues& particles, const mesh::Header& header) {
+  mesh::Particles positions{particles.species, particles.count, {}};
+  for (const Values& values : particles.attributes) {
+    if (axis_of_position(values.info) < 0) continue;
+    std::vector<std::byte> memory;
+    const auto bytes = packed(values, 1, memory);
+    positions.attributes.push_back({values.info, {bytes.begin(), bytes.end()}});
+  }
+  return particle_order(positions, header);
+}
+
+// Without a bound particles stay in their order. With one they stand along a curve if that takes fewer bytes.
+std::vector<Stream> smallest_attributes(const SpeciesValues& particles, const mesh::Header& header,
+                                        const EncodeOptions& options) {
+  const auto size = [](const std::vector<Stream>& streams) {
+    std::uint64_t bytes = 0;
+    for (const Stream& stream : streams) bytes += stream.stored_bytes;
+    return bytes;
+  };
+  std::vector<Stream> streams = encode_attributes(particles, options, {});
+  if (!has_bound(particles, options)) return streams;
+  const auto order = order_of(particles, header);
+  if (order.empty()) return streams;
+  std::vector<Stream> along = encode_attributes(particles, options, order);
+  return size(along) < size(streams) ? along : streams;
+}
+
+void check_attributes(const SpeciesValues& particles, const EncodedPart& out) {
   for (const mesh::SpeciesInfo& other : out.species)
-    if (other.name == info.name) throw Error(Kind::usage, "the part has species " + info.name + " twice");
+    if (other.name == particles.species)
+      throw Error(Kind::usage, "the part has species " + particles.species + " twice");
   for (const Values& values : particles.attributes) {
     const auto expected = static_cast<std::size_t>(particles.count) * static_cast<std::size_t>(values.info.components);
     if (particles.count < 0 || values.size != expected)
       throw Error(Kind::usage, "expected " + std::to_string(expected) + " values, found " + std::to_string(values.size))
           .at("particles " + particles.species + "/" + values.info.name);
-    if (particles.count > 0) {
-      out.streams.push_back(encode_attribute(StreamKind::particles, values, options));
-      out.streams.back().field = particles.species + "/" + values.info.name;
-      out.streams.back().index = index;
-    }
-    ++index;
-    info.attributes.push_back(values.info);
   }
+}
+
+void encode_particles(const SpeciesValues& particles, const mesh::Header& header, const EncodeOptions& options,
+                      std::size_t& index, EncodedPart& out) {
+  check_attributes(particles, out);
+  std::vector<Stream> streams;
+  if (particles.count > 0) streams = smallest_attributes(particles, header, options);
+  for (std::size_t a = 0; a < streams.size(); ++a) streams[a].index = index + a;
+  std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
+  index += particles.attributes.size();
+  mesh::SpeciesInfo info{particles.species, particles.count, {}};
+  for (const Values& values : particles.attributes) info.attributes.push_back(values.info);
   out.species.push_back(std::move(info));
 }
 
@@ -400,7 +461,10 @@ void encode_array(const MeshValues& array, const EncodeOptions& options, Encoded
                                  std::to_string(array.values.size))
         .at("mesh " + name_of(described));
   if (count > 0) {
-    out.streams.push_back(encode_attribute(StreamKind::mesh, array.values, options));
+    const codec::Method method =
+        options.codec.method == codec::Method::raw ? codec::Method::raw : codec::Method::automatic;
+    const codec::Settings lossless{{}, options.codec.effort, method};
+    out.streams.push_back(encode_attribute(StreamKind::mesh, array.values, lossless, options.checksums));
     out.streams.back().field = name_of(described);
     out.streams.back().index = out.mesh.size();
   }
@@ -493,7 +557,7 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });
   std::move(streams.begin(), streams.end(), std::back_inserter(out.streams));
   std::size_t index = 0;
-  for (const SpeciesValues& species : part.species) encode_particles(species, options, index, out);
+  for (const SpeciesValues& species : part.species) encode_particles(species, header, options, index, out);
   for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, effort, out);
   return out;
 }

@@ -65,7 +65,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="lossless",
         metavar="CODEC",
         help="lossless, abs:E (absolute), range:E (relative to the field's max - min) or point:E (relative to each value); "
-        "per field as FIELD=CODEC, several separated by commas",
+        "per field as FIELD=CODEC, per attribute or vector of particles as SPECIES/ATTRIBUTE=CODEC, several separated by commas; "
+        "positions take range and point as shares of the finest cell, identities are exact",
     )
     parser.add_argument("--report", action="store_true",
                         help="read the store again and print each field's errors: the largest, their mean over volume with its "
