@@ -45,9 +45,10 @@ LevelShadow shadow_of_level(const Rays& rays, int level) {
 
 /// The pixels whose centre may lie within `reach` of `middle`.
 RowRange centres_within(double middle, double reach, std::size_t pixels) {
+  constexpr double margin = 0.01;  // far above rounding errors, but where a window is a billionth of the domain
   const auto most = static_cast<double>(pixels);
-  const double first = std::clamp(std::ceil(middle - reach - 0.5 - 1e-6), 0.0, most);
-  const double last = std::clamp(std::floor(middle + reach - 0.5 + 1e-6) + 1, first, most);
+  const double first = std::clamp(std::ceil(middle - reach - 0.5 - margin), 0.0, most);
+  const double last = std::clamp(std::floor(middle + reach - 0.5 + margin) + 1, first, most);
   return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
 }
 
@@ -68,6 +69,7 @@ class CellCaster {
   }
   /// Whether the clip and the sphere leave anything of the cell.
   bool shown(const Point3& lo) const {
+    if (rays_.whole) return true;
     const SlicePlane& grid = rays_.grid;
     for (std::size_t a = 0; a < 3; ++a)
       if (!(lo[a] < grid.clip_hi[a] && lo[a] + shadow_.edge > grid.clip_lo[a])) return false;
@@ -79,8 +81,11 @@ class CellCaster {
     }
     return square < grid.view.sphere->radius * grid.view.sphere->radius;
   }
-  RowRange columns(const Point3& lo) const { return along(0, lo); }
-  RowRange rows(const Point3& lo) const { return along(1, lo); }
+  const LevelShadow& shadow() const { return shadow_; }
+  /// The columns (0) or rows (1) that a cell may show in whose shadow has this middle.
+  RowRange centres(std::size_t i, double middle) const {
+    return centres_within(middle, shadow_.reach[i], rays_.grid.view.pixels[i]);
+  }
   RayCell cell(const Point3& lo) const {
     RayCell cell;
     for (std::size_t a = 0; a < 3; ++a) {
@@ -95,9 +100,6 @@ class CellCaster {
   void set_domain_corner(const Point3& corner) { corner_ = corner; }
 
  private:
-  RowRange along(std::size_t i, const Point3& lo) const {
-    return centres_within(shadow_.middle(i, lo), shadow_.reach[i], rays_.grid.view.pixels[i]);
-  }
   const Rays& rays_;
   const LevelShadow& shadow_;
   Point3 move_, corner_{};
@@ -106,39 +108,45 @@ class CellCaster {
 /// Ways to the sides of a cell along the rays of one row: near[a] - column * step[a].
 struct RayRow {
   Point3 near, across, step;
-
-  double chord(double column) const {
-    double enter = -far_away, leave = far_away;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double near_side = near[a] - column * step[a];
-      enter = std::max(enter, near_side);
-      leave = std::min(leave, near_side + across[a]);
-    }
-    return leave - enter;
-  }
 };
 
-/// Cuts the columns off that do not meet the cell.
-RowRange columns_met(const Rays& rays, const RayRow& row, RowRange columns) {
-  double first = static_cast<double>(columns.first), last = static_cast<double>(columns.last);
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) {
-      if (i == j || rays.per_cell[i] == 0 || rays.per_cell[j] == 0) continue;
-      // The ray leaves along axis i behind the place where it enters along axis j.
-      const double gap = row.near[i] + row.across[i] - row.near[j], closing = row.step[i] - row.step[j];
-      if (closing > 0)
-        last = std::min(last, std::floor(gap / closing) + 1);
-      else if (closing < 0)
-        first = std::max(first, std::ceil(gap / closing));
-      else if (!(gap > 0))
-        return {columns.first, columns.first};
+/// The columns in which rays meet one cell, row by row.
+class ColumnsMet {
+ public:
+  ColumnsMet(const Rays& rays, const RayCell& cell) : rays_(rays) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      below_[k] = bound_of(rays.below[k], cell);
+      above_[k] = bound_of(rays.above[k], cell);
     }
-  if (!(first < last)) return {columns.first, columns.first};
-  RowRange met{static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
-  while (met.first < met.last && !(row.chord(static_cast<double>(met.first)) > rays.least)) ++met.first;
-  while (met.first < met.last && !(row.chord(static_cast<double>(met.last - 1)) > rays.least)) --met.last;
-  return met;
-}
+    for (const RayBound& bound : rays.row_bounds) gaps_.push_back(gap_of(bound, cell));
+  }
+  RowRange in_row(double y) const {
+    for (std::size_t k = 0; k < gaps_.size(); ++k)
+      if (!(gaps_[k] - y * rays_.row_bounds[k].slope > 0)) return {0, 0};
+    const auto& b = rays_.below;
+    const auto& a = rays_.above;
+    const double low =
+        std::max(below_[0] - y * b[0].slope, std::max(below_[1] - y * b[1].slope, below_[2] - y * b[2].slope));
+    const double high =
+        std::min(above_[0] - y * a[0].slope, std::min(above_[1] - y * a[1].slope, above_[2] - y * a[2].slope));
+    const auto pixels = static_cast<double>(rays_.grid.view.pixels[0]);
+    if (!(low < high) || high < 0 || low >= pixels) return {0, 0};
+    const std::size_t first = low < 0 ? 0 : static_cast<std::size_t>(static_cast<std::int32_t>(low)) + 1;
+    return {first,
+            high >= pixels ? rays_.grid.view.pixels[0] : static_cast<std::size_t>(static_cast<std::int32_t>(high)) + 1};
+  }
+
+ private:
+  double gap_of(const RayBound& bound, const RayCell& cell) const {
+    return cell.near[bound.leave] + cell.across[bound.leave] - cell.near[bound.enter] - rays_.least;
+  }
+  double bound_of(const RayBound& bound, const RayCell& cell) const {
+    return gap_of(bound, cell) * bound.per_gap + bound.offset;
+  }
+  const Rays& rays_;
+  Point3 below_{}, above_{};
+  std::vector<double> gaps_;
+};
 
 /// A cell's value, of a mean times its weight; and the weight.
 struct Paint {
@@ -174,22 +182,20 @@ void draw_row(double* sum, double* weights, std::size_t sum_from, const RayRow& 
 }
 
 template <Projection kind>
-void draw_ray_cell(Tile& tile, const Rays& rays, const RayCell& cell, RowRange columns, RowRange rows,
-                   const Paint& paint) {
+void draw_ray_cell(Tile& tile, const Rays& rays, const RayCell& cell, RowRange rows, const Paint& paint) {
   RayRow row{{}, cell.across, rays.step};
+  const ColumnsMet columns(rays, cell);
   for (std::size_t y = rows.first; y < rows.last; ++y) {
     const auto at = static_cast<double>(y);
-    RowRange wide = columns;
+    RowRange met = columns.in_row(at);
+    met = {std::max(met.first, tile.first[0]), std::min(met.last, tile.first[0] + tile.size[0])};
     for (std::size_t a = 0; a < 3; ++a) {
       row.near[a] = cell.near[a] - at * rays.rise[a];
-      if (rays.per_cell[a] != 0) continue;
-      row.near[a] = -far_away;
-      wide = columns_in(rays.grid, a, place_of_row(rays.grid, a, y), cell.lo[a], cell.hi[a], wide);
+      if (rays.per_cell[a] == 0 && met.first < met.last)
+        met = columns_in(rays.grid, a, place_of_row(rays.grid, a, y), cell.lo[a], cell.hi[a], met);
     }
-    if (wide.first >= wide.last) continue;
-    const RowRange met = columns_met(rays, row, wide);
-    const std::size_t start = (y - tile.first[1]) * tile.size[0];
     if (met.first >= met.last) continue;
+    const std::size_t start = (y - tile.first[1]) * tile.size[0];
     double* const weights = kind == Projection::mean ? tile.weight.data() + start : nullptr;
     draw_row<kind>(tile.sum.data() + start, weights, tile.first[0], row, met, paint);
   }
@@ -197,6 +203,7 @@ void draw_ray_cell(Tile& tile, const Rays& rays, const RayCell& cell, RowRange c
 
 /// By how many domains' lengths the mesh is moved, along each axis: each place in which it may show.
 std::vector<Point3> places_of_mesh(const Rays& rays) {
+  if (rays.whole) return {{0, 0, 0}};
   const SlicePlane& grid = rays.grid;
   std::array<std::vector<int>, 3> along;
   for (std::size_t a = 0; a < 3; ++a)
@@ -209,16 +216,23 @@ std::vector<Point3> places_of_mesh(const Rays& rays) {
 }
 
 Footprint footprint_of_batch(const CellCaster& caster, const Cells& cells) {
-  Footprint pixels{{std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max()}, {0, 0}};
+  std::array<double, 2> least{far_away, far_away}, most{-far_away, -far_away};
   for (const mesh::Coordinate& at : cells.positions) {
     const Point3 lo = caster.corner(at);
     if (!caster.shown(lo)) continue;
-    const RowRange x = caster.columns(lo), y = caster.rows(lo);
-    if (x.first >= x.last || y.first >= y.last) continue;
-    pixels.first = {std::min(pixels.first[0], x.first), std::min(pixels.first[1], y.first)};
-    pixels.last = {std::max(pixels.last[0], x.last), std::max(pixels.last[1], y.last)};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double middle = caster.shadow().middle(i, lo);
+      least[i] = std::min(least[i], middle);
+      most[i] = std::max(most[i], middle);
+    }
   }
-  return pixels.last[0] == 0 ? Footprint{} : pixels;
+  Footprint pixels;
+  if (least[0] > most[0]) return pixels;
+  for (std::size_t i = 0; i < 2; ++i) {
+    pixels.first[i] = caster.centres(i, least[i]).first;
+    pixels.last[i] = caster.centres(i, most[i]).last;
+  }
+  return pixels.first[0] < pixels.last[0] && pixels.first[1] < pixels.last[1] ? pixels : Footprint{};
 }
 
 std::vector<double> values_of_batch(const mesh::Field& field, const Cells& cells) {
@@ -236,13 +250,31 @@ void draw_batch(Tile& tile, const Rays& rays, const CellCaster& caster, const Ce
   for (std::size_t k = 0; k < cells.positions.size(); ++k) {
     const Point3 lo = caster.corner(cells.positions[k]);
     if (!caster.shown(lo)) continue;
-    const RowRange x = caster.columns(lo), y = caster.rows(lo);
+    const RowRange y = caster.centres(1, caster.shadow().middle(1, lo));
     const RowRange drawn{std::max(y.first, rows.first), std::min(y.last, rows.last)};
-    if (x.first >= x.last || drawn.first >= drawn.last) continue;
+    if (drawn.first >= drawn.last) continue;
     const double weight = weights.empty() ? 1.0 : weights[k];
     const double value = kind == Projection::mean ? values[k] * weight : values[k];
-    draw_ray_cell<kind>(tile, rays, caster.cell(lo), x, drawn, {value, weight});
+    draw_ray_cell<kind>(tile, rays, caster.cell(lo), drawn, {value, weight});
   }
+}
+
+/// Which pairs of axes bound the columns, and from which side.
+void set_bounds(Rays& rays) {
+  constexpr double no_bound = 1e12;  // columns away
+  rays.below.fill({0, 0, 0, 0, -no_bound});
+  rays.above.fill({0, 0, 0, 0, no_bound});
+  std::size_t below = 0, above = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) {
+      if (i == j || rays.per_cell[i] == 0 || rays.per_cell[j] == 0) continue;
+      // How much the gap closes from column to column, and from row to row.
+      const double closing = rays.step[i] - rays.step[j], falling = rays.rise[i] - rays.rise[j];
+      if (closing == 0)
+        rays.row_bounds.push_back({i, j, 0, falling, 0});
+      else
+        (closing > 0 ? rays.above[above++] : rays.below[below++]) = {i, j, 1 / closing, falling / closing, 0};
+    }
 }
 
 }  // namespace
@@ -261,6 +293,10 @@ Rays make_rays(const mesh::Header& header, const AnyView& view) {
     rays.rise[a] = rays.grid.rise[a] * rays.per_cell[a];
     rays.origin[a] = rays.grid.origin[a] * rays.per_cell[a] + 0.5 * (rays.step[a] + rays.rise[a]);
   }
+  for (std::size_t a = 0; a < 3; ++a)
+    rays.whole = rays.whole && rays.grid.clip_lo[a] == 0 && rays.grid.clip_hi[a] == rays.grid.cells[a];
+  rays.whole = rays.whole && !view.sphere;
+  set_bounds(rays);
   return rays;
 }
 

@@ -1,10 +1,20 @@
 #pragma once
+#include <array>
 #include <string>
+#include <vector>
 
 #include "octavo/analysis/project.hpp"
 #include "octavo/analysis/slice.hpp"
 
 namespace octavo::analysis {
+
+/// A bound on the columns of a row in which rays meet a cell: they leave it along one axis behind the place where they
+/// enter it along another. Of a cell with the ways `near` to its sides and `across` it, the bound in row y is
+/// (near[leave] + across[leave] - near[enter]) * per_gap + offset - y * slope.
+struct RayBound {
+  std::size_t leave = 0, enter = 0;
+  double per_gap = 0, slope = 0, offset = 0;
+};
 
 /// Rays through the centres of an image's pixels, along `towards`. A ray's chord through a cell is exact, but for
 /// rounding: the stretch between the sides at which it enters and leaves. A ray that runs in a side between two cells
@@ -15,6 +25,9 @@ struct Rays {
   mesh::Point3 step{}, rise{};  ///< way to a side, less from column to column, and from row to row
   mesh::Point3 origin{};        ///< of column 0 and row 0, to the domain's lower sides
   double least = 0;             ///< a shorter chord is a rounding error [code length]
+  std::array<RayBound, 3> below{}, above{};  ///< columns are greater than the first, smaller than the second
+  std::vector<RayBound> row_bounds;          ///< of these pairs columns do not matter: the gap must be positive
+  bool whole = true;                         ///< all of the domain shows, once
 };
 
 /// @pre the header is of 3-D data.

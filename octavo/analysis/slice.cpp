@@ -13,48 +13,66 @@ namespace {
 
 using mesh::Point3;
 
-/// The distance of places from the plane, and whether a cell can show. All in cells of level 0.
+/// Cells of one level, or blocks of them, beside the plane.
+struct BesidePlane {
+  double edge = 1;               ///< of a cell
+  Point3 edges{};                ///< of the cell, or block
+  double offset = 0, reach = 0;  ///< of the distance of the middle from that of the lower corner; half the extent
+};
+
+/// Whether cells can show. All lengths are in cells of level 0, distances are code lengths.
 class NearPlane {
  public:
-  explicit NearPlane(const SlicePlane& plane, const Point3& move) : plane_(plane), move_(move) {
+  NearPlane(const SlicePlane& plane, const Point3& move, const mesh::Octree& tree) : plane_(plane), move_(move) {
     for (std::size_t a = 0; a < 3; ++a) {
       slope_[a] = plane.view.axes.towards[a] * plane.size[a];
       depth_ += slope_[a] * plane.origin[a];
       margin_ += 1e-11 * std::abs(slope_[a]) * (std::abs(plane.clip_lo[a]) + std::abs(plane.clip_hi[a]) + 1);
     }
-  }
-  /// A box of cells: its lower corner in the moved mesh, and its edges.
-  bool operator()(const Point3& lo, const Point3& edges) const {
-    double distance = -depth_, reach = margin_;
-    for (std::size_t a = 0; a < static_cast<std::size_t>(plane_.dim); ++a) {
-      if (lo[a] > plane_.clip_hi[a] || lo[a] + edges[a] < plane_.clip_lo[a]) return false;
-      distance += slope_[a] * (lo[a] + 0.5 * edges[a]);
-      reach += 0.5 * std::abs(slope_[a]) * edges[a];
+    for (int level = 0; level < mesh::num_levels(tree); ++level) {
+      cells_.push_back(beside(std::ldexp(1.0, -level), {1, 1, 1}));
+      blocks_.push_back(beside(std::ldexp(1.0, -level), tree.block));
     }
-    return plane_.dim < 3 || std::abs(distance) <= reach;
   }
+  const BesidePlane& cells(int level) const { return cells_[static_cast<std::size_t>(level)]; }
+  const BesidePlane& blocks(int level) const { return blocks_[static_cast<std::size_t>(level)]; }
   const Point3& move() const { return move_; }
+  /// A cell or block by its lower corner in the moved mesh.
+  bool operator()(const BesidePlane& kind, const Point3& lo) const {
+    for (std::size_t a = 0; a < static_cast<std::size_t>(plane_.dim); ++a)
+      if (lo[a] > plane_.clip_hi[a] || lo[a] + kind.edges[a] < plane_.clip_lo[a]) return false;
+    if (plane_.dim < 3) return true;
+    const double distance = slope_[0] * lo[0] + slope_[1] * lo[1] + slope_[2] * lo[2] + kind.offset;
+    return std::abs(distance) <= kind.reach;
+  }
 
  private:
+  BesidePlane beside(double edge, const mesh::Index3& block) const {
+    BesidePlane kind{edge, {}, -depth_, margin_};
+    for (std::size_t a = 0; a < 3; ++a) {
+      kind.edges[a] = edge * static_cast<double>(block[a]);
+      kind.offset += 0.5 * slope_[a] * kind.edges[a];
+      kind.reach += 0.5 * std::abs(slope_[a]) * kind.edges[a];
+    }
+    return kind;
+  }
   const SlicePlane& plane_;
   Point3 move_, slope_{};
   double depth_ = 0, margin_ = 0;
+  std::vector<BesidePlane> cells_, blocks_;
 };
 
-/// Where a box of cells is in the picture, in pixels: the middle, and how far it reaches to either side.
+/// Where a cell is in the picture, in pixels: the middle, and how far it reaches to either side.
 struct Shadow {
   std::array<double, 2> middle{}, reach{};
 };
 Shadow shadow_of(const SlicePlane& plane, const CutCell& cell) {
-  const std::array<const Point3*, 2> directions{&plane.view.axes.right, &plane.view.axes.up};
   Shadow shadow;
   for (std::size_t i = 0; i < 2; ++i) {
-    const double pixel = (plane.view.hi[i] - plane.view.lo[i]) / static_cast<double>(plane.view.pixels[i]);
-    for (std::size_t a = 0; a < static_cast<std::size_t>(plane.dim); ++a) {
-      const double slope = (*directions[i])[a] * plane.size[a] / pixel;
-      shadow.middle[i] += slope * (cell.lo[a] + 0.5 * cell.edge - plane.origin[a]);
-      shadow.reach[i] += 0.5 * std::abs(slope) * cell.edge;
-    }
+    const Point3& slope = plane.pixels_per_cell[i];
+    shadow.middle[i] = slope[0] * cell.lo[0] + slope[1] * cell.lo[1] + slope[2] * cell.lo[2] +
+                       0.5 * cell.edge * plane.sum_of_slopes[i] - plane.pixel_of_origin[i];
+    shadow.reach[i] = 0.5 * cell.edge * plane.widest[i];
   }
   return shadow;
 }
@@ -63,9 +81,9 @@ Shadow shadow_of(const SlicePlane& plane, const CutCell& cell) {
 std::array<std::size_t, 2> pixels_of(double middle, double reach, std::size_t pixels) {
   constexpr double margin = 0.75;  // half a pixel, and rounding
   const auto most = static_cast<double>(pixels);
-  const auto first = static_cast<std::size_t>(std::clamp(std::floor(middle - reach - margin), 0.0, most));
-  return {first,
-          static_cast<std::size_t>(std::clamp(std::ceil(middle + reach + margin), static_cast<double>(first), most))};
+  const auto first = static_cast<std::size_t>(std::clamp(middle - reach - margin, 0.0, most));
+  const auto last = static_cast<std::size_t>(std::clamp(middle + reach + margin + 1, 0.0, most));
+  return {first, std::max(first, last)};
 }
 
 template <class Values>
@@ -80,17 +98,16 @@ void list_cut(Cut& cut, const mesh::Octree& tree, const mesh::Header& header, co
     return lo;
   };
   const auto block_near = [&](int level, const mesh::Coordinate& at) {
-    const double edge = std::ldexp(1.0, -level);
-    return near(corner(edge, at, {0, 0, 0}),
-                {edge * static_cast<double>(n[0]), edge * static_cast<double>(n[1]), edge * static_cast<double>(n[2])});
+    const BesidePlane& block = near.blocks(level);
+    return near(block, corner(block.edge, at, {0, 0, 0}));
   };
   descend(tree, header, max_level, block_near, [&](int level, const mesh::Coordinate& at, std::size_t value) {
-    const double edge = std::ldexp(1.0, -level);
+    const BesidePlane& beside = near.cells(level);
     for (std::int64_t z = 0; z < n[2]; ++z)
       for (std::int64_t y = 0; y < n[1]; ++y)
         for (std::int64_t x = 0; x < n[0]; ++x, ++value) {
-          const Point3 lo = corner(edge, at, {x, y, z});
-          if (near(lo, {edge, edge, edge})) cut.cells.push_back({lo, edge, static_cast<double>(values[value])});
+          const Point3 lo = corner(beside.edge, at, {x, y, z});
+          if (near(beside, lo)) cut.cells.push_back({lo, beside.edge, static_cast<double>(values[value])});
         }
   });
 }
@@ -181,17 +198,17 @@ RowRange columns_in(const SlicePlane& plane, std::size_t axis, double row, doubl
   const double step = plane.step[axis];
   if (step == 0) return row >= lo && row < hi ? columns : RowRange{columns.first, columns.first};
   const double start = plane.rise[axis] == 0 ? plane.origin[axis] : row;
-  const double from_lo = (lo - start) / step - 0.5, from_hi = (hi - start) / step - 0.5;
+  // A guess rounded up is the first column behind the side; comparisons correct it.
+  const double up = 0.5 - 1e-9, per_step = plane.columns_per_cell[axis];
+  const double from_lo = (lo - start) * per_step + up, from_hi = (hi - start) * per_step + up;
   if (step > 0) {
-    const std::size_t first = first_column(std::ceil(from_lo), columns.first, columns.last,
-                                           [&](std::size_t p) { return row + across[p] >= lo; });
-    return {first, first_column(std::ceil(from_hi), first, columns.last,
-                                [&](std::size_t p) { return row + across[p] >= hi; })};
+    const std::size_t first =
+        first_column(from_lo, columns.first, columns.last, [&](std::size_t p) { return row + across[p] >= lo; });
+    return {first, first_column(from_hi, first, columns.last, [&](std::size_t p) { return row + across[p] >= hi; })};
   }
-  const std::size_t first = first_column(std::ceil(from_hi), columns.first, columns.last,
-                                         [&](std::size_t p) { return row + across[p] < hi; });
-  return {first,
-          first_column(std::ceil(from_lo), first, columns.last, [&](std::size_t p) { return row + across[p] < lo; })};
+  const std::size_t first =
+      first_column(from_hi, columns.first, columns.last, [&](std::size_t p) { return row + across[p] < hi; });
+  return {first, first_column(from_lo, first, columns.last, [&](std::size_t p) { return row + across[p] < lo; })};
 }
 
 SlicePlane make_slice(const mesh::Header& header, const AnyView& view) {
@@ -209,6 +226,7 @@ SlicePlane make_slice(const mesh::Header& header, const AnyView& view) {
     plane.origin[a] = (corner - header.lo[a]) / plane.size[a];
     plane.step[a] = axes.right[a] * pixel[0] / plane.size[a];
     plane.rise[a] = axes.up[a] * pixel[1] / plane.size[a];
+    plane.columns_per_cell[a] = plane.step[a] == 0 ? 0 : 1 / plane.step[a];
     plane.clip_lo[a] = on_side_if_near((view.clip_lo[a] - header.lo[a]) / plane.size[a], plane.cells[a]);
     plane.clip_hi[a] = on_side_if_near((view.clip_hi[a] - header.lo[a]) / plane.size[a], plane.cells[a]);
     if (plane.step[a] == 0 && plane.rise[a] == 0) plane.origin[a] = on_side_if_near(plane.origin[a], plane.cells[a]);
@@ -218,6 +236,15 @@ SlicePlane make_slice(const mesh::Header& header, const AnyView& view) {
       plane.across[a].push_back(own ? on_side_if_near(plane.origin[a] + across, plane.cells[a]) : across);
     }
   }
+  const std::array<const Point3*, 2> directions{&axes.right, &axes.up};
+  for (std::size_t i = 0; i < 2; ++i)
+    for (std::size_t a = 0; a < static_cast<std::size_t>(plane.dim); ++a) {
+      const double slope = (*directions[i])[a] * plane.size[a] / pixel[i];
+      plane.pixels_per_cell[i][a] = slope;
+      plane.pixel_of_origin[i] += slope * plane.origin[a];
+      plane.sum_of_slopes[i] += slope;
+      plane.widest[i] += std::abs(slope);
+    }
   return plane;
 }
 
@@ -233,7 +260,7 @@ Cut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlan
   for (int k : moves[2])
     for (int j : moves[1])
       for (int i : moves[0]) {
-        const NearPlane near(plane, {i * plane.cells[0], j * plane.cells[1], k * plane.cells[2]});
+        const NearPlane near(plane, {i * plane.cells[0], j * plane.cells[1], k * plane.cells[2]}, tree);
         mesh::visit_values(values, [&](auto all) { list_cut(cut, tree, header, near, max_level, all); });
       }
   find_footprint(cut, plane);

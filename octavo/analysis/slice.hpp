@@ -19,8 +19,13 @@ struct SlicePlane {
   mesh::Point3 size{};   ///< of a cell of level 0 [code length]
   mesh::Point3 cells{};  ///< of level 0, of the domain
   std::array<bool, 3> periodic{};
-  mesh::Point3 origin{}, step{}, rise{};      ///< place of the window's corner; from column to column; from row to row
-  mesh::Point3 clip_lo{}, clip_hi{};          ///< all in cells of level 0 from the domain's lower corner
+  mesh::Point3 origin{}, step{}, rise{};  ///< place of the window's corner; from column to column; from row to row
+  mesh::Point3 clip_lo{}, clip_hi{};      ///< all in cells of level 0 from the domain's lower corner
+  mesh::Point3 columns_per_cell{};        ///< 1 / step; 0 where the step is 0
+  /// Where a place is in the picture, in pixels: the sum over the axes of slope * place, less the origin's. And the
+  /// sums of the slopes, and of their sizes: of a cell of level 0.
+  std::array<mesh::Point3, 2> pixels_per_cell{};
+  std::array<double, 2> pixel_of_origin{}, sum_of_slopes{}, widest{};
   std::array<std::vector<double>, 3> across;  ///< share of a column in its place
 };
 
