@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <span>
 #include <vector>
 
 #include "octavo/base/error.hpp"

@@ -6,10 +6,12 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/translate.hpp"
+#include "octavo/store/read/verify.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/verify_triangles.hpp"
 
@@ -24,6 +26,23 @@ struct PartCount {
   std::map<std::string, step::Identities> identities;  ///< by species
   std::string damage, where;
 };
+
+template <class Way>
+void both(Way& way, PartCount& count) {
+  using base::both;
+  both(way, count.cells);
+  both(way, count.leaves);
+  both(way, count.particles);
+  std::vector<std::string> names;
+  for (const auto& [species, who] : count.identities) names.push_back(species);
+  both(way, names);
+  for (const std::string& species : names) {
+    both(way, count.identities[species].id);
+    both(way, count.identities[species].cpu);
+  }
+  both(way, count.damage);
+  both(way, count.where);
+}
 
 PartCount count_part(const mesh::Dataset& dataset, int part) {
   PartCount count;
@@ -83,28 +102,49 @@ void compare_levels(store::Report& report, const mesh::Dataset& dataset, const P
   }
 }
 
-store::Report verify_native(const mesh::Dataset& dataset, int threads, const base::Progress& progress) {
+void add(PartCount& total, PartCount part) {
+  add(total.cells, part.cells);
+  add(total.leaves, part.leaves);
+  total.particles += part.particles;
+  for (const auto& [species, who] : part.identities) {
+    step::Identities& all = total.identities[species];
+    all.id.insert(all.id.end(), who.id.begin(), who.id.end());
+    all.cpu.insert(all.cpu.end(), who.cpu.begin(), who.cpu.end());
+  }
+}
+
+/// The counts of this rank's parts: first the sum of those that are sound, then those that are damaged.
+std::vector<PartCount> count_own(const mesh::Dataset& dataset, int threads, const base::Progress& progress,
+                                 const base::Ranks& ranks) {
+  const auto [first, last] = base::share(dataset.num_parts, ranks.rank, ranks.size);
+  std::vector<PartCount> counts(1);
+  base::ordered_for(
+      static_cast<std::size_t>(last - first), threads_within_memory(dataset, threads),
+      [&, begin = first](std::size_t i) { return count_part(dataset, static_cast<int>(begin) + static_cast<int>(i)); },
+      [&, parts = last - first](std::size_t i, PartCount count) {
+        if (count.damage.empty())
+          add(counts[0], std::move(count));
+        else
+          counts.push_back(std::move(count));
+        if (progress && !progress(static_cast<std::int64_t>(i + 1), parts))
+          throw base::Error(base::Kind::interrupted, "interrupted");
+      });
+  return counts;
+}
+
+store::Report verify_native(const mesh::Dataset& dataset, int threads, const base::Progress& progress,
+                            const base::Ranks& ranks) {
   store::Report report;
   report.steps = 1;
   report.bytes = static_cast<std::uint64_t>(dataset.bytes);
+  report.streams = static_cast<std::uint64_t>(dataset.num_parts);
+  std::vector<PartCount> counts;
+  base::agree(ranks, [&] { counts = count_own(dataset, threads, progress, ranks); });
   PartCount total;
-  base::ordered_for(
-      static_cast<std::size_t>(dataset.num_parts), threads_within_memory(dataset, threads),
-      [&](std::size_t i) { return count_part(dataset, static_cast<int>(i)); },
-      [&](std::size_t i, PartCount count) {
-        if (!count.damage.empty()) report.findings.push_back({count.where, count.damage});
-        add(total.cells, count.cells);
-        add(total.leaves, count.leaves);
-        total.particles += count.particles;
-        for (const auto& [species, who] : count.identities) {
-          step::Identities& all = total.identities[species];
-          all.id.insert(all.id.end(), who.id.begin(), who.id.end());
-          all.cpu.insert(all.cpu.end(), who.cpu.begin(), who.cpu.end());
-        }
-        ++report.streams;
-        if (progress && !progress(static_cast<std::int64_t>(i + 1), dataset.num_parts))
-          throw base::Error(base::Kind::interrupted, "interrupted");
-      });
+  for (PartCount& count : base::gather(ranks, counts)) {
+    if (!count.damage.empty()) report.findings.push_back({count.where, count.damage});
+    add(total, std::move(count));
+  }
   if (!report.findings.empty()) return report;  // counts of damaged parts would only repeat it
   compare_levels(report, dataset, total);
   std::int64_t promised = 0;
@@ -118,10 +158,14 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
 
 }  // namespace
 
-store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress) {
-  if (store::recognise(path)) return store::verify(path, base::thread_count(threads), progress);
+store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress,
+                     const base::Ranks& ranks) {
+  if (ranks.size > 1 && threads == 0) threads = 1;
+  if (store::recognise(path)) return store::verify_shared(path, base::thread_count(threads), progress, ranks);
   if (formats::format_of(path).list_steps != nullptr) return verify_series(path, progress);
-  return verify_native(step::open(path), threads, progress);
+  mesh::Dataset dataset;
+  base::agree(ranks, [&] { dataset = step::open(path); });
+  return verify_native(dataset, threads, progress, ranks);
 }
 
 store::Report verify_quick(const std::filesystem::path& path) {

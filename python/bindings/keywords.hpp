@@ -11,6 +11,14 @@
 /// Python's keyword arguments as the options of a job.
 namespace octavo::bindings {
 
+/// An attempt as text: 32 digits.
+inline std::string hex_of(const store::Attempt& attempt) {
+  std::string text;
+  for (const std::byte byte : attempt)
+    for (const int shift : {4, 0}) text += "0123456789abcdef"[std::to_integer<unsigned>(byte) >> shift & 15];
+  return text;
+}
+
 /// None means one process.
 base::Ranks ranks_from(const nb::object& ranks);
 

@@ -54,15 +54,17 @@ nb::list steps(const Path& path) {
     row["parts"] = info.parts;
     row["writer"] = info.writer;
     row["unknown"] = info.unknown;
+    row["attempt"] = hex_of(info.attempt);
     rows.append(row);
   }
   return rows;
 }
 
-nb::dict verify(const Path& path, int threads, nb::object progress, bool quick) {
+nb::dict verify(const Path& path, int threads, nb::object progress, bool quick, const nb::object& shared_by) {
   const base::Progress callback = progress_from(std::move(progress));
+  const base::Ranks ranks = ranks_from(shared_by);
   const store::Report report =
-      without_gil([&] { return quick ? verbs::verify_quick(path) : verbs::verify(path, threads, callback); });
+      without_gil([&] { return quick ? verbs::verify_quick(path) : verbs::verify(path, threads, callback, ranks); });
   nb::list findings;
   for (const store::Finding& finding : report.findings) {
     nb::dict row;
@@ -316,7 +318,7 @@ void bind_verbs(nb::module_& m) {
       nb::arg("dataset"), nb::arg("part"), "The Dataset of a part alone.");
   m.def("steps", &steps, nb::arg("path"));
   m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-        nb::arg("quick") = false);
+        nb::arg("quick") = false, nb::arg("ranks") = nb::none());
   bind_convert(m);
   m.def(
       "repack", &repack, nb::arg("path"), nb::arg("out"), nb::arg("options"),

@@ -55,8 +55,8 @@ def restart(
     energies by density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box` cells
     long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
-    Further keywords and `options` are the Writer's: of those it uses staging_directory (steps that are on local disks
-    only are drained first), ranks_per_node and remember_failed_restarts; variables override them.
+    Further keywords and `options` are the Writer's: of those it uses staging_directory (a step that lies on the disks of
+    the nodes is read there, or drained first), ranks_per_node and remember_failed_restarts; variables override them.
 
     `path` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Shares are equal then.
 

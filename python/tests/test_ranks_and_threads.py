@@ -171,3 +171,47 @@ def test_an_error_on_one_rank_is_the_error_of_all(run, sample, tmp_path):
     assert done.returncode == 3
     assert done.stderr.count("error:") == 1 and "hydro_00007.out00006" in done.stderr
     assert not (tmp_path / "o").exists()
+
+
+VERIFY = """
+import sys
+from octavo import _core
+from octavo.ranks import world
+ranks = world()
+def read():
+    return int(next(line for line in open("/proc/self/io") if line.startswith("rchar")).split()[1])
+before = read()
+_core.verify(sys.argv[1], 1, None, False, ranks)
+print("read", read() - before)
+"""
+
+
+@needs_mpi
+def test_verify_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
+    path = tmp_path / "run.octavo"
+    shutil.copytree(reference[0], path)
+
+    def outputs(of, ranks=0):
+        done = run("verify", of, "--json", check=False, ranks=ranks)
+        return done.returncode, done.stdout
+
+    for of in (path, sample):
+        assert outputs(of, 3) == outputs(of)
+        assert outputs(of)[0] == 0
+    # Two damaged parts, which different ranks find.
+    files = sorted(path.rglob("data.*"))
+    for at in (files[0].stat().st_size // 4, files[0].stat().st_size * 3 // 4):
+        content = bytearray(files[0].read_bytes())
+        content[at] ^= 1
+        files[0].write_bytes(content)
+    assert outputs(path, 3) == outputs(path)
+    assert outputs(path)[0] == 1
+
+    def bytes_read(ranks):
+        words = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+        done = subprocess.run([*words, sys.executable, "-c", VERIFY, str(reference[0])], capture_output=True, text=True)
+        return [int(count) for count in re.findall(r"read (\d+)", done.stdout)]
+
+    alone, shared = bytes_read(1)[0], bytes_read(2)
+    assert len(shared) == 2
+    assert max(shared) < 0.75 * alone

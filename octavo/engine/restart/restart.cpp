@@ -1,9 +1,11 @@
 #include "octavo/engine/restart/restart.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
+#include "octavo/engine/restart/nearest.hpp"
 #include "octavo/engine/restart/reshape.hpp"
 #include "octavo/engine/restart/shares.hpp"
 #include "octavo/engine/restart/triangle_restart.hpp"
@@ -11,6 +13,7 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/patches/octree_to_patches.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/ranks/halves.hpp"
 #include "octavo/step/regrid.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/read/scan.hpp"
@@ -208,20 +211,41 @@ Candidates find(MPI_Comm comm, const std::filesystem::path& store, const Restart
   return found;
 }
 
-// Collective.
+// A part's bytes of one name.
+struct OwnBytes {
+  int part = 0;
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+
+template <class Way>
+void both(Way& way, OwnBytes& own) {
+  using base::both;
+  both(way, own.part);
+  both(way, own.name);
+  both(way, own.bytes);
+}
+
+// Collective. Each rank reads its own bytes, or those of the parts that are dealt to it, which all ranks then get.
 void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
   const int own = own_part(comm, step);
-  if (own < 0) know_all(comm, step);
+  const Deal mine = own >= 0 ? Deal{own, own + 1} : deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
+  std::vector<OwnBytes> all;
   ranks::agree(comm, [&] {
-    for (int part = 0; part < num_parts(step); ++part) {
-      if (own >= 0 && part != own) continue;
-      mesh::Request request;
-      request.fields = std::vector<std::string>{};
-      request.opaque = true;
+    mesh::Request request;
+    request.fields = std::vector<std::string>{};
+    request.opaque = true;
+    for (int part = mine.first; part < mine.last; ++part) {
       mesh::Part read = step.dataset.read(part, request);
-      if (!read.opaque.empty()) out.opaque.emplace(read.index, std::move(read.opaque));
+      for (auto& [name, bytes] : read.opaque) all.push_back({read.index, name, std::move(bytes)});
     }
   });
+  if (own < 0 && ranks::lowest_where(comm, !all.empty()) < ranks::size_of(comm))
+    all = ranks::merged(comm, std::move(all), [](auto lower, auto upper) {
+      std::move(upper.begin(), upper.end(), std::back_inserter(lower));
+      return lower;
+    });
+  for (OwnBytes& one : all) out.opaque[one.part].emplace(std::move(one.name), std::move(one.bytes));
 }
 
 // Collective. Reads this rank's share of a step according to the options.
@@ -248,9 +272,34 @@ Restart start_from_output(MPI_Comm comm, const std::filesystem::path& path, cons
   return out;
 }
 
+bool is_damage(const Error& error) { return error.kind() == Kind::corrupt || error.kind() == Kind::unreadable; }
+
+// Collective. Starts from the disks of the nodes. Returns nothing if the step has to go through the store; `notes` say
+// so if that is because of damage.
+std::optional<Restart> start_from_nodes(MPI_Comm comm, const LocalTier& tier, const std::filesystem::path& store,
+                                        const RestartOptions& options, std::vector<std::string>& notes) {
+  if (!options.keep_parts || options.block || options.refine != 0) return {};
+  std::optional<StepParts> step;
+  try {
+    step = nearest_step(comm, tier, store, options);
+    if (!step) return {};
+    std::vector<std::string> remembered;
+    if (options.remember_failed) remembered = remember(comm, *step, store);
+    Restart out = start_from(comm, store, *step, options);
+    out.from_local_disks = true;
+    out.notes.insert(out.notes.begin(), remembered.begin(), remembered.end());
+    return out;
+  } catch (const Error& error) {
+    if (step && ranks::rank_in(comm) == 0) acquit(*step, store);
+    if (!is_damage(error)) throw;
+    notes.push_back(std::string("passed over on the local disks: ") + error.what());
+  }
+  return {};
+}
+
 // A step that the index and the mark vouch for is lost if its footers cannot be read. Known on rank 0.
 std::string why_not(const StepParts& step) {
-  const bool unread = step.stored && !step.stored->first_file.empty();
+  const bool unread = step.stored && step.stored->files.unread;
   return unread ? "lost: " + name_of(step.found) + " was durable: " : "passed over: ";
 }
 
@@ -280,8 +329,12 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
   ranks::agree(comm, [&] { check_options(options); });
   if (is_output(comm, store)) return start_from_output(comm, store, options);
   std::vector<std::string> rescued;
-  if (!options.staging_directory.empty())
-    rescued = rescue(comm, local_tier(comm, options.staging_directory, store, options.ranks_per_node), store).notes;
+  if (!options.staging_directory.empty()) {
+    const LocalTier tier = local_tier(comm, options.staging_directory, store, options.ranks_per_node);
+    if (auto nearest = start_from_nodes(comm, tier, store, options, rescued)) return nearest;
+    const std::vector<std::string> notes = rescue(comm, tier, store).notes;
+    rescued.insert(rescued.begin(), notes.begin(), notes.end());
+  }
   Candidates found = find(comm, store, options);
   found.notes.insert(found.notes.begin(), rescued.begin(), rescued.end());
   for (int c = 0; c < found.count; ++c) {
@@ -297,10 +350,9 @@ std::optional<Restart> restart(MPI_Comm comm, const std::filesystem::path& store
     } catch (const Error& error) {
       // All ranks throw the same. Only damage is a reason to try an older step: an impossible request or lack of memory
       // would fail for every step.
-      const bool damage = error.kind() == Kind::corrupt || error.kind() == Kind::unreadable;
       const bool is_sound = error.kind() == Kind::usage || error.kind() == Kind::unsupported;
       if (is_sound && ranks::rank_in(comm) == 0) acquit(mine, store);
-      if (options.step || !damage) throw;
+      if (options.step || !is_damage(error)) throw;
       for (std::string& note : share_notes(comm, {why_not(mine) + error.what()}))
         found.notes.push_back(std::move(note));
     }

@@ -50,9 +50,8 @@ struct RestartOptions {
   bool opaque = false;  ///< also fill Restart::opaque
   bool keep_parts =
       true;  ///< if there are as many ranks as parts, each rank gets the part of its number as it was written
-  std::filesystem::path
-      staging_directory{};  ///< the earlier run's; steps that are only on local disks are drained first
-  int ranks_per_node = 0;   ///< the earlier run's
+  std::filesystem::path staging_directory{};  ///< the earlier run's, for steps that are only on local disks
+  int ranks_per_node = 0;                     ///< the earlier run's
   /// Remember this restart in the store until the run has written a step. Pass over steps from which an earlier restart
   /// is still remembered, unless `step` names one. See failed_restarts.hpp.
   bool remember_failed = false;
@@ -92,7 +91,8 @@ struct Restart {
   std::map<int, std::map<std::string, std::vector<std::byte>>> opaque{};
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
   bool by_points = false;                      ///< triangles: options.points chose the points
-  std::vector<std::string> notes{};            ///< for the user: damage, steps passed over; the same on all ranks
+  bool from_local_disks = false;     ///< each rank has read its part from the disk of its node, and none from the store
+  std::vector<std::string> notes{};  ///< for the user: damage, steps passed over; the same on all ranks
 };
 
 /// Collective. Whether rank 0 finds an output of a code at the path, and no store.
@@ -101,6 +101,11 @@ bool is_output(MPI_Comm comm, const std::filesystem::path& path);
 /// Collective. Gives every rank its share of a step, cells and values bit for bit, however many ranks and files wrote
 /// it. Rank 0 looks for steps and all ranks take the same. If any rank finds it damaged, all take the next older one
 /// and say so in `notes`, unless `options.step` asked for that step.
+///
+/// With a staging directory the nearest complete level is taken. If the newest step lies complete on the local disks
+/// and each node has the parts of its ranks (as many ranks as wrote it, on the same nodes), each rank reads its part
+/// there. Otherwise, or if such a copy is damaged, the step first goes to the store: from the local disks, or from what
+/// their groups make again.
 ///
 /// `store` may also be an output of a code: a FLASH checkpoint, an AMReX or RAMSES directory. Every rank opens it and
 /// gets an equal share along the curve. `keep_parts`, `flow`, `staging_directory` and `remember_failed` only apply to

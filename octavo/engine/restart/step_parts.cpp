@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <stdexcept>
 
 #include "octavo/base/equal_shares.hpp"
@@ -10,8 +11,10 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/deliver.hpp"
+#include "octavo/ranks/halves.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/translate.hpp"
+#include "octavo/store/read/described.hpp"
 
 namespace octavo::engine {
 
@@ -27,33 +30,37 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// A step as all ranks are told of it.
+// A step as rank 0 tells all ranks of it.
 struct Told {
-  std::string store;
+  std::string store, first_file;
   store::Flow flow{};
   std::int64_t step = 0;
   store::Attempt attempt{};
   std::uint64_t order = 0;
-  int parts = 0;
-  bool triangles = false;
-  std::vector<std::byte> footer, table;  // of a segment
-  store::Extent at{};                    // of the footer
+  int segments = 0;
+  bool elsewhere = false;  // rank 0 has a list of files
 };
 
 template <class Way>
 void both(Way& way, Told& told) {
   using base::both;
-  both(way, told.store, told.flow, told.step, told.attempt, told.order, told.parts, told.triangles, told.footer,
-       told.table, told.at);
+  both(way, told.store, told.first_file, told.flow, told.step, told.attempt, told.order, told.segments, told.elsewhere);
 }
 
-void add(StoredStep& step, const std::string& file, const store::Committed& commit) {
-  step.triangles = step.triangles || commit.footer.mesh == store::triangle_mesh;
-  // A segment without parts does not describe the fields; it stands for the step only if there is no other.
-  if (!step.all.empty() && step.parts == 0 && commit.footer.parts > 0) step.all.clear();
-  if (step.all.empty() || commit.footer.parts > 0)
-    step.all.push_back({file, step.parts, commit.footer.parts, commit.at});
-  step.parts += commit.footer.parts;
+// A segment's footer and table, without their parts.
+struct ToldHead {
+  std::vector<std::byte> footer, table;
+  store::Extent at{};  // of the footer
+};
+
+template <class Way>
+void both(Way& way, ToldHead& told) {
+  using base::both;
+  both(way, told.footer, told.table, told.at);
+}
+
+std::string file_of_segment(const std::string& first, int segment) {
+  return (fs::path(first).parent_path() / store::subfile_name(segment)).generic_string();
 }
 
 StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
@@ -64,20 +71,16 @@ StepParts parts_of(const store::Scan& scan, const store::StepFound& found) {
   const auto file_of = [&](const store::SegmentPlace& place) {
     return scan.subfiles[place.subfile].path.lexically_relative(scan.store).generic_string();
   };
-  if (found.totals) {
-    step.first_file = file_of(found.segments[0]);
-    step.segments = store::committed(scan, found.segments[0]).footer.segments;
-  } else {
-    for (const store::SegmentPlace& place : found.segments) add(step, file_of(place), store::committed(scan, place));
-  }
+  StepFiles& files = step.files;
+  files.first = file_of(found.segments[0]);
+  files.segments = store::committed(scan, found.segments[0]).footer.segments;
+  files.unread = found.totals.has_value();
+  bool elsewhere = false;
+  for (int segment = 1; segment < static_cast<int>(found.segments.size()) && !elsewhere; ++segment)
+    elsewhere = file_of(found.segments[static_cast<std::size_t>(segment)]) != file_of_segment(files.first, segment);
+  if (elsewhere)
+    for (const store::SegmentPlace& place : found.segments) files.each.push_back(file_of(place));
   return {step.found, {}, {}, std::make_shared<StoredStep>(std::move(step))};
-}
-
-const store::OpenedSegment& segment_of(StoredStep& step, const SegmentRef& segment) {
-  const std::lock_guard lock(*step.reading);
-  const auto known = step.read.find(segment.first);
-  if (known != step.read.end()) return known->second;
-  return step.read.emplace(segment.first, store::open_segment(step.store / segment.file, segment.footer)).first->second;
 }
 
 const SegmentRef& ref_of(const StoredStep& step, int part) {
@@ -87,32 +90,35 @@ const SegmentRef& ref_of(const StoredStep& step, int part) {
   return std::prev(after)->second;
 }
 
-// The segments that have some of the parts [first, last), of all.
-std::vector<SegmentRef> segments_with(const std::vector<SegmentRef>& all, int first, int last) {
-  std::vector<SegmentRef> some;
-  auto segment = std::upper_bound(all.begin(), all.end(), first,
-                                  [](int part, const SegmentRef& s) { return part < s.first + s.parts; });
-  for (; segment != all.end() && segment->first < last; ++segment) some.push_back(*segment);
-  return some;
+// The rows of other ranks' parts are dropped: a file has those of a whole node.
+const auto& opened_part(StoredStep& step, int part) {
+  const std::lock_guard lock(*step.reading);
+  if (const auto known = step.opened.find(part); known != step.opened.end()) return known->second;
+  const SegmentRef& segment = ref_of(step, part);
+  auto opened = std::make_shared<store::OpenedSegment>(store::open_segment(step.store / segment.file, segment.footer));
+  std::vector<int> parts;
+  std::vector<std::size_t> rows;
+  for (int p = segment.first; p < segment.first + segment.parts; ++p)
+    if (p == part || step.wanted.contains(p)) {
+      parts.push_back(p);
+      rows.push_back(static_cast<std::size_t>(p - segment.first));
+    }
+  opened->table = store::with_rows(opened->table, rows);
+  for (std::size_t row = 0; row < parts.size(); ++row) step.opened.try_emplace(parts[row], opened, row);
+  return step.opened.at(part);
 }
 
 void learn(StoredStep& step, std::vector<SegmentRef> segments) {
   for (SegmentRef& segment : segments) step.known.emplace(segment.first, std::move(segment));
 }
 
-Told describe(StoredStep& step) {
-  const store::OpenedSegment& telling = segment_of(step, step.all.front());
-  return {step.store.string(), step.found.flow, step.found.step,          step.found.attempt,      step.found.order,
-          step.parts,          step.triangles,  to_bytes(telling.footer), to_bytes(telling.table), telling.at};
-}
-
 PartEntry entry_of(StoredStep& step, int part) {
-  const SegmentRef& segment = ref_of(step, part);
-  const store::OpenedSegment& opened = segment_of(step, segment);
-  const auto row = static_cast<std::size_t>(part - segment.first);
+  const auto& [segment, row] = opened_part(step, part);
+  const store::OpenedSegment& opened = *segment;
   const mesh::Header& header = opened.table.header;
-  if (header.fields != step.header.fields || header.dim != step.header.dim || header.roots != step.header.roots ||
-      header.block != step.header.block)
+  const mesh::Header& expected = step.head.header;
+  if (header.fields != expected.fields || header.dim != expected.dim || header.roots != expected.roots ||
+      header.block != expected.block)
     throw Error(Kind::corrupt, "segments disagree on the step's header or fields").at(opened.path.string());
   return {&opened, row};
 }
@@ -135,28 +141,10 @@ mesh::Dataset dataset_of(const std::shared_ptr<StoredStep>& step) {
   mesh::Dataset dataset;
   dataset.format = "octavo";
   dataset.path = step->store.string();
-  dataset.header = step->header;
+  dataset.header = step->head.header;
   dataset.num_parts = step->parts;
   dataset.read = [step](int part, const mesh::Request& request) { return read_stored(*step, part, request, {}); };
   return dataset;
-}
-
-StepParts understand(const Told& told) {
-  StoredStep step;
-  step.store = told.store;
-  step.found.flow = told.flow;
-  step.found.step = told.step;
-  step.found.attempt = told.attempt;
-  step.found.order = told.order;
-  step.found.complete = true;
-  step.parts = told.parts;
-  step.triangles = told.triangles;
-  store::Table known = store::parse_table(told.table, store::parse_footer(told.footer, told.at));
-  step.header = std::move(known.header);
-  StepParts out{
-      step.found, {}, {known.widths.begin(), known.widths.end()}, std::make_shared<StoredStep>(std::move(step))};
-  out.dataset = dataset_of(out.stored);
-  return out;
 }
 
 // Whether the store was created but is still empty.
@@ -172,7 +160,7 @@ bool is_empty_store(const fs::path& path) {
 std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || is_empty_store(path)) return {};
-  const store::Scan scan = store::scan_store(path, store::Trust::index);
+  const store::Scan scan = store::scan_store(path, store::Trust::mark);
   for (const store::Finding& finding : scan.damage) notes.push_back(store::note_of(finding));
   notes.insert(notes.end(), scan.notes.begin(), scan.notes.end());
   std::vector<StepParts> steps;
@@ -188,60 +176,144 @@ Deal deal(int parts, int ranks, int rank) {
   return {static_cast<int>(first), static_cast<int>(last)};
 }
 
-void read_footers(StepParts& step) {
-  StoredStep& stored = *step.stored;
-  if (stored.first_file.empty()) return;
-  const fs::path directory = fs::path(stored.first_file).parent_path();
-  for (int segment = 0; segment < stored.segments; ++segment) {
-    const fs::path file = directory / store::subfile_name(segment);
-    const store::Committed commit = store::find_commit(stored.store / file, {stored.found.step, stored.found.attempt});
-    if (commit.footer.segment != segment || commit.footer.segments != stored.segments)
-      throw Error(Kind::corrupt, "expected segment " + std::to_string(segment) + " of " +
-                                     std::to_string(stored.segments) + " of the step, found segment " +
-                                     std::to_string(commit.footer.segment) + " of " +
-                                     std::to_string(commit.footer.segments))
-          .at((stored.store / file).string());
-    add(stored, file.generic_string(), commit);
+namespace {
+
+Told tell_step(MPI_Comm comm, const StepParts& found) {
+  Told told;
+  if (ranks::rank_in(comm) == 0) {
+    const StoredStep& step = *found.stored;
+    told = {step.store.string(), step.files.first, step.found.flow,     step.found.step,
+            step.found.attempt,  step.found.order, step.files.segments, !step.files.each.empty()};
   }
-  stored.first_file.clear();
+  return base::unpacked<Told>(ranks::from_first(comm, base::packed(told)));
 }
 
-StepParts share_step(MPI_Comm comm, StepParts step) {
-  const int ranks = ranks::size_of(comm);
-  const bool tells = ranks::rank_in(comm) == 0;
-  std::string text;
+// Collective. The files of the segments whose footers this rank reads, by segment.
+std::vector<std::string> files_to_read(MPI_Comm comm, const StepParts& found, const Told& told) {
+  const int ranks = ranks::size_of(comm), rank = ranks::rank_in(comm);
+  std::vector<std::string> files;
+  if (!told.elsewhere) {
+    const auto [first, last] = base::share(told.segments, rank, ranks);
+    for (std::int64_t segment = first; segment < last; ++segment)
+      files.push_back(file_of_segment(told.first_file, static_cast<int>(segment)));
+    return files;
+  }
   std::vector<ranks::Parcel> parcels;
+  if (rank == 0)
+    for (std::size_t segment = 0; segment < found.stored->files.each.size(); ++segment)
+      parcels.push_back({static_cast<int>(base::owner(static_cast<std::int64_t>(segment), told.segments, ranks)),
+                         found.stored->files.each[segment], 0});
+  for (ranks::Parcel& parcel : ranks::deliver(comm, std::move(parcels))) files.push_back(std::move(parcel.bytes));
+  return files;
+}
+
+SegmentRef read_footer_of(StoredStep& step, const std::string& file, int segment, int segments) {
+  const store::Committed commit = store::find_commit(step.store / file, {step.found.step, step.found.attempt});
+  if (commit.footer.segment != segment || commit.footer.segments != segments)
+    throw Error(Kind::corrupt, "expected segment " + std::to_string(segment) + " of " + std::to_string(segments) +
+                                   " of the step, found segment " + std::to_string(commit.footer.segment) + " of " +
+                                   std::to_string(commit.footer.segments))
+        .at((step.store / file).string());
+  step.triangles = step.triangles || commit.footer.mesh == store::triangle_mesh;
+  return {file, 0, commit.footer.parts, commit.at};
+}
+
+// Collective. Numbers the parts of the step, one segment after another.
+void number_parts(MPI_Comm comm, StoredStep& step, std::vector<SegmentRef>& mine) {
+  std::int64_t own = 0, before = 0, all = 0;
+  for (const SegmentRef& segment : mine) own += segment.parts;
+  MPI_Exscan(&own, &before, 1, MPI_INT64_T, MPI_SUM, comm);
+  if (ranks::rank_in(comm) == 0) before = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_INT64_T, MPI_SUM, comm);
   ranks::agree(comm, [&] {
-    if (!tells) return;
-    read_footers(step);
-    text = base::packed(describe(*step.stored));
-    for (const SegmentRef& segment : step.stored->all) {
-      if (segment.parts == 0) continue;
-      const auto reader = [&](int part) { return static_cast<int>(base::owner(part, step.stored->parts, ranks)); };
-      const int first = reader(segment.first), last = reader(segment.first + segment.parts - 1);
-      parcels.push_back({first, base::packed(segment), last - first});
-    }
+    if (all > std::numeric_limits<int>::max())
+      throw Error(Kind::unsupported, "a step of " + std::to_string(all) + " parts");
   });
-  text = ranks::from_first(comm, std::move(text));
-  StepParts shared;
-  ranks::agree(comm, [&] { shared = understand(base::unpacked<Told>(text)); });
+  step.parts = static_cast<int>(all);
+  for (SegmentRef& segment : mine) {
+    segment.first = static_cast<int>(before);
+    before += segment.parts;
+  }
+}
+
+// Collective. The first segment that has parts describes the step. If none has, the first one does.
+void learn_head(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& mine) {
+  const auto telling = std::find_if(mine.begin(), mine.end(),
+                                    [&](const SegmentRef& segment) { return segment.parts > 0 || step.parts == 0; });
+  const int teller = ranks::lowest_where(comm, telling != mine.end());
+  ToldHead told;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != teller) return;
+    const store::OpenedSegment segment = store::open_segment(step.store / telling->file, telling->footer);
+    store::Footer footer = segment.footer;
+    footer.parts = 0;
+    told = {to_bytes(footer), to_bytes(store::with_rows(segment.table, {})), segment.at};
+  });
+  told = base::unpacked<ToldHead>(ranks::from_rank(comm, teller, base::packed(told)));
+  ranks::agree(comm, [&] { step.head = store::parse_table(told.table, store::parse_footer(told.footer, told.at)); });
+}
+
+// Collective. Tells the ranks to which the parts of this rank's segments are dealt.
+void tell_readers(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& mine) {
+  const int ranks = ranks::size_of(comm);
+  const auto reader = [&](int part) { return static_cast<int>(base::owner(part, step.parts, ranks)); };
+  std::vector<ranks::Parcel> parcels;
+  for (const SegmentRef& segment : mine) {
+    if (segment.parts == 0) continue;
+    const int first = reader(segment.first), last = reader(segment.first + segment.parts - 1);
+    parcels.push_back({first, base::packed(segment), last - first});
+  }
   const auto told = ranks::deliver(comm, std::move(parcels));
   ranks::agree(comm, [&] {
-    for (const ranks::Parcel& parcel : told) learn(*shared.stored, {base::unpacked<SegmentRef>(parcel.bytes)});
+    for (const ranks::Parcel& parcel : told) learn(step, {base::unpacked<SegmentRef>(parcel.bytes)});
   });
-  if (tells) shared.stored->all = std::move(step.stored->all);
-  return shared;
+  const Deal own = deal(step.parts, ranks, ranks::rank_in(comm));
+  for (int part = own.first; part < own.last; ++part) step.wanted.insert(part);
+}
+
+}  // namespace
+
+StepParts opened_step(StoredStep step) {
+  const std::vector<std::size_t> widths(step.head.widths.begin(), step.head.widths.end());
+  StepParts out{step.found, {}, widths, std::make_shared<StoredStep>(std::move(step))};
+  out.dataset = dataset_of(out.stored);
+  return out;
+}
+
+StepParts share_step(MPI_Comm comm, const StepParts& found) {
+  const Told told = tell_step(comm, found);
+  StoredStep step;
+  step.store = told.store;
+  step.found.flow = told.flow;
+  step.found.step = told.step;
+  step.found.attempt = told.attempt;
+  step.found.order = told.order;
+  step.found.complete = true;
+  const std::vector<std::string> files = files_to_read(comm, found, told);
+  std::vector<SegmentRef> mine;
+  ranks::agree(comm, [&] {
+    auto segment = static_cast<int>(base::share_begin(told.segments, ranks::size_of(comm), ranks::rank_in(comm)));
+    for (const std::string& file : files) mine.push_back(read_footer_of(step, file, segment++, told.segments));
+  });
+  if (ranks::rank_in(comm) == 0) found.stored->files.unread = false;
+  step.triangles = ranks::lowest_where(comm, step.triangles) < ranks::size_of(comm);
+  number_parts(comm, step, mine);
+  learn_head(comm, step, mine);
+  tell_readers(comm, step, mine);
+  return opened_step(std::move(step));
 }
 
 void know_all(MPI_Comm comm, StepParts& step) {
   if (!step.stored) return;
-  StoredStep& stored = *step.stored;
-  const bool tells = ranks::rank_in(comm) == 0;
-  const std::string text = ranks::from_first(comm, tells ? base::packed(stored.all) : std::string());
-  ranks::agree(comm, [&] {
-    if (!tells) stored.all = base::unpacked<std::vector<SegmentRef>>(text);
-    learn(stored, segments_with(stored.all, 0, stored.parts));
-  });
+  const Deal own = deal(step.stored->parts, ranks::size_of(comm), ranks::rank_in(comm));
+  std::vector<SegmentRef> mine;
+  for (const auto& [first, segment] : step.stored->known)
+    if (first >= own.first && first < own.last) mine.push_back(segment);
+  learn(*step.stored, ranks::merged(comm, std::move(mine), [](auto all, const auto& more) {
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }));
+  for (int part = 0; part < step.stored->parts; ++part) step.stored->wanted.insert(part);
 }
 
 namespace {
@@ -282,7 +354,9 @@ std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<st
     for (const ranks::Parcel& parcel : came) {
       Tidings tidings = base::unpacked<Tidings>(parcel.bytes);
       parts.insert(parts.end(), tidings.parts.begin(), tidings.parts.end());
-      if (step.stored) learn(*step.stored, std::move(tidings.segments));
+      if (!step.stored) continue;
+      learn(*step.stored, std::move(tidings.segments));
+      step.stored->wanted.insert(tidings.parts.begin(), tidings.parts.end());
     }
   });
   std::sort(parts.begin(), parts.end());

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,21 +23,29 @@ struct SegmentRef {
   store::Extent footer{};
 };
 
+/// The files of a step as rank 0 has found them.
+struct StepFiles {
+  std::string first;  ///< of segment 0, in the store: "checkpoint/000/000/000000040/data.000"
+  int segments = 0;
+  /// By segment, if some segment is not in the file of its own number beside the first one; else empty.
+  std::vector<std::string> each;
+  bool unread = false;  ///< only mark or index vouches for the step: nobody has read its other footers yet
+};
+
 /// A complete step of a store as a rank knows it: of the segments only those that it needs. It reads their footers and
 /// tables itself.
 struct StoredStep {
   std::filesystem::path store;
   store::StepFound found;  ///< without segments
+  StepFiles files;         ///< on rank 0
   int parts = 0;
   bool triangles = false;
-  mesh::Header header;          ///< of the step, with its fields
-  std::vector<SegmentRef> all;  ///< on rank 0, and where know_all() was called: all that have parts
-  /// On rank 0, if the index vouches for the step: its first file, in the store, and how many segments it has. Then
-  /// `all`, `parts` and `triangles` are not known before read_footers().
-  std::string first_file;
-  int segments = 0;
-  std::map<int, SegmentRef> known;           ///< by first part
-  std::map<int, store::OpenedSegment> read;  ///< so far, by any of this rank's threads; by first part
+  store::Table head;                ///< header, fields and arrays of the step; without parts
+  std::map<int, SegmentRef> known;  ///< by first part
+  std::set<int> wanted;             ///< parts that this rank may read: those dealt to it, and those it was told of
+  /// By part, as far as any of this rank's threads has asked: a segment with the rows of wanted parts alone, and the
+  /// row.
+  std::map<int, std::pair<std::shared_ptr<const store::OpenedSegment>, std::size_t>> opened;
   std::unique_ptr<std::mutex> reading = std::make_unique<std::mutex>();
 };
 
@@ -55,13 +64,13 @@ inline int num_parts(const StepParts& step) { return step.dataset.num_parts; }
 std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flow flow,
                                   std::vector<std::string>& notes);
 
-/// One process. Reads the footers of a step that find_steps() found in the index. Throws Error(corrupt) if they are not
-/// those of the step.
-void read_footers(StepParts& step);
-
-/// Opens on all ranks the step that rank 0 found: all learn the header, and each the segments of the parts that are
-/// dealt to it (deal()). Collective; reads one table, on rank 0, which also keeps the list of all segments.
-StepParts share_step(MPI_Comm comm, StepParts step);
+/// Opens on all ranks the step that rank 0 found (`found`; other ranks give anything). Collective: each rank reads the
+/// footers of an equal number of files, and tells the ranks to which their parts are dealt (deal()) where these are.
+/// One rank reads a table, and all learn the header from it. No rank has a list of all files, unless segments are in
+/// files of other numbers: then rank 0 has. Throws Error(corrupt) if the footers are not those of the step.
+StepParts share_step(MPI_Comm comm, const StepParts& found);
+/// The step as data, once this rank knows where its parts are.
+StepParts opened_step(StoredStep step);
 /// Collective. All ranks learn all segments of the step: for a restart where every rank may read any part.
 void know_all(MPI_Comm comm, StepParts& step);
 /// Collective. Tells other ranks of parts that this rank knows: `told` has pairs of a rank and a part, ascending by

@@ -36,42 +36,45 @@ std::vector<std::int64_t> starts_of(MPI_Comm comm, std::size_t mine) {
 
 // ------------------------------------------------------------------ what is stored
 
-/// The parts of a step that this rank reads: consecutive ones.
+/// The parts of a step that this rank reads: consecutive numbers.
 struct Dealt {
-  std::vector<int> places;          ///< in the step
-  int first = 0;                    ///< number of the first part
-  std::vector<std::int64_t> curve;  ///< place along the curve where each part of the step begins; one more than parts
+  std::vector<int> places;   ///< in the step
+  std::size_t on_curve = 0;  ///< points of the stretch of the curve that the parts have values of
 };
 
+/// Parts are numbered along the curve, and may be anywhere in the step. The ranks to which places are dealt tell those
+/// to which numbers are dealt.
 Dealt deal_parts(MPI_Comm comm, StepParts& step) {
-  const int parts = num_parts(step);
-  const Deal mine = deal(parts, ranks::size_of(comm), ranks::rank_in(comm));
-  std::vector<int> index(static_cast<std::size_t>(parts), -1), place(index);
-  std::vector<std::int64_t> curve(static_cast<std::size_t>(parts) + 1, 0);
+  const int parts = num_parts(step), ranks = ranks::size_of(comm);
+  const Deal mine = deal(parts, ranks, ranks::rank_in(comm));
+  const auto expect = [&](bool good, int found) {
+    if (!good)
+      throw Error(Kind::corrupt, "a mesh of triangles: expected parts 0 to " + std::to_string(parts - 1) +
+                                     ", each once, found " + std::to_string(found));
+  };
+  std::vector<std::pair<int, int>> told;
   ranks::agree(comm, [&] {
     for (int p = mine.first; p < mine.last; ++p) {
       const PartEntry entry = entry_of(step, p);
-      const store::PartRow& part = entry.part();
+      const int index = entry.part().index;
       if (!entry.segment->table.triangles)
         throw Error(Kind::corrupt, "a part of cells in a step of triangles").at(entry.segment->path.string());
-      index[static_cast<std::size_t>(p)] = part.index;
-      if (part.index >= 0 && part.index < parts)
-        curve[static_cast<std::size_t>(part.index) + 1] = static_cast<std::int64_t>(part.share.places);
+      expect(index >= 0 && index < parts, index);
+      told.emplace_back(static_cast<int>(base::owner(index, parts, ranks)), p);
     }
+    std::sort(told.begin(), told.end());
   });
-  MPI_Allreduce(MPI_IN_PLACE, index.data(), parts, MPI_INT, MPI_MAX, comm);
-  MPI_Allreduce(MPI_IN_PLACE, curve.data(), parts + 1, MPI_INT64_T, MPI_MAX, comm);
-  std::partial_sum(curve.begin(), curve.end(), curve.begin());
+  Dealt dealt{tell_parts(comm, step, told), 0};
   ranks::agree(comm, [&] {
-    for (int p = 0; p < parts; ++p) {
-      const int i = index[static_cast<std::size_t>(p)];
-      if (i < 0 || i >= parts || place[static_cast<std::size_t>(i)] >= 0)
-        throw Error(Kind::corrupt, "a mesh of triangles: expected parts 0 to " + std::to_string(parts - 1) +
-                                       ", found " + std::to_string(i));
-      place[static_cast<std::size_t>(i)] = p;
+    const auto index = [&](int place) { return entry_of(step, place).part().index; };
+    std::sort(dealt.places.begin(), dealt.places.end(), [&](int a, int b) { return index(a) < index(b); });
+    int number = mine.first;
+    for (const int place : dealt.places) {
+      expect(index(place) == number++, index(place));
+      dealt.on_curve += static_cast<std::size_t>(entry_of(step, place).part().share.places);
     }
   });
-  return {{place.begin() + mine.first, place.begin() + mine.last}, mine.first, std::move(curve)};
+  return dealt;
 }
 
 /// Reads a part's mesh alone or its fields alone.
@@ -127,45 +130,46 @@ store::BoundaryArrays gather_boundary(MPI_Comm comm, const store::BoundaryArrays
 
 MeshShare read_mesh(MPI_Comm comm, StepParts& step) {
   const Dealt mine = deal_parts(comm, step);
-  const store::Table* table = nullptr;
+  const store::Table& table = step.stored->head;
   MeshShare share;
   ranks::agree(comm, [&] {
     mesh::Request only;
     only.fields.emplace();
     std::vector<store::StoredTriangles> parts;
     for (const int place : mine.places) parts.push_back(read_stored(step, place, only));
-    table = &entry_of(step, mine.places.empty() ? 0 : mine.places[0]).segment->table;
-    if (table->triangles->origin)
+    if (table.triangles->origin)
       throw Error(Kind::corrupt, "the step has no mesh of triangles, though another step takes it from there");
     // A rank that reads no part has fields without values.
-    static_cast<store::StoredMesh&>(share) = store::mesh_of(*table->triangles, table->mesh, parts);
+    static_cast<store::StoredMesh&>(share) = store::mesh_of(*table.triangles, table.mesh, parts);
   });
   share.boundary = gather_boundary(comm, share.boundary);
   share.points = starts_of(comm, share.mesh.x.size());
   share.triangles = starts_of(comm, share.mesh.connectivity.size() / 3);
   share.box = box_of_all(comm, share.mesh.x, share.mesh.y);
-  ranks::agree(comm, [&] { check_share(share, *table->triangles); });
+  ranks::agree(comm, [&] { check_share(share, *table.triangles); });
   return share;
 }
 
 /// Finds the step that holds the mesh.
 StepParts find_mesh_step(MPI_Comm comm, const StepParts& step, const std::filesystem::path& store,
                          std::int64_t number) {
+  const auto expect = [&](bool good) {
+    if (!good)
+      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) +
+                                     ", which is not there, or not of triangles")
+          .at(store.string());
+  };
   StepParts found;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
     std::vector<std::string> notes;
     std::vector<StepParts> steps = find_steps(store, step.found.flow, notes);
     std::erase_if(steps, [&](const StepParts& other) { return other.found.step != number; });
-    if (!steps.empty()) read_footers(steps.front());
-    if (steps.empty() || !has_triangles(steps.front()))
-      throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(number) +
-                                     ", which is not there, or not of triangles")
-          .at(store.string());
+    expect(!steps.empty());
     found = std::move(steps.front());
   });
-  StepParts shared = share_step(comm, std::move(found));
-  know_all(comm, shared);
+  StepParts shared = share_step(comm, found);
+  ranks::agree(comm, [&] { expect(has_triangles(shared)); });
   return shared;
 }
 
@@ -202,18 +206,15 @@ std::vector<mesh::Field> read_stretch(StepParts& step, const Dealt& mine, const 
 }
 
 /// Plans the way from points by number to the stretches of the curve that the ranks' parts have.
-SeriesExchange plan_curve(MPI_Comm comm, const StepParts& step, const MeshShare& share,
-                          const std::vector<std::int64_t>& curve, std::vector<std::int64_t>& bounds) {
+SeriesExchange plan_curve(MPI_Comm comm, const MeshShare& share, std::size_t on_curve,
+                          std::vector<std::int64_t>& bounds) {
   const std::int64_t all = share.points.back();
+  bounds = starts_of(comm, on_curve);
   ranks::agree(comm, [&] {
-    if (curve.back() != all)
+    if (bounds.back() != all)
       throw Error(Kind::corrupt, "a mesh of triangles: expected values of " + std::to_string(all) +
-                                     " points in all parts, found " + std::to_string(curve.back()));
+                                     " points in all parts, found " + std::to_string(bounds.back()));
   });
-  const int ranks = ranks::size_of(comm);
-  for (int r = 0; r < ranks; ++r)
-    bounds.push_back(curve[static_cast<std::size_t>(deal(num_parts(step), ranks, r).first)]);
-  bounds.push_back(all);
   std::vector<Ordered> items;
   std::vector<std::uint32_t> local(share.mesh.x.size());
   std::iota(local.begin(), local.end(), 0u);
@@ -378,7 +379,7 @@ std::vector<mesh::Field> read_fields(MPI_Comm comm, StepParts& step, const MeshS
                                      const SeriesExchange& fetch, std::size_t points) {
   std::vector<std::int64_t> bounds;
   const Dealt mine = deal_parts(comm, step);
-  const SeriesExchange back = reversed(plan_curve(comm, step, share, mine.curve, bounds));
+  const SeriesExchange back = reversed(plan_curve(comm, share, mine.on_curve, bounds));
   const std::size_t stored = step.dataset.header.fields.size(), planes = static_cast<std::size_t>(share.mesh.planes);
   mesh::Request request;
   request.mesh = false;
@@ -408,7 +409,6 @@ bool has_triangles(const StepParts& step) { return step.stored && step.stored->t
 void read_triangles(MPI_Comm comm, StepParts& step, const std::filesystem::path& store, const RestartOptions& options,
                     Restart& out) {
   check_options(comm, options);
-  know_all(comm, step);
   const MeshShare share = find_mesh(comm, step, store);
   mesh::Unstructured mesh;
   out.by_points = options.points.has_value();

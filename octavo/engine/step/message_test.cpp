@@ -1,7 +1,15 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/group.hpp"
+#include "octavo/engine/step/socket.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/random_octree.hpp"
 
 namespace octavo::engine {
@@ -64,6 +72,45 @@ TEST(Message, a_part_of_a_message_is_never_accepted) {
   const auto bytes = to_message(encoded(3));
   for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 50)
     EXPECT_THROW(part_of_message(std::span(bytes).first(size)), base::Error) << size;
+}
+
+// ------------------------------------------------------------------ the way of messages
+
+// Whether a rank that knows only these addresses reaches the one that listens.
+void expect_reached(const Socket& listening, const std::vector<Address>& addresses) {
+  const store::Attempt token = store::random_attempt();
+  std::thread caller([&] {
+    const Socket socket = connect_to(addresses, {token, 1});
+    send_all(socket, std::array{std::byte{42}});
+  });
+  const std::vector<Socket> sockets = accept_all(listening, 1, 2, token);
+  std::array<std::byte, 1> got{};
+  receive_all(sockets.at(1), got);
+  EXPECT_EQ(got[0], std::byte{42});
+  caller.join();
+}
+
+TEST(Message, ranks_of_other_nodes_are_reached_at_each_address_of_either_protocol) {
+  std::vector<Address> addresses;
+  const Socket listening = listen_on_network(8, addresses);
+  ASSERT_FALSE(addresses.empty());
+  for (const Address& one : addresses) expect_reached(listening, {one});
+}
+
+TEST(Message, a_node_without_ipv4_is_reached_by_ipv6) {
+  std::vector<Address> addresses;
+  const Socket listening = listen_on_network(8, addresses);
+  std::erase_if(addresses, [](const Address& one) { return one.where.ss_family != AF_INET6; });
+  if (addresses.empty()) GTEST_SKIP() << "this machine has no IPv6";
+  expect_reached(listening, addresses);
+}
+
+TEST(Message, a_node_without_any_address_is_named) {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  const std::string message = testing::message_of([] { require_address({}); });
+  EXPECT_THAT(message, ::testing::HasSubstr("no network address"));
+  EXPECT_THAT(message, ::testing::HasSubstr(name.data()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -39,11 +40,13 @@ bool is_local(const Address& address) { return address.where.ss_family == AF_UNI
 
 std::string text_of(const Address& address) {
   if (is_local(address)) return "a socket of this host";
-  std::array<char, INET_ADDRSTRLEN> text{};
-  sockaddr_in internet{};
-  std::memcpy(&internet, &address.where, sizeof internet);
-  ::inet_ntop(AF_INET, &internet.sin_addr, text.data(), text.size());
-  return std::string(text.data()) + ":" + std::to_string(ntohs(internet.sin_port));
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  if (::getnameinfo(reinterpret_cast<const sockaddr*>(&address.where), address.length, host.data(), host.size(),
+                    port.data(), port.size(), NI_NUMERICHOST | NI_NUMERICSERV) != 0)
+    return "an address of an unknown kind";
+  return address.where.ss_family == AF_INET6 ? "[" + std::string(host.data()) + "]:" + port.data()
+                                             : std::string(host.data()) + ":" + port.data();
 }
 
 Error not_met(const std::string& who) {
@@ -246,31 +249,90 @@ Socket listen_on_host(int backlog, Address& address) {
   return socket;
 }
 
-Socket listen_on_network(int backlog, std::vector<Address>& addresses) {
+namespace {
+
+// Takes callers of IPv6 and IPv4, or of IPv4 alone if the system has no IPv6.
+Socket listen_on_any(int backlog, Address& any) {
+  Socket both(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int off = 0;
+  any = {};
+  if (both.get() >= 0 && ::setsockopt(both.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0) {
+    any.where.ss_family = AF_INET6;
+    any.length = sizeof(sockaddr_in6);
+    listen_at(both, backlog, any);
+    return both;
+  }
   Socket socket = open_socket(AF_INET);
-  Address any{};
-  sockaddr_in internet{};
-  internet.sin_family = AF_INET;
-  std::memcpy(&any.where, &internet, sizeof internet);
-  any.length = sizeof internet;
+  any.where.ss_family = AF_INET;
+  any.length = sizeof(sockaddr_in);
   listen_at(socket, backlog, any);
-  std::memcpy(&internet, &any.where, sizeof internet);
+  return socket;
+}
+
+// The address with this port, if others can call it; nothing for other kinds. An IPv6 address of a link alone means
+// nothing on another node.
+std::optional<Address> callable(const sockaddr& of_interface, in_port_t port) {
+  Address address{};
+  if (of_interface.sa_family == AF_INET) {
+    sockaddr_in here{};
+    std::memcpy(&here, &of_interface, sizeof here);
+    here.sin_port = port;
+    std::memcpy(&address.where, &here, sizeof here);
+    address.length = sizeof here;
+    return address;
+  }
+  if (of_interface.sa_family != AF_INET6) return {};
+  sockaddr_in6 here{};
+  std::memcpy(&here, &of_interface, sizeof here);
+  if (IN6_IS_ADDR_LINKLOCAL(&here.sin6_addr)) return {};
+  here.sin6_port = port;
+  std::memcpy(&address.where, &here, sizeof here);
+  address.length = sizeof here;
+  return address;
+}
+
+in_port_t port_of(const Address& address) {
+  sockaddr_in6 six{};
+  sockaddr_in four{};
+  std::memcpy(&six, &address.where, sizeof six);
+  std::memcpy(&four, &address.where, sizeof four);
+  return address.where.ss_family == AF_INET6 ? six.sin6_port : four.sin_port;
+}
+
+std::string name_of_node() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+}  // namespace
+
+void require_address(std::span<const Address> addresses) {
+  if (!addresses.empty()) return;
+  throw Error(Kind::unsupported, "the node " + name_of_node() + " has no network address, IPv4 or IPv6")
+      .hint("partner_every, xor_every and rs_every need a network between nodes");
+}
+
+Socket listen_on_network(int backlog, std::vector<Address>& addresses) {
+  Address any{};
+  Socket socket = listen_on_any(backlog, any);
   ifaddrs* first = nullptr;
   if (::getifaddrs(&first) != 0) throw base::system_error("list the network interfaces", errno);
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> all(first, ::freeifaddrs);
-  std::vector<Address> loopbacks;
   addresses.clear();
+  std::vector<Address> loopbacks;
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET || (one->ifa_flags & IFF_UP) == 0) continue;
-    sockaddr_in here{};
-    std::memcpy(&here, one->ifa_addr, sizeof here);
-    here.sin_port = internet.sin_port;
-    Address address{};
-    std::memcpy(&address.where, &here, sizeof here);
-    address.length = sizeof here;
-    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? loopbacks : addresses).push_back(address);
+    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
+    const auto address = callable(*one->ifa_addr, port_of(any));
+    if (!address || (address->where.ss_family == AF_INET6 && any.where.ss_family != AF_INET6)) continue;
+    ((one->ifa_flags & IFF_LOOPBACK) != 0 ? loopbacks : addresses).push_back(*address);
   }
+  // IPv4 first: it is what most networks of nodes speak.
+  const auto is_four = [](const Address& one) { return one.where.ss_family == AF_INET; };
+  std::stable_partition(addresses.begin(), addresses.end(), is_four);
+  std::stable_partition(loopbacks.begin(), loopbacks.end(), is_four);
   addresses.insert(addresses.end(), loopbacks.begin(), loopbacks.end());
+  require_address(addresses);
   return socket;
 }
 

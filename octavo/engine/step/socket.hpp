@@ -55,8 +55,12 @@ struct Greeting {
 
 /// Listens for ranks of this host.
 Socket listen_on_host(int backlog, Address& address);
-/// Listens for ranks of any host: TCP over IPv4. `addresses` are those of all interfaces, the loopback last.
+/// Listens for ranks of any host: TCP over IPv4 and, where the system has it, IPv6. `addresses` are those of all
+/// interfaces, IPv4 before IPv6 and the loopback last; an IPv6 address of a link alone is left out. Throws
+/// require_address().
 Socket listen_on_network(int backlog, std::vector<Address>& addresses);
+/// Throws Error(unsupported), naming this node, if there is no address.
+void require_address(std::span<const Address> addresses);
 /// Connects to the first of these addresses that leads to the rank with the token. Throws Error(interrupted) after 60
 /// s.
 Socket connect_to(std::span<const Address> addresses, const Greeting& greeting);

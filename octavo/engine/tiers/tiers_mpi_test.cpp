@@ -12,6 +12,7 @@
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/layout.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -165,16 +166,78 @@ TEST(TiersMpi, a_restart_takes_the_newest_step_of_any_tier) {
   const auto from = restart(everyone(), place.store, place.restart);
   ASSERT_TRUE(from);
   EXPECT_EQ(from->id.step, 7);
+  EXPECT_TRUE(from->from_local_disks);
   EXPECT_TRUE(std::ranges::equal(from->part.fields[0].as<double>(), make_domain(1, rank(), size(), 7).density));
+  // The continued run drains what it finds, and supersedes only the steps that it should.
+  Writer writer(everyone(), place.store, header(), place.options, from->id);
   for (std::int64_t step : {5, 6, 7}) expect_step(place.store, Flow::checkpoint, step);
   barrier();
   EXPECT_EQ(local_segments(place.disk), 0u);
-  // The continued run supersedes only the steps that it should.
-  Writer writer(everyone(), place.store, header(), place.options, from->id);
   write_step(writer, Flow::checkpoint, 8);
   writer.close();
   barrier();
   EXPECT_EQ(store::list_steps(place.store).size(), 4u);
+}
+
+// Makes the store's subfiles useless, and counts how often this rank opens one while this lives.
+struct StoreIsUnreadable {
+  int opened = 0;
+  explicit StoreIsUnreadable(const fs::path& store) {
+    barrier();
+    if (rank() == 0)
+      for (const auto& entry : fs::recursive_directory_iterator(store))
+        if (entry.path().filename().string().starts_with("data."))
+          std::ofstream(entry.path(), std::ios::binary) << std::string(fs::file_size(entry.path()), 'x');
+    barrier();
+    file::set_observer([this, name = store.string() + "/"](const file::Event& event) {
+      const bool is_subfile = event.path.filename().string().starts_with("data.");
+      if (event.path.string().starts_with(name) && is_subfile && event.operation == file::Operation::open) ++opened;
+      return file::Verdict{};
+    });
+  }
+  ~StoreIsUnreadable() { file::set_observer({}); }
+  StoreIsUnreadable(const StoreIsUnreadable&) = delete;
+  StoreIsUnreadable& operator=(const StoreIsUnreadable&) = delete;
+};
+
+TEST(TiersMpi, a_restart_reads_each_part_on_its_own_node_if_the_store_cannot_be_read) {
+  Place place;
+  run_that_dies(place, {5}, {6});
+  const StoreIsUnreadable unreadable(place.store);
+  for (const bool opaque : {false, true}) {
+    place.restart.opaque = opaque;
+    const auto from = restart(everyone(), place.store, place.restart);
+    ASSERT_TRUE(from);
+    EXPECT_EQ(from->id.step, 6);
+    EXPECT_TRUE(from->from_local_disks);
+    EXPECT_TRUE(from->notes.empty());
+    EXPECT_TRUE(std::ranges::equal(from->part.fields[0].as<double>(), make_domain(1, rank(), size(), 6).density));
+  }
+  // Rank 0 looks for newer steps: one file a step in the store.
+  EXPECT_EQ(unreadable.opened, rank() == 0 ? 2 : 0);
+  // Equal shares need the parts of other nodes: these come through the store.
+  place.restart.keep_parts = false;
+  const auto shared = restart(everyone(), place.store, place.restart);
+  EXPECT_EQ(shared->id.step, 6);
+  EXPECT_FALSE(shared->from_local_disks);
+}
+
+TEST(TiersMpi, a_local_step_is_not_taken_from_the_nodes_if_the_store_has_a_newer_one_that_nobody_has_marked) {
+  const Place place;
+  run_that_dies(place, {5}, {6, 9});
+  {
+    Writer writer(everyone(), place.store, header(), {}, restart(everyone(), place.store)->id);
+    write_step(writer, Flow::checkpoint, 6);
+    writer.close();
+  }
+  barrier();
+  if (rank() == 0)
+    for (const fs::path& name : {store::durable_mark(place.store, Flow::checkpoint), place.store / "checkpoint.index"})
+      fs::remove(name);
+  barrier();
+  const auto from = restart(everyone(), place.store, place.restart);
+  EXPECT_EQ(from->id.step, 6);
+  EXPECT_FALSE(from->from_local_disks);
 }
 
 TEST(TiersMpi, a_step_of_which_a_node_is_missing_gives_way_to_an_older_one_and_is_not_lost) {
@@ -199,7 +262,7 @@ TEST(TiersMpi, a_step_of_which_a_node_is_missing_gives_way_to_an_older_one_and_i
   barrier();
   from = restart(everyone(), place.store, place.restart);
   EXPECT_EQ(from->id.step, 6);
-  expect_step(place.store, Flow::checkpoint, 6);
+  EXPECT_TRUE(from->from_local_disks);
 }
 
 TEST(TiersMpi, what_was_abandoned_on_a_local_disk_does_not_come_back_as_newest) {
@@ -245,8 +308,10 @@ TEST(TiersMpi, damage_on_a_local_disk_is_noted_and_the_older_step_taken) {
   barrier();
   const auto from = restart(everyone(), place.store, place.restart);
   EXPECT_EQ(from->id.step, 5);
+  EXPECT_FALSE(from->from_local_disks);
   ASSERT_FALSE(from->notes.empty());
   EXPECT_THAT(from->notes[0], HasSubstr("could not be drained"));
+  EXPECT_THAT(from->notes[1], HasSubstr("passed over on the local disks"));
   expect_same_everywhere(from->notes[0]);
 }
 

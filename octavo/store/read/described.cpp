@@ -48,30 +48,10 @@ OpenedSegment segment_of(const SegmentText& text) {
   return segment;
 }
 
-/// The table without parts.
-Table head_of(const Table& whole, const std::vector<mesh::SpeciesInfo>& species) {
-  Table head;
-  head.header = whole.header;
-  head.widths = whole.widths;
-  head.species = species;
-  head.opaque = whole.opaque;
-  head.codecs = whole.codecs;
+Table head_of(const Table& whole, const OpenedStep& step) {
+  Table head = with_rows(whole, {});
+  head.species = step.species;
   return head;
-}
-
-/// The table with some of its parts. `rows` ascend.
-Table with_rows(const Table& whole, const std::vector<std::size_t>& rows) {
-  Table some = head_of(whole, whole.species);
-  for (const std::size_t row : rows) {
-    PartRow part = whole.parts[row];
-    const auto first = whole.streams.begin() + static_cast<std::ptrdiff_t>(part.first_stream);
-    const auto last = whole.streams.begin() + static_cast<std::ptrdiff_t>(part.last_stream);
-    part.first_stream = some.streams.size();
-    some.streams.insert(some.streams.end(), first, last);
-    part.last_stream = some.streams.size();
-    some.parts.push_back(std::move(part));
-  }
-  return some;
 }
 
 std::string describe(const OpenedStep& step, const mesh::Dataset& dataset, const std::vector<int>& parts) {
@@ -94,7 +74,7 @@ std::string describe(const OpenedStep& step, const mesh::Dataset& dataset, const
     std::size_t telling = 0;  // a segment without parts may not know the fields
     while (telling + 1 < step.segments.size() && step.segments[telling].table.parts.empty()) ++telling;
     const Table& table = step.segments[telling].table;
-    text.segments.push_back(text_of(step.segments[telling], head_of(table, step.species)));
+    text.segments.push_back(text_of(step.segments[telling], head_of(table, step)));
   }
   for (auto& [s, of_segment] : rows) {
     std::sort(of_segment.begin(), of_segment.end());
@@ -104,6 +84,27 @@ std::string describe(const OpenedStep& step, const mesh::Dataset& dataset, const
 }
 
 }  // namespace
+
+Table with_rows(const Table& whole, const std::vector<std::size_t>& rows) {
+  Table some;
+  some.header = whole.header;
+  some.widths = whole.widths;
+  some.species = whole.species;
+  some.opaque = whole.opaque;
+  some.codecs = whole.codecs;
+  some.triangles = whole.triangles;
+  some.mesh = whole.mesh;
+  for (const std::size_t row : rows) {
+    PartRow part = whole.parts[row];
+    const auto first = whole.streams.begin() + static_cast<std::ptrdiff_t>(part.first_stream);
+    const auto last = whole.streams.begin() + static_cast<std::ptrdiff_t>(part.last_stream);
+    part.first_stream = some.streams.size();
+    some.streams.insert(some.streams.end(), first, last);
+    part.last_stream = some.streams.size();
+    some.parts.push_back(std::move(part));
+  }
+  return some;
+}
 
 DescribedStep described(mesh::Dataset dataset, const std::shared_ptr<const OpenedStep>& step) {
   DescribedStep out{std::move(dataset), {}};

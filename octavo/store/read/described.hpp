@@ -12,6 +12,9 @@
 /// are.
 namespace octavo::store {
 
+/// The table with some of its parts alone. `rows` ascend.
+Table with_rows(const Table& whole, const std::vector<std::size_t>& rows);
+
 /// The dataset of an opened step.
 mesh::Dataset dataset_of(const std::filesystem::path& store, const std::shared_ptr<const OpenedStep>& step,
                          std::vector<std::string> notes);

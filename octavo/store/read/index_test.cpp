@@ -159,6 +159,25 @@ TEST(Index, a_step_that_is_not_marked_is_read_from_its_files) {
   EXPECT_GT(reads_of_list(s.store), reads + 10);
 }
 
+TEST(Index, a_scan_that_trusts_the_mark_needs_no_index_and_looks_into_one_file_a_step) {
+  const Many many(Flow::checkpoint, 3, 4);
+  std::filesystem::remove(index_path(many.store, Flow::checkpoint));
+  const auto found = [&](Trust trust) {
+    std::vector<std::size_t> segments;
+    for (const StepFound& step : scan_store(many.store, trust).steps) segments.push_back(step.segments.size());
+    return segments;
+  };
+  EXPECT_EQ(found(Trust::mark), (std::vector<std::size_t>{1, 1, 1}));
+  EXPECT_EQ(found(Trust::index), (std::vector<std::size_t>{4, 4, 4}));
+  // A step that the mark does not list, and one of which a file is gone.
+  DurableMark mark = read_mark(many.store, Flow::checkpoint);
+  drop(mark, 2);
+  write_mark(many.store, Flow::checkpoint, mark, false);
+  std::filesystem::remove(many.subfile(3, 2));
+  EXPECT_EQ(found(Trust::mark), (std::vector<std::size_t>{1, 4, 3}));
+  for (const StepFound& step : scan_store(many.store, Trust::mark).steps) EXPECT_EQ(step.complete, step.step < 3);
+}
+
 TEST(Index, of_a_file_that_was_written_again_counts_for_nothing) {
   const Many s(Flow::checkpoint, 3, 2);
   const std::vector<char> index = file_bytes(s.store / "checkpoint.index");

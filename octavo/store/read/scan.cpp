@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
@@ -26,25 +27,45 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_missing = 64;  // missing steps that we look for and report
 
-std::vector<fs::path> entries(const fs::path& directory) {
-  std::vector<fs::path> paths;
+// Calls `see` with each entry, in any order. We hold no list, because a directory may have as many files as a machine
+// has nodes.
+template <class See>
+void for_each_entry(const fs::path& directory, See&& see) {
   std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
-    paths.push_back(it->path());
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) see(it->path());
   if (error && error != std::errc::no_such_file_or_directory)
     throw base::system_error("list the directory", error.value()).at(directory.string());
+}
+
+template <class Wanted>
+std::vector<fs::path> entries(const fs::path& directory, Wanted&& wanted) {
+  std::vector<fs::path> paths;
+  for_each_entry(directory, [&](const fs::path& path) {
+    if (wanted(path)) paths.push_back(path);
+  });
   // data.1000 follows data.999.
   std::sort(paths.begin(), paths.end(), [](const fs::path& a, const fs::path& b) {
-    const auto x = a.string(), y = b.string();
+    const auto &x = a.native(), &y = b.native();
     return std::make_tuple(x.size(), std::cref(x)) < std::make_tuple(y.size(), std::cref(y));
   });
   return paths;
 }
 
-std::vector<fs::path> subfiles_in(const fs::path& directory) {
-  std::vector<fs::path> paths = entries(directory);
-  std::erase_if(paths, [](const fs::path& path) { return !is_subfile_name(path.filename().string()); });
-  return paths;
+bool is_subfile(const fs::path& path) { return is_subfile_name(path.filename().string()); }
+
+std::vector<fs::path> subfiles_in(const fs::path& directory) { return entries(directory, is_subfile); }
+
+// Whether the directory has the subfiles of all numbers below `end`.
+bool has_subfiles(const fs::path& directory, int end) {
+  std::int64_t found = 0;
+  for_each_entry(directory, [&](const fs::path& path) {
+    const std::string name = path.filename().string();
+    if (!is_subfile_name(name)) return;
+    int number = 0;
+    const auto [stop, error] = std::from_chars(name.data() + 5, name.data() + name.size(), number);
+    if (error == std::errc{} && number < end && name == subfile_name(number)) ++found;
+  });
+  return found == end;
 }
 
 std::vector<fs::path> subfile_paths(const fs::path& store) {
@@ -61,51 +82,61 @@ using Totals = std::map<std::pair<std::size_t, std::size_t>, StepTotals>;  // by
 
 // The index of a flow by file and place of the footer.
 struct KnownSteps {
+  Trust trust = Trust::nothing;
   std::vector<IndexedStep> steps;
   std::map<std::pair<std::string, std::uint64_t>, const IndexedStep*> by_place;
-  explicit KnownSteps(std::vector<IndexedStep> indexed) : steps(std::move(indexed)) {
+  KnownSteps(Trust how, std::vector<IndexedStep> indexed) : trust(how), steps(std::move(indexed)) {
     for (const IndexedStep& step : steps) by_place[{step.file, step.at.offset}] = &step;
   }
   const IndexedStep* find(const std::string& file, const Extent& at) const {
     const auto found = by_place.find({file, at.offset});
     return found != by_place.end() && found->second->at == at ? found->second : nullptr;
   }
+  bool may_have(const std::string& file) const {
+    if (trust == Trust::mark) return true;
+    const auto found = by_place.lower_bound({file, 0});
+    return found != by_place.end() && found->first.first == file;
+  }
 };
 
-// The index's sums of all steps whose segment 0 is in the directory's first subfile. Nothing if the subfile, the
-// mark, the index and the names in the directory do not agree on one of them.
+// The sums of all steps whose segment 0 is in the directory's data.000. Nothing if the subfile, the mark, the index and
+// the names in the directory do not agree on one of them.
 std::optional<std::vector<StepTotals>> vouched_for(const Subfile& first, const std::string& file,
-                                                   const std::vector<fs::path>& paths, const DurableMark& mark,
-                                                   const KnownSteps& known) {
-  if (!first.damage.empty() || first.commits.empty() || paths[0].filename() != subfile_name(0)) return {};
+                                                   const DurableMark& mark, const KnownSteps& known) {
+  if (!first.damage.empty() || first.commits.empty()) return {};
   std::vector<StepTotals> all;
+  std::set<int> ends;
   for (const Committed& commit : first.commits) {
-    const auto segments = static_cast<std::size_t>(commit.footer.segments);
     const IndexedStep* step = known.find(file, commit.at);
-    if (step == nullptr || commit.footer.segment != 0 || !contains(mark, commit.footer.order)) return {};
-    // Names are sorted, so the last one tells of those before it.
-    if (segments == 0 || segments > paths.size() ||
-        paths[segments - 1].filename() != subfile_name(commit.footer.segments - 1))
-      return {};
-    all.push_back(step->totals);
+    const bool is_known = step != nullptr || known.trust == Trust::mark;
+    if (!is_known || commit.footer.segment != 0 || !contains(mark, commit.footer.order)) return {};
+    ends.insert(commit.footer.segments);
+    all.push_back(step == nullptr ? StepTotals{} : step->totals);
   }
+  const auto is_there = [&](int end) { return has_subfiles(first.path.parent_path(), end); };
+  if (!std::all_of(ends.begin(), ends.end(), is_there)) return {};
   return all;
 }
 
-void read_directory(Scan& scan, const std::vector<fs::path>& paths, const DurableMark& mark, const KnownSteps& known,
+void read_directory(Scan& scan, const fs::path& directory, const DurableMark& mark, const KnownSteps& known,
                     Totals& totals) {
-  if (paths.empty()) return;
-  const std::string file = paths[0].lexically_relative(scan.store).generic_string();
-  const auto bytes_of = [&](const Extent& at) -> std::span<const std::byte> {
-    const IndexedStep* step = known.find(file, at);
-    return step == nullptr ? std::span<const std::byte>{} : std::span<const std::byte>(step->footer);
-  };
-  scan.subfiles.push_back(read_subfile(paths[0], {bytes_of, {}}));
-  if (const auto all = vouched_for(scan.subfiles.back(), file, paths, mark, known)) {
-    for (std::size_t c = 0; c < all->size(); ++c) totals[{scan.subfiles.size() - 1, c}] = (*all)[c];
-    return;
+  const fs::path first = directory / subfile_name(0);
+  const std::string file = first.lexically_relative(scan.store).generic_string();
+  std::optional<Subfile> read;
+  if (std::error_code ignored; known.may_have(file) && fs::exists(first, ignored)) {
+    const auto bytes_of = [&](const Extent& at) -> std::span<const std::byte> {
+      const IndexedStep* step = known.find(file, at);
+      return step == nullptr ? std::span<const std::byte>{} : std::span<const std::byte>(step->footer);
+    };
+    read = read_subfile(first, {bytes_of, {}});
+    if (const auto all = vouched_for(*read, file, mark, known)) {
+      for (std::size_t c = 0; c < all->size(); ++c) totals[{scan.subfiles.size(), c}] = (*all)[c];
+      scan.subfiles.push_back(std::move(*read));
+      return;
+    }
   }
-  for (std::size_t i = 1; i < paths.size(); ++i) scan.subfiles.push_back(read_subfile(paths[i]));
+  for (const fs::path& path : subfiles_in(directory))
+    scan.subfiles.push_back(read && path == first ? std::move(*read) : read_subfile(path));
 }
 
 std::string hex(const Attempt& attempt) {
@@ -368,9 +399,9 @@ bool is_fan_name(const std::string& name) {
 
 void add_directories(const fs::path& directory, int depth, std::vector<fs::path>& out) {
   out.push_back(directory);
-  for (const fs::path& path : entries(directory)) {
+  for (const fs::path& path : entries(directory, [](const fs::path& path) { return !is_subfile(path); })) {
     const std::string name = path.filename().string();
-    if (std::error_code ignored; is_subfile_name(name) || !fs::is_directory(path, ignored)) continue;
+    if (std::error_code ignored; !fs::is_directory(path, ignored)) continue;
     if (depth < fan_depth && is_fan_name(name))
       add_directories(path, depth + 1, out);
     else
@@ -438,8 +469,7 @@ bool recognise(const fs::path& path) {
 void check_version(const fs::path& store) {
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     for (const fs::path& directory : flow_directories(store, flow))
-      for (const fs::path& path : entries(directory)) {
-        if (!is_subfile_name(path.filename().string())) continue;
+      for (const fs::path& path : subfiles_in(directory)) {
         try {
           Sector sector{};
           file::pread_all(file::open_read(path), 0, sector);
@@ -462,9 +492,10 @@ Scan scan_store(const fs::path& path, Trust trust) {
     scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
   Totals totals;
   for (Flow flow : {Flow::analysis, Flow::checkpoint}) {
-    const KnownSteps known(trust == Trust::index ? read_index(scan.store, flow).steps : std::vector<IndexedStep>{});
+    const KnownSteps known(trust,
+                           trust == Trust::nothing ? std::vector<IndexedStep>{} : read_index(scan.store, flow).steps);
     for (const fs::path& directory : flow_directories(scan.store, flow))
-      read_directory(scan, subfiles_in(directory), scan.marks[static_cast<std::size_t>(flow)], known, totals);
+      read_directory(scan, directory, scan.marks[static_cast<std::size_t>(flow)], known, totals);
   }
   if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
     throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")

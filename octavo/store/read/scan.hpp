@@ -29,7 +29,8 @@ struct StepFound {
   /// Features of its segments that this Octavo does not know, each once. Unless this is empty, the step cannot be
   /// opened. It still counts as a step, so that no older one is taken instead.
   std::vector<std::string> unknown;
-  /// With Trust::index: nobody has looked at segments other than segment 0, and `segments` has that one alone.
+  /// With Trust::index and Trust::mark: nobody has looked at segments other than segment 0, and `segments` has that one
+  /// alone.
   std::optional<StepTotals> totals{};
 };
 
@@ -47,9 +48,13 @@ struct Scan {
 std::filesystem::path store_of(const std::filesystem::path& path);
 /// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
-/// Whether a scan may take it from the index and the mark that a step is complete. It then looks into the file of
-/// segment 0, which must be that of the index, and for the names of the others. Damage of others is not seen.
-enum class Trust : std::uint8_t { nothing, index };
+/// Whether a scan may take it from the mark that a step is complete. It then looks into the file of segment 0 and for
+/// the names of the others. Damage of others is not seen.
+enum class Trust : std::uint8_t {
+  nothing,
+  index,  ///< if segment 0 is also that of the index, which knows the totals
+  mark    ///< in any case; totals that the index does not know are 0
+};
 
 /// Scans a store. Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is not a store,
 /// Error(unsupported) if a subfile has another version of the format.

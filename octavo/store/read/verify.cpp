@@ -1,16 +1,29 @@
+#include "octavo/store/read/verify.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/store/read/index.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
 namespace octavo::store {
+
+template <class Way>
+void both(Way& way, Finding& finding) {
+  using base::both;
+  both(way, finding.where);
+  both(way, finding.what);
+  both(way, finding.kind);
+}
+
 namespace {
 
 using base::Error;
@@ -304,14 +317,52 @@ Tables check_footers(const Scan& scan, Report& report) {
   return tables;
 }
 
-void check_segments(const Tables& tables, Report& report) {
-  const auto check = [&](const OpenedSegment& segment) {
-    check_padding(segment, report.findings);
-    report.bytes += segment.footer.table.length + segment.at.length;
-  };
+std::vector<const OpenedSegment*> segments_of(const Tables& tables) {
+  std::vector<const OpenedSegment*> all;
   for (const OpenedStep& step : tables.complete)
-    for (const OpenedSegment& segment : step.segments) check(segment);
-  for (const OpenedSegment& segment : tables.others) check(segment);
+    for (const OpenedSegment& segment : step.segments) all.push_back(&segment);
+  for (const OpenedSegment& segment : tables.others) all.push_back(&segment);
+  return all;
+}
+
+// Collective. Adds what each rank has found in its share, in the order of ranks.
+void add_all(const base::Ranks& ranks, Report& report, Report mine) {
+  for (Finding& finding : base::gather(ranks, mine.findings)) report.findings.push_back(std::move(finding));
+  const auto sums = base::sum(ranks, std::vector<std::uint64_t>{mine.streams, mine.bytes});
+  report.streams += sums[0];
+  report.bytes += sums[1];
+}
+
+// This rank's share of some things that all ranks have, unless a writer has changed the store meanwhile.
+std::array<std::size_t, 2> own_share(const base::Ranks& ranks, std::size_t things) {
+  const auto all = base::gather(ranks, std::vector<std::size_t>{things});
+  if (std::ranges::any_of(all, [&](std::size_t other) { return other != things; }))
+    throw Error(Kind::unreadable, "the store has changed while several ranks read it").hint("verify with one process");
+  const auto [first, last] = base::share(static_cast<std::int64_t>(things), ranks.rank, ranks.size);
+  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
+}
+
+Report check_own_segments(const std::vector<const OpenedSegment*>& segments, std::size_t first, std::size_t last) {
+  Report report;
+  for (std::size_t s = first; s < last; ++s) {
+    check_padding(*segments[s], report.findings);
+    report.bytes += segments[s]->footer.table.length + segments[s]->at.length;
+  }
+  return report;
+}
+
+Report check_own_parts(std::span<const PartJob> jobs, int threads, const base::Progress& progress) {
+  Report report;
+  base::ordered_for(
+      jobs.size(), threads, [&](std::size_t i) { return check_part_of(jobs[i]); },
+      [&](std::size_t i, PartResult result) {
+        std::move(result.findings.begin(), result.findings.end(), std::back_inserter(report.findings));
+        report.streams += result.streams;
+        report.bytes += result.bytes;
+        if (progress && !progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(jobs.size())))
+          throw Error(Kind::interrupted, "interrupted");
+      });
+  return report;
 }
 
 }  // namespace
@@ -334,22 +385,26 @@ Report verify_quick(const fs::path& path) {
   return report;
 }
 
-Report verify(const fs::path& path, int threads, const base::Progress& progress) {
-  Report report;
-  const Tables tables = check_footers(scan_store(path), report);
-  check_segments(tables, report);
+Report verify_shared(const fs::path& path, int threads, const base::Progress& progress, const base::Ranks& ranks) {
+  Report report, own_segments, own_parts;
+  Tables tables;
+  base::agree(ranks, [&] { tables = check_footers(scan_store(path), report); });
+  const auto segments = segments_of(tables);
   const auto jobs = jobs_of(tables, path);
-  base::ordered_for(
-      jobs.size(), base::threads_within_memory(threads, 2 * largest_part(jobs)),
-      [&](std::size_t i) { return check_part_of(jobs[i]); },
-      [&](std::size_t i, PartResult result) {
-        std::move(result.findings.begin(), result.findings.end(), std::back_inserter(report.findings));
-        report.streams += result.streams;
-        report.bytes += result.bytes;
-        if (progress && !progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(jobs.size())))
-          throw Error(Kind::interrupted, "interrupted");
-      });
+  const auto [first_segment, last_segment] = own_share(ranks, segments.size());
+  const auto [first, last] = own_share(ranks, jobs.size());
+  base::agree(ranks, [&] { own_segments = check_own_segments(segments, first_segment, last_segment); });
+  add_all(ranks, report, std::move(own_segments));
+  base::agree(ranks, [&] {
+    own_parts = check_own_parts(std::span(jobs).subspan(first, last - first),
+                                base::threads_within_memory(threads, 2 * largest_part(jobs)), progress);
+  });
+  add_all(ranks, report, std::move(own_parts));
   return report;
+}
+
+Report verify(const fs::path& path, int threads, const base::Progress& progress) {
+  return verify_shared(path, threads, progress, {});
 }
 
 }  // namespace octavo::store
