@@ -324,7 +324,7 @@ Summary run_on(const Machine& machine, const Program& program, const Run& run) {
 std::int64_t memory_there() { return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
 
 // Virtual ranks that restart hold this much all at once: what a rank holds while it waits, with its stack.
-constexpr std::int64_t held_by_restarting = 18000;
+constexpr std::int64_t held_by_restarting = 20000;
 
 // Restarts of a step that `parts` ranks have written.
 void print_restart(const std::string& name, const Machine& machine, int parts, const Asked& asked) {
