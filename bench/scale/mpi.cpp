@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -40,10 +38,24 @@ struct Meeting {
   std::vector<std::int64_t> numbers;  // split: communicators
 };
 
+// Messages of a million ranks are on their way at once, so their place is found by hashing.
+struct Way {
+  int comm = 0, sender = 0, receiver = 0, tag = 0;
+  bool operator==(const Way&) const = default;
+};
+struct HashOfWay {
+  std::size_t operator()(const Way& way) const {
+    std::uint64_t sum = 0;
+    for (const int part : {way.comm, way.sender, way.receiver, way.tag})
+      sum = (sum ^ static_cast<std::uint32_t>(part)) * 0x9E3779B97F4A7C15ULL;
+    return sum ^ sum >> 29;
+  }
+};
+
 struct Receive {
   void* to = nullptr;
   std::size_t bytes = 0;
-  std::tuple<int, int, int, int> from;  // communicator, sender, receiver, tag
+  Way from;
 };
 
 struct World {
@@ -51,8 +63,8 @@ struct World {
   Fibers fibers;
   std::vector<Group> groups{{}};
   std::vector<Activity> activities;
-  std::map<std::tuple<int, int, int, int>, std::deque<Bytes>> sent;
-  std::map<std::tuple<int, int, int, int>, int> waits_for;
+  std::unordered_map<Way, std::vector<Bytes>, HashOfWay> sent;  // the oldest first
+  std::unordered_map<Way, int, HashOfWay> waits_for;
   std::unordered_map<std::int64_t, Receive> receives;
   std::vector<std::size_t> types;
   std::vector<std::size_t> free_types;
@@ -301,7 +313,7 @@ int split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
 void send(const void* values, std::size_t bytes, int to, int tag, MPI_Comm comm) {
   const Uncounted own;
   const Group& group = group_of(comm);
-  const std::tuple key{id_of(comm), me(), world_rank(group, to), tag};
+  const Way key{id_of(comm), me(), world_rank(group, to), tag};
   const auto* begin = static_cast<const char*>(values);
   world->sent[key].emplace_back(begin, begin + bytes);
   if (const auto waiting = world->waits_for.extract(key)) world->fibers.wake(waiting.mapped());
@@ -317,7 +329,7 @@ void receive(const Receive& wanted) {
         const Bytes& message = found->second.front();
         if (message.size() > wanted.bytes) fail("a message is longer than its receiver expects");
         std::memcpy(wanted.to, message.data(), message.size());
-        found->second.pop_front();
+        found->second.erase(found->second.begin());
         if (found->second.empty()) world->sent.erase(found);
         return;
       }

@@ -10,6 +10,7 @@
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/restart/scotch.hpp"
+#include "octavo/engine/tiers/copies.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/world.hpp"
@@ -179,6 +180,25 @@ nb::dict opaque_of(const engine::Restart& start) {
   return all;
 }
 
+/// One dict a step: segments in all, and at each level of safety but the store; None where a level has no file.
+nb::list local_copies(const Path& staging_directory, const Path& store, nb::list notes) {
+  std::vector<std::string> damage;
+  nb::list rows;
+  for (const engine::StepCopies& step : engine::list_copies(staging_directory, store, damage)) {
+    nb::dict row;
+    row["flow"] = store::to_string(step.flow);
+    row["step"] = step.step;
+    row["attempt"] = hex_of(step.attempt);
+    row["segments"] = step.segments;
+    for (std::size_t s = 0; s < engine::num_safeties; ++s)
+      if (const auto safety = static_cast<engine::Safety>(s); safety != engine::Safety::store)
+        row[nb::str(std::string(name_of(safety)).c_str())] = step.there[s];
+    rows.append(row);
+  }
+  for (const std::string& note : damage) notes.append(note);
+  return rows;
+}
+
 // ------------------------------------------------------------------ the module
 
 void bind_restart(nb::module_& m) {
@@ -229,7 +249,10 @@ void bind_restart(nb::module_& m) {
           "{name: [array of a box, ...]}: views that can be written.")
       .def_prop_ro("opaque", &opaque_of, "{rank: {name: bytes}} of the run that wrote the step.")
       .def_prop_ro("particles", &particles_of, "{species: {attribute: array}}: views that can be written.")
+      .def_ro("from_local_disks", &engine::Restart::from_local_disks,
+              "Whether each rank has read its part from the disk of its node, and none from the store.")
       .def_ro("notes", &engine::Restart::notes, "Damage, steps passed over; the same on all ranks.");
+  m.def("local_copies", &local_copies, nb::arg("staging_directory"), nb::arg("store"), nb::arg("notes"));
   m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
         nb::arg("fields").none(), nb::arg("particles"), nb::arg("opaque"), nb::arg("keep_parts"), nb::arg("refine"),

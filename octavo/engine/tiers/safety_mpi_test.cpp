@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/tiers/copies.hpp"
 #include "octavo/engine/tiers/parity_file.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
@@ -248,6 +249,38 @@ TEST(SafetyMpi, each_safety_has_its_own_cadence_and_the_newest_of_each_stays_on_
   EXPECT_TRUE(store::verify(place.store, 1).findings.empty());
 }
 
+TEST(SafetyMpi, copies_on_local_disks_are_counted_level_by_level) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  NodePerRank place;
+  place.options.partner_every = 1;
+  place.options.rs_every = 2;
+  place.options.group_size = size();
+  place.run({1, 2});
+  barrier();
+  const auto expect = [&](int local, int partner, std::optional<int> rs, const std::string& what) {
+    SCOPED_TRACE(what);
+    std::vector<std::string> notes;
+    const auto steps = list_copies(place.disk, place.store, notes);
+    ASSERT_EQ(steps.size(), 1u);  // the second survives as much as the first
+    EXPECT_EQ(steps[0].step, 2);
+    EXPECT_EQ(steps[0].segments, size());
+    const std::array<std::optional<int>, num_safeties> there{local, partner, std::nullopt, rs, std::nullopt};
+    EXPECT_EQ(steps[0].there, there);
+    EXPECT_TRUE(notes.empty());
+  };
+  expect(size(), size(), size(), "all there");
+  barrier();
+  const auto lose_first = [](const fs::path& below, const std::string& what) {
+    if (rank() == 0) fs::remove(files_named(below, what).at(0));
+    barrier();
+  };
+  lose_first(place.disk, ".rs");
+  expect(size(), size(), 0, "a parity file is lost");
+  barrier();
+  lose_first(place.disk, "data.");
+  expect(size() - 1, size(), 0, "a file is lost");
+}
+
 TEST(SafetyMpi, option_drain_every_leaves_only_what_is_newest_on_the_node) {
   NodePerRank place;
   place.run({1, 2, 3, 4});
@@ -339,7 +372,9 @@ TEST(SafetyMpi, a_damaged_file_on_a_local_disk_is_made_again_from_its_group) {
     barrier();
     const auto from = place.restart();
     ASSERT_TRUE(from);
+    EXPECT_TRUE(has_note(*from, {"passed over on the local disks: ", "checksum"}));
     EXPECT_TRUE(has_note(*from, {"damage: "}));
+    EXPECT_FALSE(from->from_local_disks);
     expect_whole(place.store, 7, "damage on node " + std::to_string(node));
   }
 }

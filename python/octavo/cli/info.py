@@ -12,6 +12,7 @@ from octavo.cli import options
 EXAMPLES = [
     "octavo info output_00080",
     "octavo info run.octavo --step 80",
+    "octavo info run.octavo --staging-directory /local/scratch",
     "octavo info output_00080 --json",
 ]
 
@@ -19,6 +20,7 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     options.add_step(parser)
+    options.add_staging(parser)
     options.add_json(parser)
 
 
@@ -64,6 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         facts["steps"] = [
             {key: s[key] for key in ("flow", "step", "time", "writer", "unknown")} for s in _core.steps(arguments.path)
         ]
+        facts["safety"] = options.safety(arguments)
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
         facts["file_bytes"] = Path(ds.path).stat().st_size
@@ -72,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     console.notes(arguments.quiet, ds.notes)
     _print(facts, ds)
+    if arguments.staging_directory is not None and "safety" in facts:
+        options.print_safety(facts["safety"])
     return 0
 
 

@@ -11,6 +11,7 @@ from octavo.cli import options
 EXAMPLES = [
     "octavo ls run.octavo",
     "octavo ls run.octavo --step 80 --streams",
+    "octavo ls run.octavo --staging-directory /local/scratch",
     "octavo ls run.octavo --json",
 ]
 
@@ -19,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="a store, or an output directory")
     parser.add_argument("--streams", action="store_true", help="one row per stream: part, field, levels, place")
     options.add_step(parser)
+    options.add_staging(parser)
     options.add_json(parser)
 
 
@@ -71,11 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
             damaged.append({"flow": step["flow"], "step": step["step"], "damage": str(error)})
             continue
         listed.append({**step, "fields": by_field(streams), **({"streams": streams} if arguments.streams else {})})
+    safety = [row for row in options.safety(arguments) if _matches(row, arguments)]
     if arguments.json:
         facts = {"path": str(arguments.path), "steps": listed, "damaged": damaged, "unsupported": unsupported}
-        console.print_json(facts)
+        console.print_json({**facts, "safety": safety})
     else:
         _print(listed)
+        if arguments.staging_directory is not None:
+            options.print_safety(safety)
     for step in damaged:
         console.say(False, f"{step['flow']} step {step['step']} is damaged and not listed: {step['damage']}")
     for step in unsupported:

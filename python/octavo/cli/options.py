@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import Any
 
 from octavo.errors import UsageError
@@ -39,6 +40,48 @@ def add_flow(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--flow", choices=["analysis", "checkpoint"], help="flow of a store (default: analysis, if it has a step)"
     )
+
+
+def add_staging(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--staging-directory",
+        default=os.environ.get("OCTAVO_STAGING_DIRECTORY"),
+        metavar="DIR",
+        help="the run's directory on local disks: shows which levels of safety each step has there, as far as this "
+        "machine sees the disks (default: $OCTAVO_STAGING_DIRECTORY)",
+    )
+
+
+def safety(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """The levels of safety of each step of the store; damaged files are noted on stderr."""
+    from octavo.cli import console
+    from octavo.safety import levels
+
+    rows, notes = levels(arguments.path, arguments.staging_directory)
+    console.notes(arguments.quiet, notes)
+    return rows
+
+
+def print_safety(rows: list[dict[str, Any]]) -> None:
+    """One row a step: segments at each level of those that it has, or whether the step is in the store."""
+    from octavo.cli import console
+    from octavo.safety import LOCAL_LEVELS
+
+    def cell(row: dict[str, Any], level: str) -> str | None:
+        there = row[level]
+        if there is None:
+            return None
+        return "complete" if there["complete"] else f"{there['segments']} of {row['segments']}"
+
+    console.table(
+        "safety",
+        ["flow", "step", *LOCAL_LEVELS, "drained"],
+        (
+            [row["flow"], str(row["step"]), *(cell(row, level) for level in LOCAL_LEVELS),
+             "complete" if row["drained"]["complete"] else "no"]
+            for row in rows
+        ),
+    )  # fmt: skip
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
