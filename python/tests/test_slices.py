@@ -90,7 +90,7 @@ def test_a_line_lists_the_leaves_on_it(sample):
 
 
 def test_a_line_of_a_linear_field_integrates_exactly_along_an_axis(sample):
-    """Of field x, that is the middle of each cell, the integral along x is that of x itself."""
+    """Field x is the middle of each cell, so its integral along x is that of x itself."""
     line = octavo.open(sample).line("x", (0, 0.3, 0.4), (1, 0.3, 0.4))
     assert np.isclose(line.integral("x"), 0.5, rtol=1e-14)
 
@@ -267,7 +267,7 @@ def values_at(cells, centres, edges, field, points):
 
 @pytest.mark.parametrize("name", REAL)
 def test_slices_and_lines_of_real_outputs_are_their_leaves(name, data):
-    """Of every format, in 2-D and 3-D."""
+    """Outputs of every format, in 2-D and 3-D."""
     path = data / name
     ds = octavo.open(path if name.startswith(("ramses", "amrex")) else sorted(path.glob("*_chk_*"))[-1])
     field = ds.fields[0]
