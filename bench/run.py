@@ -204,6 +204,49 @@ def maps(folder):
     row("yt, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
 
 
+YT_SLICES = """
+import sys, yt
+yt.set_log_level(50)
+ds = yt.load(sys.argv[1])
+what, normal = sys.argv[2], [1, 1, 1]
+if what == "slice":
+    image = yt.SlicePlot(ds, "z", ("gas", "density"), buff_size=(1024, 1024)).frb["gas", "density"]
+elif what == "plane":
+    image = yt.OffAxisSlicePlot(ds, normal, ("gas", "density"), buff_size=(1024, 1024)).frb["gas", "density"]
+else:
+    image = yt.off_axis_projection(ds, [0.5] * 3, normal, [1.7] * 3, 1024, ("gas", "density"))
+"""
+
+
+def slices(folder):
+    """Slices, lines and maps from a camera, 1024^2: whole processes, one thread, 3.7 million leaves in 64 domains."""
+    source, store = big_sample(folder), folder / "big.octavo"
+    if not store.exists():
+        subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
+    bare = measure([OCTAVO, "--version"])
+    image, ends = ["-o", folder / "s.npy"], ["--from", "0,0,0", "--to", "1,1,1", "-o", folder / "l.csv"]
+    head("1024^2", "CPU s above the interpreter", "peak MB above the interpreter")
+    for label, words in [
+        ("slice across z", ["slice", *image]),
+        ("slice across 1,1,1 through the middle", ["slice", "--normal", "1,1,1", *image]),
+        ("slice across 1,1,1 through 0.2,0.2,0.2", ["slice", "--normal", "1,1,1", "--at", "0.2,0.2,0.2", *image]),
+        ("line along the diagonal", ["line", *ends]),
+        ("map, camera 1,1,1", ["map", "--camera", "1,1,1", *image]),
+    ]:
+        for name, path in (("store", store), ("RAMSES output", source)):
+            command = [OCTAVO, words[0], path, "--field", "density", *words[1:], "-f", "-q", "-j", "1"]
+            seconds, peak = measure(command, 5)
+            row(f"octavo, {label}, from the {name}", f"{seconds - bare[0]:.2f}", f"{peak - bare[1]:.0f}")
+    if importlib.util.find_spec("yt") is None:
+        row("yt", "not installed", "")
+        return
+    python = measure([sys.executable, "-c", "pass"])
+    info = next(source.glob("info_*.txt"))
+    for label, what in (("slice across z", "slice"), ("slice across 1,1,1", "plane"), ("map, camera 1,1,1", "map")):
+        seconds, peak = measure([sys.executable, "-c", YT_SLICES, info, what], 1)
+        row(f"yt, {label}, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
+
+
 PEAK = """import os, resource, subprocess, sys
 code = subprocess.run(sys.argv[2:]).returncode
 open(sys.argv[1] + os.environ["OMPI_COMM_WORLD_RANK"], "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
@@ -299,6 +342,7 @@ TABLES = {
     "convert": convert_speed,
     "map": maps,
     "maps_on_ranks": maps_on_ranks,
+    "slices": slices,
     "info": info,
     "engine": engine,
     "blocks": blocks,

@@ -3,6 +3,7 @@
 /// It may touch mesh and base.
 /// It never reads a file, never knows a format, and never adds the results of several parts: that is the caller's.
 
+#include "octavo/analysis/camera.hpp"
 #include "octavo/analysis/compare.hpp"
 #include "octavo/analysis/histogram.hpp"
 #include "octavo/analysis/line.hpp"

@@ -9,7 +9,7 @@
 namespace octavo::analysis {
 
 /// A bound on the columns of a row in which rays meet a cell: they leave it along one axis behind the place where they
-/// enter it along another. Of a cell with the ways `near` to its sides and `across` it, the bound in row y is
+/// enter it along another. If a cell has the ways `near` to its sides and `across` it, the bound in row y is
 /// (near[leave] + across[leave] - near[enter]) * per_gap + offset - y * slope.
 struct RayBound {
   std::size_t leave = 0, enter = 0;

@@ -52,7 +52,7 @@ Point3 checked_unit(const char* what, const Point3& v) {
   throw Error(Kind::usage, std::string(what) + " " + vector_text(v) + " has no length");
 }
 
-/// Of the box length: far less than a cell, far more than rounding errors.
+/// A share of the box length: far less than a cell, far more than rounding errors.
 constexpr double thin = 1e-12;
 
 bool along_one_axis(const Point3& v) { return std::count(v.begin(), v.end(), 0.0) == 2; }

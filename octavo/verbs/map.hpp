@@ -49,8 +49,8 @@ struct Map {
   std::string unit;    ///< in code units, path length included: "code_mass/code_length**3*code_length"
   bool flat = false;   ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
   std::string selection;  ///< region and level as text; empty: everything
-  /// Of a slice, or of a map from a camera: the axes of the image. A point x is at dot(right, x), dot(up, x) in the
-  /// window. Of other maps nothing.
+  /// The axes of a slice, or of a map from a camera; other maps have none. A point x is at dot(right, x), dot(up, x) in
+  /// the window.
   std::optional<analysis::Orientation> orientation{};
   double time = 0;          ///< [code time]
   std::string over_time{};  ///< "max", "min" or "mean" of all steps; empty: only the step at `time`
@@ -71,7 +71,7 @@ struct Map {
 Map map(const step::SharedStep& step, const MapOptions& options);
 
 namespace detail {
-/// What the header says of an image of a field: time and units. Everything but the pixels, the window and the axes.
+/// An image of a field without pixels, window and axes: time and units are from the header.
 Map describe_field(const mesh::Header& header, const std::string& field);
 /// Sets window, axes and number of pixels.
 void describe_view(Map& map, const analysis::AnyView& view);

@@ -60,9 +60,9 @@ TEST(SliceVerb, reads_only_the_parts_near_the_plane_and_the_field) {
     EXPECT_FALSE(request.particles);
     return thirteen_parts().read(part, request);
   };
-  const Map corner =
-      slice(dataset,
-            {.field = "pressure", .normal = mesh::Point3{1, 1, 1}, .at = "0.02,0.02,0.02", .max_level = 5, .pixels = 32});
+  const Map corner = slice(
+      dataset,
+      {.field = "pressure", .normal = mesh::Point3{1, 1, 1}, .at = "0.02,0.02,0.02", .max_level = 5, .pixels = 32});
   EXPECT_LT(parts.size(), 7U);
   EXPECT_EQ(parts, std::set<int>(corner.parts.begin(), corner.parts.end()));
   EXPECT_EQ(corner.selection, "level <= 5");

@@ -11,7 +11,7 @@ namespace {
 
 using Direction = std::array<double, 3>;
 
-/// What a selection, its threads and its ranks are, for verbs that have them.
+/// Takes level, region, threads, ranks and progress.
 template <class Options>
 void take_selection(Keywords& given, const mesh::Dataset& dataset, Options& options) {
   given.take("max_level", options.max_level);

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from conftest import OCTAVO
 
 import octavo
 
@@ -87,7 +90,7 @@ def test_a_line_lists_the_leaves_on_it(sample):
 
 
 def test_a_line_of_a_linear_field_integrates_exactly_along_an_axis(sample):
-    """Of field x, that is the middle of each cell, the integral along x is that of x itself."""
+    """Field x is the middle of each cell, so its integral along x is that of x itself."""
     line = octavo.open(sample).line("x", (0, 0.3, 0.4), (1, 0.3, 0.4))
     assert np.isclose(line.integral("x"), 0.5, rtol=1e-14)
 
@@ -208,6 +211,28 @@ def test_ranks_write_the_same_slices_lines_and_camera_maps(run, sample, tmp_path
         assert (tmp_path / kind.format(1)).read_bytes() == (tmp_path / kind.format(3)).read_bytes()
 
 
+PEAK = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    "words, pixels", [(("slice", "--normal", "1,1,1"), 4000), (("map", "--camera", "1,1,1", "--level", "4"), 3000)]
+)
+def test_one_process_holds_the_image_and_little_more(sample, tmp_path, words, pixels):
+    """The image and 200 MB, the interpreter included."""
+    verb, *rest = words
+    output = ("--pixels", str(pixels), "-j", "1", "-o", str(tmp_path / "image.npy"))
+    command = [str(OCTAVO), verb, str(sample), "--field", "density", *rest, *output]
+    done = subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, text=True, timeout=300)
+    code, peak = map(int, done.stdout.split())
+    image = np.load(tmp_path / "image.npy", mmap_mode="r")
+    assert code == 0 and max(image.shape) == pixels
+    assert peak < image.nbytes + 200e6
+
+
 REAL = [
     "ramses/sedov3d_4ranks/output_00002",
     "ramses/implosion2d_2ranks/output_00002",
@@ -242,7 +267,7 @@ def values_at(cells, centres, edges, field, points):
 
 @pytest.mark.parametrize("name", REAL)
 def test_slices_and_lines_of_real_outputs_are_their_leaves(name, data):
-    """Of every format, in 2-D and 3-D."""
+    """Outputs of every format, in 2-D and 3-D."""
     path = data / name
     ds = octavo.open(path if name.startswith(("ramses", "amrex")) else sorted(path.glob("*_chk_*"))[-1])
     field = ds.fields[0]
@@ -253,7 +278,7 @@ def test_slices_and_lines_of_real_outputs_are_their_leaves(name, data):
     unit, compared = hi[0] - lo[0], 0
     for normal in ("z", "y", (1, 0.7, -0.4)) if len(axes) == 3 else ("z",):
         at = (0.37, 0.41, 0.43)[: len(axes)]
-        picture = ds.slice(field, normal=normal, at=at, pixels=20)
+        picture = ds.slice(field, normal=normal, at=at, pixels=9)
         ny, nx = picture.values.shape
         x0, x1, y0, y1 = picture.extent
         right, up, towards = (np.array(picture.facts[key]) for key in ("right", "up", "towards"))
@@ -263,7 +288,7 @@ def test_slices_and_lines_of_real_outputs_are_their_leaves(name, data):
         sure = np.isfinite(expected)
         compared += sure.sum()
         assert np.array_equal(picture.values[sure], expected[sure])
-    assert compared > 150 * (2 * len(axes) - 3)
+    assert compared > 35 * (2 * len(axes) - 3)
     start, end = np.array((0.11, 0.23, 0.31))[: len(axes)], np.array((0.83, 0.67, 0.71))[: len(axes)]
     end = np.minimum(end, (hi - lo) / unit)
     line = ds.line(field, start, end)
