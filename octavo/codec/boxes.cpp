@@ -597,6 +597,14 @@ bool is_counted(const Context<T>& context, std::size_t i) {
   return context.counted.empty() || context.counted[i / context.width] != 0;
 }
 
+/// The same of all values, a byte each.
+template <class T>
+std::vector<std::uint8_t> counted_values(const Context<T>& context, std::size_t count) {
+  std::vector<std::uint8_t> counted(count);
+  for (std::size_t i = 0; i < count; ++i) counted[i] = is_counted(context, i) ? 1 : 0;
+  return counted;
+}
+
 /// How far values must be moved, by sign, so that the errors of those that count cancel: absolute or in log2.
 template <class T>
 std::array<double, 2> needed_moves(std::span<const T> values, const Context<T>& context, const BoxEncoder<T>& encoder,
@@ -682,7 +690,7 @@ std::array<double, 2> refined_moves(std::span<const T> values, const Context<T>&
 template <class T>
 bool encode_bounded(std::span<const T> values, const Context<T>& context, const BoxGrid& grid, BoxHead& head,
                     std::span<T> decoded, Bytes& blocks) {
-  constexpr unsigned usual = 1024, most = 16384;
+  constexpr unsigned usual = 1024, most = 49152;
   head.lattice.narrow = usual;
   for (int attempt = 0; attempt < 2; ++attempt) {
     blocks.clear();
@@ -699,8 +707,8 @@ bool encode_bounded(std::span<const T> values, const Context<T>& context, const 
     const double largest = largest_move();
     if (!(largest < encoder.slack())) {
       const double wanted = 1.5 * head.lattice.narrow * largest / encoder.slack() + usual;
-      if (!(wanted < most)) return false;
-      head.lattice.narrow = static_cast<unsigned>(wanted);
+      if (!std::isfinite(wanted)) return false;
+      head.lattice.narrow = static_cast<unsigned>(std::min(wanted, double{most}));
       continue;
     }
     set_phases(head, moves, step);
@@ -724,7 +732,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   const bool pointwise = bound.kind == BoundKind::pointwise_relative;
   if (!lossless && (bound.value < (pointwise ? 0x1p-39 : 0x1p-1000) || bound.value > 0x1p1000)) return false;
   // A value that fills much of a chunk has to come back exactly: the grid has a cell for it.
-  if (!lossless && !most_frequent(values, context.counted).empty()) return false;
+  if (!lossless && !most_frequent(values, counted_values(context, values.size())).empty()) return false;
   const BoxGrid grid = box_grid(context, values.size());
   const auto& shape = context.boxes.shape;
   const std::int64_t longest = grid.map.longest() * *std::max_element(shape.begin(), shape.end());

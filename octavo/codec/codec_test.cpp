@@ -346,5 +346,23 @@ TEST(Codec, a_raw_head_and_the_values_behind_it_are_a_chunk) {
   EXPECT_THROW(raw_head(false, 2, 1), base::Error);
 }
 
+/// Half the boxes have one value. It must come back exactly whatever is known of the cells, so they are no codec for
+/// it.
+TEST(Boxes, find_the_frequent_value_with_and_without_counted_cells) {
+  testing::Case<float> c = testing::box_case<float>("blocks", {4, 4, 4}, {4, 4, 2}, 1, 3, 0);
+  std::fill_n(c.values.begin(), c.values.size() / 2, 3.1F);
+  const std::vector<std::uint8_t> counted(c.at.size(), 1);
+  for (const bool known : {false, true}) {
+    Context<float> context = c.context();
+    if (known) context.counted = counted;
+    std::vector<float> decoded(c.values.size());
+    std::vector<std::byte> chunk;
+    const Settings settings{{BoundKind::absolute, 0.05}, Effort::max, Method::automatic};
+    encode(std::span<const float>(c.values), context, settings, std::span<float>(decoded), chunk);
+    EXPECT_EQ(std::count(decoded.begin(), decoded.begin() + static_cast<std::ptrdiff_t>(c.values.size() / 2), 3.1F),
+              static_cast<std::ptrdiff_t>(c.values.size() / 2));
+  }
+}
+
 }  // namespace
 }  // namespace octavo::codec
