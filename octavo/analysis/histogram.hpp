@@ -111,6 +111,9 @@ struct Samples {
   std::vector<std::vector<double>> fields;  ///< [field][sample]
   std::size_t count = 0;
 };
+/// The selected cells of a part with all that a plan asks for. Binned as samples they give the same bits as
+/// bin_cells().
+Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection, const BinPlan& plan);
 /// Ranges of the samples' axes.
 ValueRanges value_ranges(const Samples& samples);
 /// Adds samples to sums that empty_bins() made.

@@ -48,6 +48,11 @@ ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::R
   return share;
 }
 
+std::string with_condition(std::string selection, const std::string& where) {
+  if (where.empty()) return selection;
+  return selection + (selection.empty() ? "" : ", ") + "where " + where;
+}
+
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {
   const int asked = base::thread_count(threads);
   if (asked == 1 || !dataset.part_bytes) return asked;

@@ -18,6 +18,9 @@ struct Scope {
 /// The parts that touch the region; all parts without a region. Reads headers only.
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
+/// The selection's text with a condition on cells behind it.
+std::string with_condition(std::string selection, const std::string& where);
+
 /// The number of threads to use: at least one, at most `threads` (0: all cores). Each thread needs memory for the
 /// largest part, and as much again to work on it.
 int threads_within_memory(const mesh::Dataset& dataset, int threads);

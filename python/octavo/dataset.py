@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Path = str | os.PathLike[str]
 
 #: Fields that follow from the mesh, available wherever a field is: the centre of a cell, its edge along x and its volume
-#: [code length], and its level (the code's own number).
+#: [code length], and its level (the code's own number). docs/fields.md has other names that are not stored, and formulas.
 GEOMETRY = ("x", "y", "z", "dx", "level", "cell_volume")
 
 
@@ -141,6 +141,10 @@ class Selection:
     _data: Any
     region: str | None = None
     max_level: int | None = None
+    #: A condition on cells, a formula; see `where`.
+    condition: str | None = None
+    #: Names and formulas of `derive`.
+    definitions: tuple[tuple[str, str], ...] = ()
 
     def box(self, lo: Sequence[float], hi: Sequence[float]) -> Selection:
         """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi >
@@ -153,16 +157,45 @@ class Selection:
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
-        return self._with(self.region, deepest if self.max_level is None else min(deepest, self.max_level))
+        return self._with(max_level=deepest if self.max_level is None else min(deepest, self.max_level))
+
+    def where(self, condition: str) -> Selection:
+        """The cells (of triangles: the points) where a formula holds: "density > 1e-3 & speed < 2". Conditions add up.
+        A map's integral counts other cells as 0; means, extremes and all else leave them out. Particles are not
+        chosen by it. Raises UsageError, when it is used, for a formula that is none, with the column."""
+        both = condition if self.condition is None else f"({self.condition}) & ({condition})"
+        return self._with(condition=both)
+
+    def derive(self, name: str, formula: str, **constants: float) -> Selection:
+        """A selection that also knows the field `name`, computed from others: ds.derive("mach",
+        "norm(velocity)/sqrt(gamma*pressure/density)", gamma=1.4). It may be used wherever a field is read, also in
+        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Raises UsageError, when
+        it is used, for an unknown name, a formula that is none, or the name of a stored field."""
+        known = (*((key, repr(float(value))) for key, value in constants.items()), (name, formula))
+        taken = {key for key, _ in known}
+        return self._with(definitions=(*(old for old in self.definitions if old[0] not in taken), *known))
 
     def _within(self, region: str) -> Selection:
         if self.region is not None:
             raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
         self._data.parts_of(region, None)  # says now, not later, what is wrong with it
-        return self._with(region, self.max_level)
+        return self._with(region=region)
 
-    def _with(self, region: str | None, max_level: int | None) -> Selection:
-        return Selection(self._data, region, max_level)
+    def _choices(self) -> dict[str, Any]:
+        return {
+            "region": self.region, "max_level": self.max_level, "condition": self.condition,
+            "definitions": self.definitions,
+        }  # fmt: skip
+
+    def _with(self, **changes: Any) -> Selection:
+        return Selection(self._data, **(self._choices() | changes))
+
+    def _chosen(self) -> dict[str, Any]:
+        """The selection as compiled functions take it."""
+        return {
+            "region": self.region, "max_level": self.max_level, "where": self.condition,
+            "definitions": list(self.definitions),
+        }  # fmt: skip
 
     @property
     def parts(self) -> list[int]:
@@ -183,8 +216,8 @@ class Selection:
         land: the depth). Releases the GIL."""
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
-            self._data, field, axis=axis, kind=kind, weight=weight, max_level=self.max_level, region=self.region,
-            pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
+            self._data, field, axis=axis, kind=kind, weight=weight, pixels=pixels, threads=threads, ranks=None,
+            progress=None, mask=mask, above=above, **self._chosen(),
         )  # fmt: skip
         return Picture.of(image)
 
@@ -242,15 +275,15 @@ class Selection:
 
     def _bins(self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int) -> dict[str, Any]:
         return _core.bins(
-            self._data, axes=axes, fields=fields, weight=weight, max_level=self.max_level, region=self.region,
-            threads=threads, ranks=None, progress=None,
+            self._data, axes=axes, fields=fields, weight=weight, threads=threads, ranks=None, progress=None,
+            **self._chosen(),
         )  # fmt: skip
 
     def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
         """Extremes, means and integrals per field, as `octavo stats --json` gives them."""
         return _core.stats(
-            self._data, fields=_listed(fields), max_level=self.max_level, region=self.region, particles=particles,
-            threads=threads, ranks=None, progress=None,
+            self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None,
+            **self._chosen(),
         )  # fmt: skip
 
     def sum(self, field: str, *, weight: str | None = None, threads: int = 0) -> float:
@@ -278,7 +311,7 @@ class Selection:
         limit, held = bytes_of(memory), 0
         waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:
-            cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
+            cells = _core.cells(self._data, part, fields=_listed(fields), **self._chosen())
             size = sum(array.nbytes for array in cells.values())
             if waiting and held + size > limit:
                 yield _join(waiting)

@@ -35,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of triangles: only where this field is above V ('WATER DEPTH>0.01': wet land)",
     )
     options.add_selection(parser)
+    options.add_fields(parser)
     parser.add_argument(
         "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
     )
@@ -100,14 +101,13 @@ def run(arguments: argparse.Namespace) -> int:
             axis=arguments.axis,
             kind=arguments.kind or ("mean" if arguments.weight else "integral"),
             weight=arguments.weight,
-            max_level=arguments.level,
-            region=arguments.roi,
             pixels=arguments.pixels,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
             mask=mask,
             above=above,
+            **options.chosen(arguments),
         )
     console.notes(arguments.quiet, ds.notes)
     _save(image, path, ranks, limits, arguments.linear)
