@@ -30,7 +30,7 @@ double distance_to(const mesh::Header& header, const Distance& distance, const m
 /// A field by its name, or a distance.
 using Quantity = std::variant<std::string, Distance>;
 
-/// What a cell counts for: 1, times the value of a field if there is one, times its volume if asked for. Mass is
+/// The weight of a cell: 1, times the value of a field if there is one, times its volume if asked for. Mass is
 /// density times volume.
 struct CellWeight {
   std::string field{};

@@ -90,7 +90,7 @@ std::optional<std::string> property_named(const mesh::Dataset& dataset, const st
   return {};
 }
 
-/// What names mean in one data set.
+/// Finds the meaning of names in one data set.
 class Names {
  public:
   Names(const mesh::Dataset& dataset, const Definitions& own) : dataset_(dataset), own_(own) {}

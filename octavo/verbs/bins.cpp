@@ -176,7 +176,7 @@ double half_a_finest_cell(const mesh::Dataset& step) {
 
 // ------------------------------------------------------------------------------------------------ passes over parts
 
-/// What both passes share: the parts, and the fields as they are read.
+/// The parts, and the fields as they are read: both passes share them.
 struct Pass {
   const step::SharedStep& step;
   const BinsOptions& options;
@@ -209,8 +209,8 @@ mesh::Request request_of_plan(const Pass& pass, const BinPlan& plan) {
   return request_of_pass(pass, quantities, plan.weight.field);
 }
 
-/// What the first pass has read of each of this rank's parts, so that the second one need not read it again: as much as
-/// has room.
+/// The values that the first pass has read of this rank's parts, as far as there is room. The second pass need not read
+/// them again.
 struct KeptSamples {
   std::vector<std::optional<analysis::Samples>> of;
   std::atomic<std::uint64_t> room{0};  ///< bytes

@@ -36,7 +36,7 @@ struct BinBy {
 struct BinsOptions {
   std::vector<BinBy> axes{};          ///< one or two
   std::vector<std::string> fields{};  ///< whose mean, deviation and extremes are wanted in each bin
-  /// What a cell counts for: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
+  /// The weight of a cell: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
   /// or volume where there is no density.
   std::string weight = "volume";
   std::optional<mesh::Region> region{};  ///< takes cells by their centre

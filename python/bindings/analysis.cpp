@@ -310,7 +310,7 @@ nb::object take(mesh::Field&& field) {
   return array_on(owned->info.type, owned->bytes.data(), shape, owner, true);
 }
 
-/// What cells() is asked for.
+/// Arguments of cells().
 struct CellsOptions {
   Names fields{};
   std::optional<mesh::Region> region{};

@@ -1,4 +1,4 @@
-"""What hist, phase and profile share: their options, the call of the compiled verb, the output."""
+"""Options, the call of the compiled verb, and output: shared by hist, phase and profile."""
 
 from __future__ import annotations
 
