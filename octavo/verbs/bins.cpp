@@ -68,7 +68,8 @@ std::string unit_of_bins(const mesh::Header& header, const std::string& name) {
 
 std::string unit_of_bins(const mesh::Header& header, const analysis::CellWeight& weight) {
   std::string unit = weight.field.empty() ? "" : unit_of_bins(header, weight.field);
-  if (!weight.volume) return unit;
+  const bool unknown = !weight.field.empty() && unit.empty();
+  if (!weight.volume || unknown) return unit;
   return unit + (unit.empty() ? "" : "*") + "code_length**" + std::to_string(header.dim);
 }
 
