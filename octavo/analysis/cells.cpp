@@ -36,7 +36,7 @@ CellArrays cell_arrays(const mesh::Part& part, const mesh::Header& header, const
     sources.push_back(&cell_field(part, name));
     arrays.fields.push_back({sources.back()->info, {}});
   }
-  for_each_selected(std::get<mesh::Octree>(part.mesh), header, selection, [&](const Cells& cells) {
+  for_each_selected(part, header, selection, [&](const Cells& cells) {
     add_geometry(arrays, header, cells);
     for (std::size_t f = 0; f < sources.size(); ++f) add_values(arrays.fields[f], *sources[f], cells);
   });

@@ -55,18 +55,18 @@ class BinFinder {
 
 /// Columns of one batch, and the bin of each sample.
 struct BinBatch {
-  std::vector<std::vector<double>> axes;
-  std::vector<double> weight;
-  std::vector<std::vector<double>> fields;
-  std::vector<std::int32_t> bin;
+  std::vector<std::span<const double>> axes;
+  std::span<const double> weight;
+  std::vector<std::span<const double>> fields;
+  std::vector<std::int32_t> bin{};
 };
 
-void find_bins(const std::vector<BinFinder>& finders, const BinPlan& plan, std::size_t count, BinBatch& batch) {
-  batch.bin.resize(count);
-  for (std::size_t k = 0; k < count; ++k) batch.bin[k] = finders[0].find(batch.axes[0][k]);
+void find_bins(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBatch& batch) {
+  batch.bin.resize(batch.weight.size());
+  for (std::size_t k = 0; k < batch.bin.size(); ++k) batch.bin[k] = finders[0].find(batch.axes[0][k]);
   if (finders.size() == 1) return;
   const auto width = static_cast<std::int32_t>(plan.axes[0].edges.size() - 1);
-  for (std::size_t k = 0; k < count; ++k) {
+  for (std::size_t k = 0; k < batch.bin.size(); ++k) {
     const std::int32_t row = finders[1].find(batch.axes[1][k]);
     std::int32_t& bin = batch.bin[k];
     bin = row >= 0 && bin >= 0 ? row * width + bin : std::min(row, bin);
@@ -99,7 +99,7 @@ void count_batch(BinBatch& batch, PartialBins& to) {
   }
 }
 
-void add_moments(const BinBatch& batch, const std::vector<double>& values, std::vector<Moments>& to) {
+void add_moments(const BinBatch& batch, std::span<const double> values, std::vector<Moments>& to) {
   for (std::size_t k = 0; k < batch.bin.size(); ++k) {
     if (batch.bin[k] < 0) continue;
     Moments& bin = to[static_cast<std::size_t>(batch.bin[k])];
@@ -117,9 +117,8 @@ void add_moments(const BinBatch& batch, const std::vector<double>& values, std::
   }
 }
 
-void add_bin_batch(const std::vector<BinFinder>& finders, const BinPlan& plan, std::size_t count, BinBatch& batch,
-                   PartialBins& to) {
-  find_bins(finders, plan, count, batch);
+void add_bin_batch(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBatch& batch, PartialBins& to) {
+  find_bins(finders, plan, batch);
   count_batch(batch, to);
   for (std::size_t f = 0; f < to.fields.size(); ++f) add_moments(batch, batch.fields[f], to.fields[f]);
 }
@@ -218,12 +217,55 @@ class WeightColumn {
 /// Hands selected cells on in batches that fit the cache.
 template <class Visit>
 void for_each_batch(const mesh::Part& part, const mesh::Header& header, const Selection& selection, Visit&& visit) {
-  for_each_selected(mesh::octree_of(part), header, selection, [&](const Cells& cells) {
+  for_each_selected(part, header, selection, [&](const Cells& cells) {
     for (std::size_t first = 0; first < cells.values.size(); first += batch_samples) {
       const std::size_t count = std::min(batch_samples, cells.values.size() - first);
       visit(Cells{cells.level, cells.positions.subspan(first, count), cells.values.subspan(first, count)});
     }
   });
+}
+
+std::vector<Quantity> quantities_of(const BinPlan& plan) {
+  std::vector<Quantity> quantities;
+  for (const BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
+  return quantities;
+}
+
+/// All columns of a plan: axes, weight and fields of a part's cells.
+class PlanColumns {
+ public:
+  PlanColumns(const mesh::Part& part, const mesh::Header& header, const BinPlan& plan)
+      : header_(header),
+        quantities_(quantities_of(plan)),
+        names_(plan.fields.begin(), plan.fields.end()),
+        axes_(part, header, quantities_),
+        fields_(part, header, names_),
+        weight_(part, plan.weight) {}
+  void gather(const Cells& cells, Samples& to) const {
+    axes_.gather(cells, to.axes);
+    fields_.gather(cells, to.fields);
+    weight_.gather(header_, cells, to.weight);
+    to.count = cells.values.size();
+  }
+
+ private:
+  const mesh::Header& header_;
+  std::vector<Quantity> quantities_, names_;
+  QuantityColumns axes_, fields_;
+  WeightColumn weight_;
+};
+
+void append_values(std::vector<double>& to, const std::vector<double>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void append_samples(Samples& to, const Samples& from) {
+  to.axes.resize(from.axes.size());
+  to.fields.resize(from.fields.size());
+  for (std::size_t a = 0; a < from.axes.size(); ++a) append_values(to.axes[a], from.axes[a]);
+  for (std::size_t f = 0; f < from.fields.size(); ++f) append_values(to.fields[f], from.fields[f]);
+  append_values(to.weight, from.weight);
+  to.count += from.count;
 }
 
 void widen_range(ValueRange& range, const std::vector<double>& values) {
@@ -349,26 +391,40 @@ PartialBins empty_bins(const BinPlan& plan) {
 PartialBins bin_cells(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                       const BinPlan& plan) {
   PartialBins out = empty_bins(plan);
-  std::vector<Quantity> quantities, fields(plan.fields.begin(), plan.fields.end());
-  for (const BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
-  const QuantityColumns axis_columns(part, header, quantities), field_columns(part, header, fields);
-  const WeightColumn weights(part, plan.weight);
-  const std::vector<BinFinder> finders = finders_of(plan);
-  BinBatch batch;
+  const PlanColumns columns(part, header, plan);
+  Samples batch;
   for_each_batch(part, header, selection, [&](const Cells& cells) {
-    axis_columns.gather(cells, batch.axes);
-    field_columns.gather(cells, batch.fields);
-    weights.gather(header, cells, batch.weight);
-    add_bin_batch(finders, plan, cells.values.size(), batch, out);
+    columns.gather(cells, batch);
+    add_samples(batch, plan, out);
   });
   return out;
 }
 
+Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                   const BinPlan& plan) {
+  const PlanColumns columns(part, header, plan);
+  Samples all, batch;
+  for_each_batch(part, header, selection, [&](const Cells& cells) {
+    columns.gather(cells, batch);
+    append_samples(all, batch);
+  });
+  return all;
+}
+
 void add_samples(const Samples& samples, const BinPlan& plan, PartialBins& to) {
   const std::vector<BinFinder> finders = finders_of(plan);
-  BinBatch batch{samples.axes, samples.weight, samples.fields, {}};
-  if (batch.weight.empty()) batch.weight.assign(samples.count, 1.0);
-  add_bin_batch(finders, plan, samples.count, batch, to);
+  const std::vector<double> ones(samples.weight.empty() ? samples.count : 0, 1.0);
+  BinBatch batch;
+  for (std::size_t first = 0; first < samples.count; first += batch_samples) {
+    const std::size_t count = std::min(batch_samples, samples.count - first);
+    const auto some = [&](const std::vector<double>& all) { return std::span(all).subspan(first, count); };
+    batch.axes.clear();
+    batch.fields.clear();
+    for (const auto& values : samples.axes) batch.axes.push_back(some(values));
+    for (const auto& values : samples.fields) batch.fields.push_back(some(values));
+    batch.weight = some(samples.weight.empty() ? ones : samples.weight);
+    add_bin_batch(finders, plan, batch, to);
+  }
 }
 
 void add(PartialBins& to, PartialBins&& later) {

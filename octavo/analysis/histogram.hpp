@@ -30,7 +30,7 @@ double distance_to(const mesh::Header& header, const Distance& distance, const m
 /// A field by its name, or a distance.
 using Quantity = std::variant<std::string, Distance>;
 
-/// What a cell counts for: 1, times the value of a field if there is one, times its volume if asked for. Mass is
+/// The weight of a cell: 1, times the value of a field if there is one, times its volume if asked for. Mass is
 /// density times volume.
 struct CellWeight {
   std::string field{};
@@ -111,6 +111,9 @@ struct Samples {
   std::vector<std::vector<double>> fields;  ///< [field][sample]
   std::size_t count = 0;
 };
+/// The selected cells of a part with all that a plan asks for. Binned as samples they give the same bits as
+/// bin_cells().
+Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection, const BinPlan& plan);
 /// Ranges of the samples' axes.
 ValueRanges value_ranges(const Samples& samples);
 /// Adds samples to sums that empty_bins() made.
@@ -129,17 +132,11 @@ MeanAndDeviation mean_and_deviation(const Moments& moments, const Sum& weight);
 /// The partial results as bytes between processes of one run (base/pack.hpp).
 template <class Way>
 void both(Way& way, PartialBins& bins) {
-  both(way, bins.bins);
-  both(way, bins.fields);
-  both(way, bins.beyond);
-  both(way, bins.nan);
-  both(way, bins.unweighed);
-  both(way, bins.cells);
+  both(way, bins.bins, bins.fields, bins.beyond, bins.nan, bins.unweighed, bins.cells);
 }
 template <class Way>
 void both(Way& way, ValueRanges& ranges) {
-  both(way, ranges.cells);
-  both(way, ranges.of);
+  both(way, ranges.cells, ranges.of);
 }
 
 }  // namespace octavo::analysis

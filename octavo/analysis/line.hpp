@@ -43,8 +43,7 @@ struct Chords {
 
   template <class Way>
   friend void both(Way& way, Chords& chords) {
-    both(way, chords.chords);
-    both(way, chords.values);
+    both(way, chords.chords, chords.values);
   }
 };
 

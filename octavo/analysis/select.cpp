@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <variant>
 #include <vector>
@@ -113,6 +114,26 @@ void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, con
     first_cell += mesh::num_cells(tree, level);
     coordinates = mesh::child_coordinates(tree, level, coordinates);
   }
+}
+
+void for_each_selected(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                       const std::function<void(const Cells&)>& visit) {
+  const mesh::Octree& tree = mesh::octree_of(part);
+  if (selection.where.empty()) return for_each_selected(tree, header, selection, visit);
+  const std::vector<double> holds = mesh::to_doubles(cell_field(part, selection.where));
+  std::vector<mesh::Coordinate> positions;
+  std::vector<std::size_t> values;
+  for_each_selected(tree, header, selection, [&](const Cells& cells) {
+    positions.clear();
+    values.clear();
+    for (std::size_t k = 0; k < cells.values.size(); ++k) {
+      const double condition = holds[cells.values[k]];
+      if (condition == 0 || std::isnan(condition)) continue;
+      positions.push_back(cells.positions[k]);
+      values.push_back(cells.values[k]);
+    }
+    if (!values.empty()) visit({cells.level, positions, values});
+  });
 }
 
 const mesh::Field& cell_field(const mesh::Part& part, const std::string& name) {

@@ -18,6 +18,7 @@ namespace octavo::analysis {
 struct Selection {
   std::optional<mesh::Region> region{};
   int max_level = std::numeric_limits<int>::max();  ///< the code's own number
+  std::string where{};  ///< a field of the part: only cells where it is neither 0 nor NaN; empty: all
 };
 
 /// Some selected cells of one level, in the tree's order. `positions[k]` is the cell's integer position on its level,
@@ -31,6 +32,10 @@ struct Cells {
 };
 
 /// Calls visit for all selected cells of a part, coarse levels first, some ten thousand at a time; only non-empty.
+/// Throws as cell_field does for the field `where`.
+void for_each_selected(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                       const std::function<void(const Cells&)>& visit);
+/// The same for a tree alone: `selection.where` must be empty.
 void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit);
 

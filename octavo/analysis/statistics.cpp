@@ -51,7 +51,7 @@ void count_cells(const mesh::Part& part, const mesh::Header& header, const Selec
   const mesh::Field* const rho = density ? &cell_field(part, mesh::density_field(header)) : nullptr;
   to.cells.resize(static_cast<std::size_t>(mesh::num_levels(tree)));
   for (auto& levels : to.fields) levels.resize(to.cells.size());
-  for_each_selected(tree, header, selection, [&](const Cells& cells) {
+  for_each_selected(part, header, selection, [&](const Cells& cells) {
     const auto level = static_cast<std::size_t>(cells.level);
     const std::vector<double> mass = rho ? values_of(*rho, cells) : std::vector<double>{};
     to.cells[level] += static_cast<std::int64_t>(cells.values.size());

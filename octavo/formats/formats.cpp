@@ -1,5 +1,6 @@
 #include "octavo/formats/formats.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -44,6 +45,7 @@ constexpr Format serafin_row{
     .endings = serafin_endings,
     .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
                 WriteReport&) { serafin::write(steps, path, request); },
+    .common_names = &serafin::common_names,
 };
 
 constexpr Format med_row{
@@ -56,6 +58,7 @@ constexpr Format med_row{
     .endings = med_endings,
     .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
                 WriteReport& report) { med::write(steps, path, request, request.med, report); },
+    .common_names = &serafin::common_names,
 };
 
 constexpr Format vtkhdf_row{
@@ -68,6 +71,7 @@ constexpr Format vtkhdf_row{
     .endings = vtkhdf_endings,
     .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
                 WriteReport&) { vtkhdf::write(steps, path, request); },
+    .common_names = &serafin::common_names,
 };
 
 // ------------------------------------------------------------------------------------------------------ steps of cells
@@ -169,6 +173,43 @@ const Words& words_of(const mesh::Header& header) {
   for (const Format& format : formats)
     if (format.words != nullptr && format.words->code == header.code) return *format.words;
   return ramses::words;
+}
+
+namespace {
+
+/// All tables of words, those of the step's own code first.
+std::vector<std::span<const Word>> tables_for(const mesh::Header& header) {
+  const Words& own = words_of(header);
+  std::vector<std::span<const Word>> tables{own.fields, own.also};
+  for (const Format& format : formats) {
+    if (format.words != nullptr && format.words != &own) {
+      tables.push_back(format.words->fields);
+      tables.push_back(format.words->also);
+    }
+    if (format.common_names != nullptr) tables.push_back(format.common_names());
+  }
+  return tables;
+}
+
+bool has_plain_field(const mesh::Header& header, std::string_view name) {
+  return std::any_of(header.fields.begin(), header.fields.end(), [&](const mesh::FieldInfo& field) {
+    return field.name == name && field.components == 1 && field.ghost == 0;
+  });
+}
+
+}  // namespace
+
+std::optional<std::string> field_meant(const mesh::Header& header, std::string_view name) {
+  const auto tables = tables_for(header);
+  std::string_view common = name;
+  for (const auto& table : tables)
+    for (const Word& word : table)
+      if (word.own == name && common == name) common = word.common;
+  if (common != name && has_plain_field(header, common)) return std::string(common);
+  for (const auto& table : tables)
+    for (const Word& word : table)
+      if (word.common == common && has_plain_field(header, word.own)) return std::string(word.own);
+  return {};
 }
 
 mesh::Dataset open(const fs::path& path) { return format_of(path).open(path, {}); }

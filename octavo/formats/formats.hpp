@@ -46,6 +46,8 @@ struct Format {
   void (*write)(const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport& report) = nullptr;
 
+  std::span<const Word> (*common_names)() = nullptr;  ///< as Words::also, of a format whose fields have no words
+
   // Data and decisions on steps of cells, which step::write() follows.
   const Words* words = nullptr;
   bool one_process = false;  ///< only one process writes
@@ -69,6 +71,11 @@ const Format& format_of(const std::filesystem::path& path);
 const Format& format_named(std::string_view name);
 /// The words of the code that wrote a step: Octavo's own if no row has them.
 const Words& words_of(const mesh::Header& header);
+
+/// The step's field that a name stands for in the tables of all formats, the own code's first: "dens" for "density",
+/// "HAUTEUR D'EAU" for "WATER DEPTH" or "water_depth". Nothing if there is none. It does not look for the name itself:
+/// a field of that name comes first.
+std::optional<std::string> field_meant(const mesh::Header& header, std::string_view name);
 
 /// Opens an output by the first format that recognises it; the path may be the output's directory or any file in it.
 /// Throws Error(unreadable) if the path does not exist, and Error(corrupt) if no format recognises it; the message says

@@ -1,6 +1,7 @@
 #include "octavo/verbs/bins.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -10,7 +11,7 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/stats.hpp"
@@ -29,14 +30,10 @@ using base::Error;
 using base::Kind;
 
 constexpr std::size_t most_bins_of_plan = std::size_t{1} << 24;
+constexpr std::uint64_t most_kept_bytes = std::uint64_t{256} << 20;
 constexpr double wide_range = 100;  // as in pictures: a logarithmic scale from here on
 
 // ------------------------------------------------------------------------------------------------ from words to a plan
-
-/// The name of the field of a centre like "max:density", or empty.
-std::string field_of_centre(const std::string& centre) {
-  return centre.starts_with("max:") || centre.starts_with("min:") ? centre.substr(4) : std::string();
-}
 
 /// Every name that is to be read, in any order.
 std::vector<std::string> names_in(const BinsOptions& options) {
@@ -45,6 +42,7 @@ std::vector<std::string> names_in(const BinsOptions& options) {
     if (!axis.around) names.push_back(axis.field);
   if (options.weight != "none" && options.weight != "volume" && options.weight != "mass")
     names.push_back(options.weight);
+  if (!options.where.empty()) names.push_back(options.where);
   return names;
 }
 
@@ -66,37 +64,19 @@ std::string unit_of_bins(const mesh::Header& header, const std::string& name) {
 
 std::string unit_of_bins(const mesh::Header& header, const analysis::CellWeight& weight) {
   std::string unit = weight.field.empty() ? "" : unit_of_bins(header, weight.field);
-  if (!weight.volume) return unit;
+  const bool unknown = !weight.field.empty() && unit.empty();
+  if (!weight.volume || unknown) return unit;
   return unit + (unit.empty() ? "" : "*") + "code_length**" + std::to_string(header.dim);
 }
 
-/// A place that is written as numbers, or "center".
-mesh::Point3 centre_at(const mesh::Header& header, const std::string& text) {
-  const mesh::Domain domain = mesh::domain_of(header);
-  mesh::Point3 at{};
-  try {
-    at = std::get<mesh::Sphere>(mesh::parse_region("sphere:" + text + ":1", domain.dim, domain.extent)).centre;
-  } catch (const Error&) {
-    throw Error(Kind::usage, "a centre: expected " + std::to_string(domain.dim) +
-                                 " numbers, center, max:FIELD or min:FIELD, found '" + text + "'");
-  }
-  for (std::size_t axis = 0; axis < 3; ++axis) at[axis] = header.lo[axis] + at[axis] * (header.hi[0] - header.lo[0]);
-  return at;
-}
-
-mesh::Point3 centre_of(const step::SharedStep& step, const BinsOptions& options, const std::string& text) {
-  const std::string field = field_of_centre(text);
-  if (field.empty()) return centre_at(step.header, text);
-  const StatsOptions found_by{.fields = {{field}},
-                              .region = options.region,
-                              .max_level = options.max_level,
-                              .particles = false,
-                              .threads = options.threads,
-                              .ranks = options.ranks,
-                              .progress = options.progress};
-  const analysis::Summary all = stats(step, found_by).statistics.fields.at(0).all;
-  if (std::isnan(all.max.value)) throw Error(Kind::usage, "no cell of the selection has a value of " + field);
-  return text.starts_with("max:") ? all.max.centre : all.min.centre;
+mesh::Point3 centre_of_bins(const step::SharedStep& step, const BinsOptions& options, const std::string& words) {
+  StatsOptions selection{.region = options.region, .max_level = options.max_level};
+  selection.where = options.where;
+  selection.definitions = options.definitions;
+  selection.threads = options.threads;
+  selection.ranks = options.ranks;
+  selection.progress = options.progress;
+  return find_place(step, words, selection);
 }
 
 mesh::Point3 unit_normal(const mesh::Point3& normal, int dim) {
@@ -172,11 +152,12 @@ double half_a_finest_cell(const mesh::Dataset& step) {
 
 // ------------------------------------------------------------------------------------------------ passes over parts
 
-/// What both passes share: the parts, and the fields as they are read.
+/// The parts, and the fields as they are read: both passes share them.
 struct Pass {
   const step::SharedStep& step;
   const BinsOptions& options;
   const ScopeShare& scope;
+  const mesh::Dataset& whole;  ///< all parts, where this rank has opened the step
   const mesh::Dataset& mine;
   const mesh::Header& header;
   analysis::Selection selection;
@@ -193,26 +174,74 @@ mesh::Request request_of_pass(const Pass& pass, const std::vector<Quantity>& qua
   for (const Quantity& quantity : quantities)
     if (const auto* name = std::get_if<std::string>(&quantity)) ask(*name);
   ask(weight);
+  ask(pass.options.where);
   if (pass.options.max_level) request.max_level = *pass.options.max_level;
   return request;
 }
 
-ValueRanges ranges_of(const Pass& pass, const std::vector<Quantity>& quantities) {
-  const mesh::Request request = request_of_pass(pass, quantities, {});
+mesh::Request request_of_plan(const Pass& pass, const BinPlan& plan) {
+  std::vector<Quantity> quantities(plan.fields.begin(), plan.fields.end());
+  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
+  return request_of_pass(pass, quantities, plan.weight.field);
+}
+
+/// The values that the first pass has read of this rank's parts, as far as there is room. The second pass need not read
+/// them again.
+struct KeptSamples {
+  std::vector<std::optional<analysis::Samples>> of;
+  std::atomic<std::uint64_t> room{0};  ///< bytes
+
+  bool keep(std::size_t i, analysis::Samples&& samples) {
+    const std::uint64_t bytes = samples.count * sizeof(double) * (samples.axes.size() + samples.fields.size() + 1);
+    std::uint64_t before = room;
+    do
+      if (bytes > before) return false;
+    while (!room.compare_exchange_weak(before, before - bytes));
+    of[i].emplace(std::move(samples));
+    return true;
+  }
+};
+
+/// At most 256 MiB, and an eighth of what may be read at once.
+std::uint64_t room_for_samples() {
+  const std::uint64_t limit = base::memory_limit() != 0 ? base::memory_limit() : base::free_memory();
+  return std::min<std::uint64_t>(most_kept_bytes, limit / 8);
+}
+
+bool is_unknown(const Pass& pass, std::size_t axis) {
+  return !pass.options.axes[axis].range && !pass.options.axes[axis].around;
+}
+
+/// Ranges of the axes whose limits are not known, in their order. Keeps what it reads if there is room.
+ValueRanges ranges_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) {
+  std::vector<Quantity> unknown;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a)
+    if (is_unknown(pass, a)) unknown.push_back(plan.axes[a].quantity);
+  kept.of.resize(static_cast<std::size_t>(pass.mine.num_parts));
+  kept.room = room_for_samples();
+  const mesh::Request all = request_of_plan(pass, plan), few = request_of_pass(pass, unknown, {});
   const auto work = [&](std::size_t i) {
-    return analysis::value_ranges(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection,
-                                  quantities);
+    if (kept.room == 0)
+      return analysis::value_ranges(pass.mine.read(static_cast<int>(i), few), pass.header, pass.selection, unknown);
+    auto samples = analysis::samples_of(pass.mine.read(static_cast<int>(i), all), pass.header, pass.selection, plan);
+    ValueRanges ranges = analysis::value_ranges(samples);
+    for (std::size_t a = plan.axes.size(); a-- > 0;)
+      if (!is_unknown(pass, a)) ranges.of.erase(ranges.of.begin() + static_cast<std::ptrdiff_t>(a));
+    if (!kept.keep(i, std::move(samples))) kept.room = 0;
+    return ranges;
   };
   return sum_parts(pass.scope.parts, pass.workers,
                    Summation{work, [](ValueRanges& to, ValueRanges&& later) { analysis::add(to, later); }});
 }
 
-PartialBins sums_of(const Pass& pass, const BinPlan& plan) {
-  std::vector<Quantity> quantities(plan.fields.begin(), plan.fields.end());
-  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
-  const mesh::Request request = request_of_pass(pass, quantities, plan.weight.field);
+PartialBins sums_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) {
+  const mesh::Request request = request_of_plan(pass, plan);
   const auto work = [&](std::size_t i) {
-    return analysis::bin_cells(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection, plan);
+    if (i >= kept.of.size() || !kept.of[i])
+      return analysis::bin_cells(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection, plan);
+    PartialBins sums = analysis::empty_bins(plan);
+    analysis::add_samples(*std::exchange(kept.of[i], std::nullopt), plan, sums);
+    return sums;
   };
   return sum_parts(pass.scope.parts, pass.workers,
                    Summation{work, [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
@@ -252,22 +281,18 @@ std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy
   return {lo - margin, lo + margin};
 }
 
-bool needs_pass(const BinBy& axis) { return !axis.range && !axis.around; }
-
 std::array<double, 2> range_of_distance(const Pass& pass, const BinBy& axis, const Distance& distance) {
   std::array<double, 2> range = reach_of(pass.header, distance, pass.options.region);
   if (axis.log.value_or(false)) range[0] = half_a_finest_cell(pass.step);
   return range;
 }
 
-/// Sets the edges of all axes; reads the fields whose range is not given. Collective.
-void find_limits(const Pass& pass, const std::function<ValueRanges(const std::vector<Quantity>&)>& ranges_in,
-                 BinPlan& plan) {
-  std::vector<Quantity> unknown;
-  for (std::size_t a = 0; a < plan.axes.size(); ++a)
-    if (needs_pass(pass.options.axes[a])) unknown.push_back(plan.axes[a].quantity);
-  const ValueRanges found = unknown.empty() ? ValueRanges{} : ranges_in(unknown);
-  if (!unknown.empty() && found.cells == 0)
+/// Sets the edges of all axes. `ranges_in` reads the fields whose range is not given, if there are any. Collective.
+void find_limits(const Pass& pass, const std::function<ValueRanges()>& ranges_in, BinPlan& plan) {
+  bool any = false;
+  for (std::size_t a = 0; a < plan.axes.size(); ++a) any = any || is_unknown(pass, a);
+  const ValueRanges found = any ? ranges_in() : ValueRanges{};
+  if (any && found.cells == 0)
     throw Error(Kind::usage, "the selection holds no cell: " + pass.scope.text).at(pass.step.path);
   std::size_t next = 0;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
@@ -282,7 +307,8 @@ void find_limits(const Pass& pass, const std::function<ValueRanges(const std::ve
 }
 
 void check_size(const Pass& pass, const BinPlan& plan) {
-  const std::size_t count = analysis::bin_count(plan);
+  std::size_t count = 1;
+  for (const BinBy& axis : pass.options.axes) count *= std::min(axis.bins, most_bins_of_plan);
   if (count > most_bins_of_plan)
     throw Error(Kind::usage, "bins of both axes: expected at most 2^24, found " + std::to_string(count));
   const auto tables = static_cast<std::uint64_t>(base::thread_count(pass.workers.threads)) +
@@ -338,6 +364,8 @@ Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const
   out.weight = options.weight;
   out.weight_unit = unit_of_bins(header, plan.weight);
   out.time = header.time;
+  if (const auto found = header.attributes.find("over_time"); found != header.attributes.end())
+    out.over_time = std::get<std::string>(found->second);
   out.unit_length = header.unit_length;
   out.unit_density = header.unit_density;
   out.unit_time = header.unit_time;
@@ -353,7 +381,7 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
       plan.axes.push_back({axis.field, {}, false});
       continue;
     }
-    Distance distance{axis.around->kind, centre_of(step, options, axis.around->centre), {}};
+    Distance distance{axis.around->kind, centre_of_bins(step, options, axis.around->centre), {}};
     if (distance.kind != Distance::Kind::radius) distance.normal = unit_normal(axis.around->normal, header.dim);
     plan.axes.push_back({distance, {}, false});
   }
@@ -362,26 +390,25 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
   return plan;
 }
 
-/// Points of triangles as samples of all quantities; on rank 0.
-analysis::Samples samples_of(const Pass& pass, const BinPlan& plan, const std::vector<Quantity>& quantities) {
-  return detail::triangle_samples(pass.step, quantities, plan, pass.options.region);
+/// The points of triangles, in place of parts; rank 0 reads them, once.
+analysis::Samples samples_of_points(const Pass& pass, const BinPlan& plan) {
+  analysis::Samples samples;
+  base::agree(pass.workers.ranks, [&] {
+    if (pass.workers.ranks.rank == 0) samples = detail::triangle_samples(pass.whole, plan, pass.selection);
+  });
+  return samples;
 }
 
-ValueRanges ranges_of_points(const Pass& pass, const BinPlan& plan, const std::vector<Quantity>& quantities) {
-  ValueRanges found;
-  base::agree(pass.workers.ranks, [&] {
-    if (pass.workers.ranks.rank == 0) found = analysis::value_ranges(samples_of(pass, plan, quantities));
-  });
+ValueRanges ranges_of_points(const Pass& pass, const analysis::Samples& points) {
+  ValueRanges found = analysis::value_ranges(points);
+  for (std::size_t a = found.of.size(); a-- > 0;)
+    if (!is_unknown(pass, a)) found.of.erase(found.of.begin() + static_cast<std::ptrdiff_t>(a));
   return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, found) : found;
 }
 
-PartialBins sums_of_points(const Pass& pass, const BinPlan& plan) {
+PartialBins sums_of_points(const Pass& pass, const BinPlan& plan, const analysis::Samples& points) {
   PartialBins sums = analysis::empty_bins(plan);
-  std::vector<Quantity> quantities;
-  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
-  base::agree(pass.workers.ranks, [&] {
-    if (pass.workers.ranks.rank == 0) analysis::add_samples(samples_of(pass, plan, quantities), plan, sums);
-  });
+  if (pass.workers.ranks.rank == 0) analysis::add_samples(points, plan, sums);
   return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, sums) : sums;
 }
 
@@ -391,26 +418,28 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
   BinsOptions options = asked;
   if (options.weight.empty()) options.weight = mesh::density_field(step.header).empty() ? "volume" : "mass";
   const std::vector<std::string> names = names_in(options);
-  const mesh::Header header = mesh::with_geometry(step, names).header;
+  const mesh::Dataset whole = step::with_fields(step, names, options.definitions);
+  const mesh::Header& header = whole.header;
   mesh::select_fields(header, names);  // unknown names are refused before anything is read
   BinPlan plan = bin_plan_of(step, header, options);
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  scope.text = with_condition(std::move(scope.text), options.where);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   const Pass pass{step,
                   options,
                   scope,
+                  whole,
                   mine,
                   header,
-                  {options.region, options.max_level.value_or(std::numeric_limits<int>::max())},
+                  {options.region, options.max_level.value_or(std::numeric_limits<int>::max()), options.where},
                   {threads_within_memory(mine, options.threads), options.ranks, options.progress}};
-  find_limits(
-      pass,
-      [&](const std::vector<Quantity>& unknown) {
-        return step.unstructured ? ranges_of_points(pass, plan, unknown) : ranges_of(pass, unknown);
-      },
-      plan);
   check_size(pass, plan);
-  const PartialBins sums = step.unstructured ? sums_of_points(pass, plan) : sums_of(pass, plan);
+  KeptSamples kept;
+  analysis::Samples points;
+  if (step.unstructured) points = samples_of_points(pass, plan);
+  find_limits(
+      pass, [&] { return step.unstructured ? ranges_of_points(pass, points) : ranges_of(pass, plan, kept); }, plan);
+  const PartialBins sums = step.unstructured ? sums_of_points(pass, plan, points) : sums_of(pass, plan, kept);
   if (sums.cells == 0) throw Error(Kind::usage, "the selection holds no cell: " + scope.text).at(step.path);
   Bins out = describe_bins(header, options, plan);
   fill_in(out, sums, plan, header);

@@ -9,6 +9,7 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
@@ -17,8 +18,7 @@ namespace octavo::verbs {
 struct BinBy {
   struct Around {
     analysis::Distance::Kind kind = analysis::Distance::Kind::radius;
-    /// "x,y,z" in fractions of the box length, "center", or "max:F" or "min:F": the cell of the selection with the
-    /// largest or smallest value of field F.
+    /// In the words of find_place().
     std::string centre = "center";
     mesh::Point3 normal{0, 0, 1};  ///< of any length; of cylinder and height
   };
@@ -35,11 +35,13 @@ struct BinBy {
 struct BinsOptions {
   std::vector<BinBy> axes{};          ///< one or two
   std::vector<std::string> fields{};  ///< whose mean, deviation and extremes are wanted in each bin
-  /// What a cell counts for: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
+  /// The weight of a cell: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
   /// or volume where there is no density.
   std::string weight = "volume";
   std::optional<mesh::Region> region{};  ///< takes cells by their centre
   std::optional<int> max_level{};        ///< the code's own number
+  std::string where{};                   ///< a condition on cells, a formula; empty: all
+  step::Definitions definitions{};       ///< all names of fields may also be formulas (step/fields.hpp)
   int threads = 0;                       ///< 0: all cores
   base::Ranks ranks{};
   base::Progress progress{};  ///< in parts of each pass
@@ -70,6 +72,7 @@ struct Bins {
   std::int64_t unweighed = 0;          ///< cells whose weight is not finite: they count nowhere else
   std::optional<mesh::Point3> centre;  ///< of a distance [code length]
   std::string selection;               ///< region and level as text; empty: everything
+  std::string over_time{};             ///< "max", "min" or "mean" of all steps; empty: only the step at `time`
   double time = 0;                     ///< [code time]
   double unit_length = 1, unit_density = 1, unit_time = 1;  ///< one code unit in cgs
   std::vector<int> parts;                                   ///< parts that were read, ascending; on rank 0

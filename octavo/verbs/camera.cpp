@@ -7,7 +7,7 @@
 
 #include "octavo/analysis/camera.hpp"
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/sum_image.hpp"
@@ -88,7 +88,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   check_camera(step, options);
   if (auto image = map_along_axis(step, options, axes)) return std::move(*image);
   const std::vector<std::string> names{options.field, options.weight};
-  const mesh::Header header = mesh::with_geometry(step, names).header;
+  const mesh::Header header = step::with_fields(step, names, options.definitions).header;
   const mesh::Request request = fields_of_map(header, options);
   analysis::AnyView view = analysis::view_of_region(header, axes, options.region, options.pixels);
   if (options.shape) view.pixels = *options.shape;
@@ -101,7 +101,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
     result.unit += result.unit.empty() ? "code_length" : "*code_length";
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
   if (scope.parts == 0) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
   result.selection = scope.text;

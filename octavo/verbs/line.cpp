@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
@@ -22,6 +22,8 @@ mesh::Point3 end_of_line(const step::SharedStep& step, const std::string& words,
   StatsOptions selection{.region = options.region, .max_level = options.max_level};
   selection.threads = options.threads;
   selection.ranks = options.ranks;
+  selection.where = options.where;
+  selection.definitions = options.definitions;
   return find_place(step, words, selection);
 }
 
@@ -45,9 +47,15 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
     throw Error(Kind::unsupported, "a mesh of triangles has no cells on a line")
         .at(step.path)
         .hint("octavo series gives values at places");
-  const mesh::Header header = mesh::with_geometry(step, options.fields).header;
+  step::Definitions definitions = options.definitions;
+  std::vector<std::string> shown;
+  for (const std::string& field : options.fields)
+    shown.push_back(step::define_where(step, field, options.where, "nan", definitions));
+  std::vector<std::string> names = shown;
+  names.insert(names.end(), options.fields.begin(), options.fields.end());
+  const mesh::Header header = step::with_fields(step, names, definitions).header;
   mesh::Request request;
-  request.fields = options.fields;
+  request.fields = shown;
   request.max_level = options.max_level.value_or(std::numeric_limits<int>::max());
   mesh::select_fields(header, request.fields);  // unknown names are refused before anything is read
   const mesh::Point3 from = end_of_line(step, options.from, options), to = end_of_line(step, options.to, options);
@@ -58,12 +66,12 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
     return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
   };
   ScopeShare scope = share_scope(step, near_line, options.ranks, Sharing::in_ranges);
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), options.fields);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
   table.parts = std::move(scope.listed);
   table.bytes_read = scope.bytes;
-  table.selection = scope.text;
+  table.selection = with_condition(scope.text, options.where);
   const auto work = [&](std::size_t i) {
-    return analysis::chords_of(mine.read(static_cast<int>(i), request), header, way, options.fields, request.max_level);
+    return analysis::chords_of(mine.read(static_cast<int>(i), request), header, way, shown, request.max_level);
   };
   table.chords = sum_parts(
       scope.parts, Workers{threads_within_memory(mine, options.threads), options.ranks, options.progress},

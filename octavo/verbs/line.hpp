@@ -6,6 +6,7 @@
 #include "octavo/analysis/line.hpp"
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
@@ -15,6 +16,8 @@ struct LineOptions {
   std::string from{}, to{};              ///< ends, in the words of find_place()
   std::optional<mesh::Region> region{};  ///< clips the line exactly
   std::optional<int> max_level{};        ///< the code's own number; finer cells are never read
+  std::string where{};                   ///< a condition on cells, a formula; the others' values are NaN; empty: all
+  step::Definitions definitions{};       ///< fields may also be names and formulas of step/fields.hpp
   int threads = 0;                       ///< 0: all cores
   base::Ranks ranks{};
   base::Progress progress{};  ///< in parts

@@ -9,7 +9,6 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/mesh/geometry.hpp"
 #include "octavo/verbs/camera.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
@@ -91,6 +90,24 @@ Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOpti
   return drawing;
 }
 
+/// The same map of formulas that leave cells out where the condition does not hold.
+Map map_where(const step::SharedStep& step, const MapOptions& options) {
+  const mesh::Header header = step::with_fields(step, {options.field, options.where}, options.definitions).header;
+  MapOptions only = options;
+  only.where.clear();
+  const bool extreme = analysis::is_extreme(options.kind) || step.unstructured;
+  only.field = step::define_where(step, options.field, options.where, extreme ? "nan" : "0", only.definitions);
+  if (options.kind == Projection::mean && !step.unstructured)
+    only.weight =
+        step::define_where(step, options.weight.empty() ? "1" : options.weight, options.where, "0", only.definitions);
+  Map result = map(step, only);
+  result.field = options.field;
+  if (options.kind == Projection::mean) result.weight = options.weight.empty() ? "volume" : options.weight;
+  result.unit = unit_of(header, options);
+  result.selection = with_condition(std::move(result.selection), options.where);
+  return result;
+}
+
 }  // namespace
 
 Map detail::describe_field(const mesh::Header& header, const std::string& name) {
@@ -130,10 +147,11 @@ void detail::describe_view(Map& map, const analysis::AnyView& view) {
 }
 
 Map map(const step::SharedStep& step, const MapOptions& options) {
+  if (!options.where.empty()) return map_where(step, options);
   if (options.camera) return detail::map_from_camera(step, options);
   if (options.up) throw Error(Kind::usage, "a direction up belongs to a camera");
-  const std::vector<std::string> names{options.field, options.weight};
-  const mesh::Header header = mesh::with_geometry(step, names).header;
+  const std::vector<std::string> names{options.field, options.weight, options.mask};
+  const mesh::Header header = step::with_fields(step, names, options.definitions).header;
   Frame frame = frame_of(header, options);
   const mesh::Request request = detail::fields_of_map(header, options);
   Map result = describe(header, options, frame);
@@ -141,14 +159,14 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
     throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
   if (scope.parts == 0) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
   result.selection = scope.text;
   std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
     return drawing_of(header, frame, options, mine.read(static_cast<int>(i), request));
   };
-  if (step.unstructured) read = detail::triangle_drawing(step, options, frame, result);
+  if (step.unstructured) read = detail::triangle_drawing(mine, options, frame, result);
   const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
   analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
   result.rows = image.rows;

@@ -12,6 +12,7 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
@@ -27,7 +28,11 @@ struct MapOptions {
   std::optional<int> max_level{};        ///< the code's own number; finer cells are never read
   std::string mask{};  ///< triangles: a pixel stays empty unless this field is above `above` (the depth, for dry land)
   double above = 0;
-  std::size_t pixels = 512;                           ///< along the longer side of the window
+  /// A condition on cells, a formula; empty: all. Integrals count other cells as 0; they do not count in means and
+  /// extremes.
+  std::string where{};
+  step::Definitions definitions{};  ///< field and weight may also be names and formulas of step/fields.hpp
+  std::size_t pixels = 512;         ///< along the longer side of the window
   std::optional<std::array<std::size_t, 2>> shape{};  ///< pixels along both sides instead (they need not be square)
   int threads = 0;                                    ///< 0: all cores
   base::Ranks ranks{};

@@ -236,7 +236,7 @@ TEST(Map, impossible_requests_are_refused_before_anything_is_read) {
   dataset.read = [](int, const mesh::Request&) -> mesh::Part { throw std::logic_error("read"); };
   const auto refused = [&](const MapOptions& options) { return kind_of([&] { map(dataset, options); }); };
   EXPECT_EQ(refused({.field = "densty"}), base::Kind::usage);
-  EXPECT_EQ(refused({.field = "density", .weight = "mass", .kind = analysis::Projection::mean}), base::Kind::usage);
+  EXPECT_EQ(refused({.field = "density", .weight = "weigth", .kind = analysis::Projection::mean}), base::Kind::usage);
   EXPECT_EQ(refused({.field = "density", .axis = 4}), base::Kind::usage);
   EXPECT_EQ(refused({.field = "density", .shape = {{0, 7}}}), base::Kind::usage);
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{}; };

@@ -21,17 +21,17 @@ mesh::Point3 place_of_extreme(const step::SharedStep& step, const std::string& f
   return at;
 }
 
-/// The middle of a region, or the place of some numbers, in the words of regions: in fractions of the box length.
+/// The centre of a region, or the place of some numbers, in the words of regions: in fractions of the box length.
 mesh::Point3 fractions_of_words(const mesh::Header& header, const std::string& words,
                                 const std::optional<mesh::Region>& region) {
-  const bool middle = words == "middle" || words == "center" || words == "centre";
-  if (middle && region) {
+  const bool centre = words == "center" || words == "centre";
+  if (centre && region) {
     if (const auto* sphere = std::get_if<mesh::Sphere>(&*region)) return sphere->centre;
     const auto& box = std::get<mesh::Box>(*region);
     return {(box.lo[0] + box.hi[0]) / 2, (box.lo[1] + box.hi[1]) / 2, (box.lo[2] + box.hi[2]) / 2};
   }
   try {
-    const mesh::Region point = mesh::parse_region("sphere:" + std::string(middle ? "center" : words) + ":1", header.dim,
+    const mesh::Region point = mesh::parse_region("sphere:" + std::string(centre ? "center" : words) + ":1", header.dim,
                                                   mesh::domain_of(header).extent);
     return std::get<mesh::Sphere>(point).centre;
   } catch (const base::Error&) {
@@ -40,7 +40,7 @@ mesh::Point3 fractions_of_words(const mesh::Header& header, const std::string& w
               (header.dim == 3   ? "0.5,0.5,0.5"
                : header.dim == 2 ? "0.5,0.5"
                                  : "0.5") +
-              " (fractions of the box length), middle, max:FIELD or min:FIELD");
+              " (fractions of the box length), center, max:FIELD or min:FIELD");
   }
 }
 

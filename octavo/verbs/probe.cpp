@@ -6,6 +6,7 @@
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/one_mesh.hpp"
 #include "octavo/step/open.hpp"
 
@@ -145,7 +146,9 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
   Located located = locate_in_parts(dataset, options);
   step::OneMesh mesh(std::move(located.mesh));
   ProbeSeries out;
-  for (const std::size_t f : mesh::select_fields(dataset.header, options.fields)) {
+  auto fields = options.fields;
+  if (fields) fields = step::stored_names(dataset.header, *fields);
+  for (const std::size_t f : mesh::select_fields(dataset.header, fields)) {
     const mesh::FieldInfo& info = dataset.header.fields[f];
     if (!options.fields && info.type != mesh::ScalarType::float32 && info.type != mesh::ScalarType::float64) continue;
     out.fields.push_back(info.name);

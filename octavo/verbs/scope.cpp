@@ -71,6 +71,11 @@ std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<me
   return parts;
 }
 
+std::string with_condition(std::string selection, const std::string& where) {
+  if (where.empty()) return selection;
+  return selection + (selection.empty() ? "" : ", ") + "where " + where;
+}
+
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {
   const int asked = base::thread_count(threads);
   if (asked == 1 || !dataset.part_bytes) return asked;

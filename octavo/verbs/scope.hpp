@@ -26,6 +26,9 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
 std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
                               std::optional<int> max_level);
 
+/// The selection's text with a condition on cells behind it.
+std::string with_condition(std::string selection, const std::string& where);
+
 /// The number of threads to use: at least one, at most `threads` (0: all cores). Each thread needs memory for the
 /// largest part, and as much again to work on it.
 int threads_within_memory(const mesh::Dataset& dataset, int threads);

@@ -8,7 +8,7 @@
 #include "octavo/analysis/slice.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
@@ -53,15 +53,19 @@ int fineness_of(const mesh::Dataset& dataset) {
 Map slice(const step::SharedStep& step, const SliceOptions& options) {
   const analysis::Orientation axes = axes_of_slice(options);
   check_sliceable(step, axes);
-  const std::vector<std::string> names{options.field};
-  const mesh::Header header = mesh::with_geometry(step, names).header;
+  step::Definitions definitions = options.definitions;
+  const std::string shown = step::define_where(step, options.field, options.where, "nan", definitions);
+  const std::vector<std::string> names{shown, options.field};
+  const mesh::Header header = step::with_fields(step, names, definitions).header;
   mesh::Request request;
-  request.fields = names;
+  request.fields = {shown};
   request.max_level = options.max_level.value_or(std::numeric_limits<int>::max());
   mesh::select_fields(header, request.fields);  // unknown names are refused before anything is read
   StatsOptions selection{.region = options.region, .max_level = options.max_level};
   selection.threads = options.threads;
   selection.ranks = options.ranks;
+  selection.where = options.where;
+  selection.definitions = options.definitions;
   const mesh::Point3 at = find_place(step, options.at, selection);
   const analysis::AnyView view = analysis::view_of_plane(header, axes, at, options.region, options.pixels);
   const analysis::SlicePlane plane = analysis::make_slice(header, view);
@@ -74,15 +78,15 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
     return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
   };
   ScopeShare scope = share_scope(step, near_plane, options.ranks, Sharing::in_turn);
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), names);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
-  result.selection = scope.text;
+  result.selection = with_condition(scope.text, options.where);
 
   std::atomic<std::int64_t> cells = 0;
   const auto read = [&](std::size_t i) {
     const auto cut = std::make_shared<const analysis::Cut>(
-        analysis::cut_part(mine.read(static_cast<int>(i), request), header, plane, options.field, request.max_level));
+        analysis::cut_part(mine.read(static_cast<int>(i), request), header, plane, shown, request.max_level));
     cells += std::ssize(cut->cells);
     const std::size_t pixels = (cut->last[0] - cut->first[0]) * (cut->last[1] - cut->first[1]);
     return Drawing{{cut->first[1], cut->last[1]}, pixels * sizeof(double), [cut, &plane](analysis::RowRange rows) {

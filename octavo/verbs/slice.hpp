@@ -11,9 +11,11 @@ struct SliceOptions {
   std::string field{};
   std::variant<int, mesh::Point3> normal = 2;  ///< across an axis, 0-2, or any direction, of any length
   std::optional<mesh::Point3> up{};            ///< of the image; for an axis, as analysis::along_axis has it
-  std::string at = "middle";                   ///< a point of the plane, in the words of find_place()
+  std::string at = "center";                   ///< a point of the plane, in the words of find_place()
   std::optional<mesh::Region> region{};        ///< nothing outside of it shows; nothing: the whole domain
   std::optional<int> max_level{};              ///< the code's own number; finer cells are never read
+  std::string where{};                         ///< a condition on cells, a formula; other cells show as NaN; empty: all
+  step::Definitions definitions{};             ///< the field may also be a name or formula of step/fields.hpp
   std::size_t pixels = 512;                    ///< along the longer side of the window
   int threads = 0;                             ///< 0: all cores
   base::Ranks ranks{};

@@ -108,9 +108,9 @@ TEST(Place, words_name_points) {
   const auto place = [&](const std::string& words, const std::optional<mesh::Region>& region = {}) {
     return find_place(thirteen_parts(), words, {.region = region});
   };
-  EXPECT_EQ(place("middle"), (mesh::Point3{0.5, 0.5, 0.5}));
+  EXPECT_EQ(place("center"), (mesh::Point3{0.5, 0.5, 0.5}));
   EXPECT_EQ(place("0.25,0.5,0.75"), (mesh::Point3{0.25, 0.5, 0.75}));
-  EXPECT_EQ(place("middle", mesh::Box{{0, 0, 0}, {0.5, 1, 1}}), (mesh::Point3{0.25, 0.5, 0.5}));
+  EXPECT_EQ(place("center", mesh::Box{{0, 0, 0}, {0.5, 1, 1}}), (mesh::Point3{0.25, 0.5, 0.5}));
   const Stats found = stats(thirteen_parts(), {.fields = {{"density"}}});
   EXPECT_EQ(place("max:density"), found.statistics.fields[0].all.max.centre);
   EXPECT_EQ(place("min:density"), found.statistics.fields[0].all.min.centre);
@@ -145,7 +145,7 @@ TEST(LineVerb, reads_only_the_parts_near_the_line) {
     return testing::kind_of([&] { line(thirteen_parts(), options); });
   };
   EXPECT_EQ(refused({.fields = {"densty"}, .from = "0,0,0", .to = "1,1,1"}), base::Kind::usage);
-  EXPECT_EQ(refused({.fields = {"density"}, .from = "middle", .to = "middle"}), base::Kind::usage);
+  EXPECT_EQ(refused({.fields = {"density"}, .from = "center", .to = "center"}), base::Kind::usage);
   EXPECT_EQ(
       refused({.fields = {"density"}, .from = "0,0,0", .to = "0.1,0,0", .region = mesh::Box{{0.5, 0, 0}, {1, 1, 1}}}),
       base::Kind::usage);

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "octavo/base/rank_exchange.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/sum_parts.hpp"
@@ -15,30 +15,36 @@ namespace octavo::verbs {
 using analysis::PartialStatistics;
 
 Stats stats(const step::SharedStep& step, const StatsOptions& options) {
-  const std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
-  const mesh::Header header = mesh::with_geometry(step, made).header;
+  std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
+  made.push_back(options.where);
+  const mesh::Header header = step::with_fields(step, made, options.definitions).header;
   const std::string density_name = mesh::density_field(header);
   const bool density = !density_name.empty();
   std::vector<std::string> fields;
-  for (std::size_t i : mesh::select_fields(header, options.fields)) fields.push_back(header.fields[i].name);
+  const mesh::Header& known = options.fields ? header : step.header;
+  for (std::size_t i : mesh::select_fields(known, options.fields)) fields.push_back(known.fields[i].name);
   mesh::Request request;
   request.fields = fields;
+  if (!options.where.empty() && std::find(fields.begin(), fields.end(), options.where) == fields.end())
+    request.fields->push_back(options.where);
   if (density && std::find(fields.begin(), fields.end(), density_name) == fields.end())
     request.fields->push_back(density_name);
   if (options.max_level) request.max_level = *options.max_level;
   request.particles = options.particles && !step.species.empty();
   const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
-  const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max())};
+  const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
+                                      options.where};
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
-  Stats result{{}, std::move(scope.listed), scope.bytes, std::move(scope.text)};
+  Stats result{{}, std::move(scope.listed), scope.bytes, with_condition(std::move(scope.text), options.where)};
+  const step::SharedStep with_made(step::with_fields(step, made, options.definitions));
   if (step.unstructured) {
     base::agree(options.ranks, [&] {
-      if (options.ranks.rank == 0) result.statistics = detail::triangle_statistics(step, fields, options.region);
+      if (options.ranks.rank == 0) result.statistics = detail::triangle_statistics(with_made, fields, selection);
     });
     if (options.ranks.size > 1) result.statistics = base::from_first(options.ranks, result.statistics);
     return result;
   }
-  const mesh::Dataset mine = mesh::with_geometry(std::move(scope.mine), made);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), made, options.definitions);
   const auto work = [&](std::size_t i) {
     return analysis::statistics(mine.read(static_cast<int>(i), request), header, selection, fields, species, density);
   };

@@ -8,16 +8,19 @@
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 
 namespace octavo::verbs {
 
 struct StatsOptions {
-  std::optional<std::vector<std::string>> fields{};  ///< may also name fields of mesh/geometry.hpp; nothing: all
+  std::optional<std::vector<std::string>> fields{};  ///< also names and formulas of step/fields.hpp; nothing: all
   std::optional<mesh::Region> region{};              ///< takes cells by their centre, particles by their position
   std::optional<int> max_level{};                    ///< the code's own number
-  bool particles = true;
-  int threads = 0;  ///< 0: all cores
+  std::string where{};                               ///< a condition on cells, a formula; empty: all
+  step::Definitions definitions{};
+  bool particles = true;  ///< a condition does not choose among them
+  int threads = 0;        ///< 0: all cores
   base::Ranks ranks{};
   base::Progress progress{};  ///< in parts
 };

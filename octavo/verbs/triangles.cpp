@@ -55,6 +55,12 @@ std::vector<char> points_in(const mesh::Dataset& dataset, const mesh::Unstructur
   return chosen;
 }
 
+/// Takes points out where a condition is 0 or NaN.
+void keep_where(const std::vector<double>& condition, std::vector<char>& chosen) {
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (condition[i] == 0 || std::isnan(condition[i])) chosen[i] = 0;
+}
+
 analysis::Extreme extreme_at(const mesh::Unstructured& mesh, const PointWeights& weights, std::size_t i, double value) {
   const std::size_t point = i % mesh.x.size();
   return {value, 0, {mesh.x[point], mesh.y[point], weights.z.empty() ? 0 : weights.z[i]}};
@@ -138,17 +144,19 @@ std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& datase
   };
 }
 
-analysis::Samples triangle_samples(const mesh::Dataset& dataset, const std::vector<analysis::Quantity>& quantities,
-                                   const analysis::BinPlan& plan, const std::optional<mesh::Region>& region) {
+analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis::BinPlan& plan,
+                                   const analysis::Selection& selection) {
   std::vector<std::string> names = plan.fields;
-  for (const analysis::Quantity& quantity : quantities)
-    if (const auto* name = std::get_if<std::string>(&quantity)) names.push_back(*name);
+  for (const analysis::BinAxis& axis : plan.axes)
+    if (const auto* name = std::get_if<std::string>(&axis.quantity)) names.push_back(*name);
   if (!plan.weight.field.empty()) names.push_back(plan.weight.field);
+  if (!selection.where.empty()) names.push_back(selection.where);
   const bool planes = dataset.header.dim == 3;
   if (planes) names.push_back(elevation_field(dataset.header));
   const PointValues read = read_points(dataset, names);
   const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
-  const std::vector<char> chosen = points_in(dataset, read.mesh, weights, region);
+  std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
+  if (!selection.where.empty()) keep_where(read.fields[names.size() - (planes ? 2 : 1)], chosen);
   const auto taken = [&](const auto& value_at) {
     std::vector<double> values;
     for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -158,8 +166,8 @@ analysis::Samples triangle_samples(const mesh::Dataset& dataset, const std::vect
   analysis::Samples out;
   out.count = static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), 1));
   std::size_t next = plan.fields.size();
-  for (const analysis::Quantity& quantity : quantities) {
-    if (const auto* distance = std::get_if<analysis::Distance>(&quantity)) {
+  for (const analysis::BinAxis& axis : plan.axes) {
+    if (const auto* distance = std::get_if<analysis::Distance>(&axis.quantity)) {
       out.axes.push_back(taken([&](std::size_t i) {
         const mesh::Point3 at = extreme_at(read.mesh, weights, i, 0).centre;
         return analysis::distance_to(dataset.header, *distance, at);
@@ -178,13 +186,15 @@ analysis::Samples triangle_samples(const mesh::Dataset& dataset, const std::vect
 }
 
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                         const std::optional<mesh::Region>& region) {
+                                         const analysis::Selection& selection) {
   std::vector<std::string> names = fields;
   const bool planes = dataset.header.dim == 3;
+  if (!selection.where.empty()) names.push_back(selection.where);
   if (planes) names.push_back(elevation_field(dataset.header));
   const PointValues read = read_points(dataset, names);
   const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
-  const std::vector<char> chosen = points_in(dataset, read.mesh, weights, region);
+  std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
+  if (!selection.where.empty()) keep_where(read.fields[fields.size()], chosen);
   analysis::Statistics out;
   out.leaves = std::count(chosen.begin(), chosen.end(), 1);
   analysis::Sum size;

@@ -25,10 +25,10 @@ std::string elevation_field(const mesh::Header& header);
 /// it. Changes the kind of `frame`, with which the image is then summed, and of `result`.
 std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& dataset, const MapOptions& options,
                                                      analysis::Frame& frame, Map& result);
-/// The chosen points with the quantities, fields and weights of a plan: a point's volume is its share of the mesh.
-analysis::Samples triangle_samples(const mesh::Dataset& dataset, const std::vector<analysis::Quantity>& quantities,
-                                   const analysis::BinPlan& plan, const std::optional<mesh::Region>& region);
+/// The chosen points with the axes, fields and weights of a plan: a point's volume is its share of the mesh.
+analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis::BinPlan& plan,
+                                   const analysis::Selection& selection);
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                         const std::optional<mesh::Region>& region);
+                                         const analysis::Selection& selection);
 
 }  // namespace octavo::verbs::detail

@@ -30,9 +30,7 @@ struct PartCount {
 template <class Way>
 void both(Way& way, PartCount& count) {
   using base::both;
-  both(way, count.cells);
-  both(way, count.leaves);
-  both(way, count.particles);
+  both(way, count.cells, count.leaves, count.particles);
   std::vector<std::string> names;
   for (const auto& [species, who] : count.identities) names.push_back(species);
   both(way, names);
@@ -40,8 +38,7 @@ void both(Way& way, PartCount& count) {
     both(way, count.identities[species].id);
     both(way, count.identities[species].cpu);
   }
-  both(way, count.damage);
-  both(way, count.where);
+  both(way, count.damage, count.where);
 }
 
 PartCount count_part(const mesh::Dataset& dataset, int part) {

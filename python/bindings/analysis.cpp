@@ -2,11 +2,12 @@
 #include "keywords.hpp"
 #include "octavo/analysis/cells.hpp"
 #include "octavo/mesh/clip.hpp"
-#include "octavo/mesh/geometry.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/stats.hpp"
+#include "selection.hpp"
 
 namespace octavo::bindings {
 
@@ -38,8 +39,7 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   if (weight && options.kind != analysis::Projection::mean)
     throw base::Error(base::Kind::usage, "a weight belongs to a map of kind mean");
   if (weight && *weight != "volume") options.weight = *weight;
-  given.take("max_level", options.max_level);
-  options.region = region_in(dataset, given.get<Text>("region"));
+  take_selection(given, dataset, options);
   given.take("pixels", options.pixels);
   options.mask = given.get<Text>("mask").value_or("");
   given.take("above", options.above);
@@ -195,8 +195,7 @@ nb::dict stats(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::StatsOptions options;
   given.take("fields", options.fields);
-  given.take("max_level", options.max_level);
-  options.region = region_in(dataset, given.get<Text>("region"));
+  take_selection(given, dataset, options);
   given.take("particles", options.particles);
   given.take_common(options);
   given.finish();
@@ -292,6 +291,7 @@ nb::dict describe(verbs::Bins& bins) {
   out["unweighed"] = bins.unweighed;
   out["centre"] = bins.centre ? nb::cast(*bins.centre) : nb::none();
   out["selection"] = bins.selection;
+  out["over_time"] = bins.over_time.empty() ? nb::none() : nb::cast(bins.over_time);
   out["time"] = bins.time;
   out["unit_length"] = bins.unit_length;
   out["unit_density"] = bins.unit_density;
@@ -307,8 +307,7 @@ nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   for (nb::handle axis : given.get<nb::list>("axes")) options.axes.push_back(bin_by(nb::cast<nb::kwargs>(axis)));
   given.take("fields", options.fields);
   given.take("weight", options.weight);
-  given.take("max_level", options.max_level);
-  options.region = region_in(dataset, given.get<Text>("region"));
+  take_selection(given, dataset, options);
   given.take_common(options);
   given.finish();
   verbs::Bins result = without_gil([&] { return verbs::bins(dataset, options); });
@@ -324,16 +323,32 @@ nb::object take(mesh::Field&& field) {
   return array_on(owned->info.type, owned->bytes.data(), shape, owner, true);
 }
 
-nb::dict cells(const mesh::Dataset& given, int part, Names fields, std::optional<int> max_level, const Text& region) {
-  const mesh::Dataset dataset = mesh::with_geometry(given, fields.value_or(std::vector<std::string>{}));
-  analysis::Selection selection;
-  selection.region = region_in(dataset, region);
+/// Arguments of cells().
+struct CellsOptions {
+  Names fields{};
+  std::optional<mesh::Region> region{};
+  std::optional<int> max_level{};
+  std::string where{};
+  step::Definitions definitions{};
+};
+
+nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments) {
+  Keywords keywords(arguments);
+  CellsOptions options;
+  keywords.take("fields", options.fields);
+  take_selection(keywords, given, options);
+  keywords.finish();
+  std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
+  made.push_back(options.where);
+  const mesh::Dataset dataset = step::with_fields(given, made, options.definitions);
+  analysis::Selection selection{options.region, std::numeric_limits<int>::max(), options.where};
   mesh::Request request;
-  request.fields = fields;
-  if (max_level) selection.max_level = request.max_level = *max_level;
+  if (options.max_level) selection.max_level = request.max_level = *options.max_level;
+  const mesh::Header& all = options.fields ? dataset.header : given.header;
   std::vector<std::string> names;
-  for (const std::size_t f : mesh::select_fields(dataset.header, fields))
-    names.push_back(dataset.header.fields[f].name);
+  for (const std::size_t f : mesh::select_fields(all, options.fields)) names.push_back(all.fields[f].name);
+  request.fields = names;
+  if (!options.where.empty()) request.fields->push_back(options.where);
   analysis::CellArrays arrays;
   {
     nb::gil_scoped_release release;
@@ -384,8 +399,8 @@ void bind_analysis(nb::module_& m) {
       nb::arg("dataset"), nb::arg("options"));
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");
-  m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("fields").none(), nb::arg("max_level").none(),
-        nb::arg("region").none(), "The selected cells of one part as arrays. Releases the GIL.");
+  m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("options"),
+        "The selected cells of one part as arrays. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

@@ -1,8 +1,8 @@
 #include "keywords.hpp"
-#include "octavo/mesh/region.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/line.hpp"
 #include "octavo/verbs/slice.hpp"
+#include "selection.hpp"
 
 /// Planes and lines through cells.
 namespace octavo::bindings {
@@ -10,15 +10,6 @@ namespace octavo::bindings {
 namespace {
 
 using Direction = std::array<double, 3>;
-
-/// Takes level, region, threads, ranks and progress.
-template <class Options>
-void take_selection(Keywords& given, const mesh::Dataset& dataset, Options& options) {
-  given.take("max_level", options.max_level);
-  if (const auto region = given.get<std::optional<std::string>>("region"))
-    options.region = mesh::parse_region(*region, dataset.header.dim, mesh::domain_of(dataset.header).extent);
-  given.take_common(options);
-}
 
 verbs::Map slice(const step::SharedStep& step, const std::string& field, const nb::kwargs& arguments) {
   Keywords given(arguments);
@@ -33,6 +24,7 @@ verbs::Map slice(const step::SharedStep& step, const std::string& field, const n
   given.take("at", options.at);
   given.take("pixels", options.pixels);
   take_selection(given, step, options);
+  given.take_common(options);
   given.finish();
   return without_gil([&] { return verbs::slice(step, options); });
 }
@@ -44,6 +36,7 @@ nb::dict line(const step::SharedStep& step, const nb::kwargs& arguments) {
   given.take("start", options.from);
   given.take("end", options.to);
   take_selection(given, step, options);
+  given.take_common(options);
   given.finish();
   verbs::LineTable table = without_gil([&] { return verbs::line(step, options); });
   const std::size_t count = table.chords.chords.size(), fields = table.fields.size();

@@ -72,7 +72,7 @@ class Binned:
         return self.draw()
 
     def array(self) -> np.ndarray:
-        """What `.npy` files hold: a structured array with the columns."""
+        """A structured array with the columns, as `.npy` files hold it."""
         columns = self.columns()
         out = np.empty(len(self.cells), dtype=[(name, values.dtype) for name, values in columns.items()])
         for name, values in columns.items():
@@ -225,7 +225,7 @@ class Phase(Binned):
         return np.where(self.cells > 0, self.weights, np.nan)
 
     def array(self) -> np.ndarray:
-        """What `.npy` files hold: `weights`, of shape (bins of y, bins of x)."""
+        """`weights`, of shape (bins of y, bins of x), as `.npy` files hold it."""
         return self.weights
 
     def columns(self) -> dict[str, np.ndarray]:
@@ -327,7 +327,7 @@ def _direction(normal: Any) -> tuple[float, float, float]:
 
 
 def histogram(sums: dict[str, Any], cumulative: bool = False) -> Histogram:
-    """Of the compiled verb's result."""
+    """The histogram of the compiled verb's result."""
     if cumulative:
         sums = sums | {"cells": np.cumsum(sums["cells"]), "weights": np.cumsum(sums["weights"])}
     return Histogram.of(sums, cumulative=cumulative)

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
 
 Path = str | os.PathLike[str]
-#: A point: fractions of the box length, or "middle", "max:FIELD", "min:FIELD".
+#: A point: fractions of the box length, or "center", "max:FIELD", "min:FIELD".
 Place = str | Sequence[float]
 #: An axis by name, or a vector of any length.
 Direction = str | Sequence[float]
 
 #: Fields that follow from the mesh, available wherever a field is: the centre of a cell, its edge along x and its volume
-#: [code length], and its level (the code's own number).
+#: [code length], and its level (the code's own number). docs/fields.md has other names that are not stored, and formulas.
 GEOMETRY = ("x", "y", "z", "dx", "level", "cell_volume")
 
 
@@ -147,6 +147,10 @@ class Selection:
     _data: Any
     region: str | None = None
     max_level: int | None = None
+    #: A condition on cells, a formula; see `where`.
+    condition: str | None = None
+    #: Names and formulas of `derive`.
+    definitions: tuple[tuple[str, str], ...] = ()
 
     def box(self, lo: Sequence[float], hi: Sequence[float]) -> Selection:
         """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi >
@@ -159,16 +163,45 @@ class Selection:
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
-        return self._with(self.region, deepest if self.max_level is None else min(deepest, self.max_level))
+        return self._with(max_level=deepest if self.max_level is None else min(deepest, self.max_level))
+
+    def where(self, condition: str) -> Selection:
+        """The cells (of triangles: the points) where a formula holds: "density > 1e-3 & speed < 2". Conditions add up.
+        A map's integral counts other cells as 0; means, extremes and all else leave them out. Particles are not
+        chosen by it. Raises UsageError, when it is used, for a formula that is none, with the column."""
+        both = condition if self.condition is None else f"({self.condition}) & ({condition})"
+        return self._with(condition=both)
+
+    def derive(self, name: str, formula: str, **constants: float) -> Selection:
+        """A selection that also knows the field `name`, computed from others: ds.derive("mach",
+        "norm(velocity)/sqrt(gamma*pressure/density)", gamma=1.4). It may be used wherever a field is read, also in
+        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Raises UsageError, when
+        it is used, for an unknown name, a formula that is none, or the name of a stored field."""
+        known = (*((key, repr(float(value))) for key, value in constants.items()), (name, formula))
+        taken = {key for key, _ in known}
+        return self._with(definitions=(*(old for old in self.definitions if old[0] not in taken), *known))
 
     def _within(self, region: str) -> Selection:
         if self.region is not None:
             raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
         self._data.parts_of(region, None)  # says now, not later, what is wrong with it
-        return self._with(region, self.max_level)
+        return self._with(region=region)
 
-    def _with(self, region: str | None, max_level: int | None) -> Selection:
-        return Selection(self._data, region, max_level)
+    def _choices(self) -> dict[str, Any]:
+        return {
+            "region": self.region, "max_level": self.max_level, "condition": self.condition,
+            "definitions": self.definitions,
+        }  # fmt: skip
+
+    def _with(self, **changes: Any) -> Selection:
+        return Selection(self._data, **(self._choices() | changes))
+
+    def _chosen(self) -> dict[str, Any]:
+        """The selection as compiled functions take it."""
+        return {
+            "region": self.region, "max_level": self.max_level, "where": self.condition,
+            "definitions": list(self.definitions),
+        }  # fmt: skip
 
     @property
     def parts(self) -> list[int]:
@@ -199,13 +232,13 @@ class Selection:
         kind = kind or ("mean" if weight else "integral")
         image = _core.map(
             self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
-            up=None if up is None else _direction(up), kind=kind, weight=weight, max_level=self.max_level,
-            region=self.region, pixels=pixels, threads=threads, ranks=None, progress=None, mask=mask, above=above,
+            up=None if up is None else _direction(up), kind=kind, weight=weight, pixels=pixels, threads=threads,
+            ranks=None, progress=None, mask=mask, above=above, **self._chosen(),
         )  # fmt: skip
         return Picture.of(image)
 
     def slice(
-        self, field: str, *, normal: Direction = "z", at: Place = "middle", up: Sequence[float] | None = None,
+        self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
         pixels: int = 1024, threads: int = 0,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
@@ -213,7 +246,7 @@ class Selection:
 
         `normal` is "x", "y", "z" (the other two axes then ascend in the picture) or a vector of any length, from whose
         end the plane is seen. `up` points upwards in the picture (default: z, or y across z). `at` is a point of the
-        plane: numbers in fractions of the box length, "middle" of the region, else of the domain, or "max:FIELD",
+        plane: numbers in fractions of the box length, "center" of the region, else of the domain, or "max:FIELD",
         "min:FIELD", for which the selection is read. `pixels` counts along the longer side of the plane's bounding
         rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`).
 
@@ -224,7 +257,7 @@ class Selection:
         and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice` shares it."""
         image = _core.slice(
             self._data, field, normal=_direction(normal), at=_place(at), up=None if up is None else _direction(up),
-            max_level=self.max_level, region=self.region, pixels=pixels, threads=threads, ranks=None, progress=None,
+            pixels=pixels, threads=threads, ranks=None, progress=None, **self._chosen(),
         )  # fmt: skip
         return Picture.of(image)
 
@@ -232,15 +265,15 @@ class Selection:
         """The leaves on the straight line between two points, in order, with exact distances: a chord's `exit` is the
         next one's `entry`, to the last bit.
 
-        Points are numbers in fractions of the box length, "middle", or "max:FIELD", "min:FIELD" of the selection.
+        Points are numbers in fractions of the box length, "center", or "max:FIELD", "min:FIELD" of the selection.
         Where an axis is periodic the line continues on the other side; else it is cut at the domain. A region clips it
         exactly. A line along a side between two cells is in the one with the larger coordinate. Reads the domains near
         the line, and of them these fields. Raises UsageError for an unknown field, a line without length, or one that
         meets no cell; Unsupported for triangles. Releases the GIL. Runs in this process alone: `mpirun octavo line`
         shares it."""
         found = _core.line(
-            self._data, fields=_listed(fields), start=_place(start), end=_place(end), max_level=self.max_level,
-            region=self.region, threads=threads, ranks=None, progress=None,
+            self._data, fields=_listed(fields), start=_place(start), end=_place(end), threads=threads, ranks=None,
+            progress=None, **self._chosen(),
         )  # fmt: skip
         return Line.of(found)
 
@@ -298,15 +331,15 @@ class Selection:
 
     def _bins(self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int) -> dict[str, Any]:
         return _core.bins(
-            self._data, axes=axes, fields=fields, weight=weight, max_level=self.max_level, region=self.region,
-            threads=threads, ranks=None, progress=None,
+            self._data, axes=axes, fields=fields, weight=weight, threads=threads, ranks=None, progress=None,
+            **self._chosen(),
         )  # fmt: skip
 
     def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
         """Extremes, means and integrals per field, as `octavo stats --json` gives them."""
         return _core.stats(
-            self._data, fields=_listed(fields), max_level=self.max_level, region=self.region, particles=particles,
-            threads=threads, ranks=None, progress=None,
+            self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None,
+            **self._chosen(),
         )  # fmt: skip
 
     def sum(self, field: str, *, weight: str | None = None, threads: int = 0) -> float:
@@ -334,7 +367,7 @@ class Selection:
         limit, held = bytes_of(memory), 0
         waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:
-            cells = _core.cells(self._data, part, _listed(fields), self.max_level, self.region)
+            cells = _core.cells(self._data, part, fields=_listed(fields), **self._chosen())
             size = sum(array.nbytes for array in cells.values())
             if waiting and held + size > limit:
                 yield _join(waiting)

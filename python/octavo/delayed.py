@@ -27,7 +27,7 @@ def dask(ds: Selection) -> list[Any]:
     """
     from dask import delayed
 
-    domains = [Domain(_place(ds, part), ds.region, ds.max_level) for part in ds.parts]
+    domains = [Domain(_place(ds, part), **ds._choices()) for part in ds.parts]
     return [delayed(domain, pure=True, traverse=False) for domain in domains]
 
 
@@ -46,8 +46,16 @@ class Domain(Selection):
 
     _place: _Place
 
-    def __init__(self, place: _Place, region: str | None = None, max_level: int | None = None) -> None:
-        for name, value in (("_place", place), ("region", region), ("max_level", max_level)):
+    def __init__(
+        self,
+        place: _Place,
+        region: str | None = None,
+        max_level: int | None = None,
+        condition: str | None = None,
+        definitions: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        choices = {"region": region, "max_level": max_level, "condition": condition, "definitions": definitions}
+        for name, value in {"_place": place, **choices}.items():
             object.__setattr__(self, name, value)
 
     @functools.cached_property
@@ -57,11 +65,11 @@ class Domain(Selection):
         *opened, part = self._place
         return _core.only_part(_opened(*opened), part)
 
-    def _with(self, region: str | None, max_level: int | None) -> Selection:
-        return Domain(self._place, region, max_level)
+    def _with(self, **changes: Any) -> Selection:
+        return Domain(self._place, **(self._choices() | changes))
 
     def __reduce__(self) -> Any:
-        return Domain, (self._place, self.region, self.max_level)
+        return Domain, (self._place, *self._choices().values())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Domain) and self.__reduce__() == other.__reduce__()

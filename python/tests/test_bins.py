@@ -249,6 +249,13 @@ def test_bad_requests_draw_nothing_and_say_why(run, reference, tmp_path):
     assert run("hist", reference, "--field", "density", "-o", tmp_path / "x.txt", check=False).returncode == 2
 
 
+@pytest.mark.parametrize("memory", ["1MB", "6MB"])
+def test_what_is_not_kept_of_the_first_reading_is_read_again(run_json, reference, memory):
+    """An eighth of the limit is for keeping: of some parts or of none. The sums are the same bits."""
+    words = ["phase", reference, "--x", "density", "--y", "pressure", "--bins", 8, "-j", 2]
+    assert run_json(*words, "--memory", memory) == run_json(*words)
+
+
 def test_memory_is_asked_for_before_it_is_taken(run, reference):
     words = ["phase", reference, "--x", "density", "--y", "pressure", "--bins", 4000, "-o", "never.csv", "-j", 2]
     done = run(*words, "--memory", "100MB", check=False)

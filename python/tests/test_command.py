@@ -47,7 +47,7 @@ def test_what_can_not_be_opened_is_3(run, verb, tmp_path):
 
 
 def test_an_unknown_field_names_near_ones(run, sample):
-    done = run("stats", sample, "--field", "dens", check=False)
+    done = run("stats", sample, "--field", "densit", check=False)
     assert done.returncode == 2
     assert "density" in done.stderr
 

@@ -39,7 +39,7 @@ def leaf_at(cells, points):
     "normal, at, choose",
     [
         ("x", (0.3, 0.5, 0.5), lambda ds: ds),
-        ("y", "middle", lambda ds: ds.level(5)),
+        ("y", "center", lambda ds: ds.level(5)),
         ((1, 1, 1), "max:density", lambda ds: ds),
         ((-1, 0.2, 0.4), (0.4, 0.45, 0.7), lambda ds: ds.box((0.2, 0.3, 0.4), (0.9, 0.6, 1.0))),
     ],

@@ -112,11 +112,7 @@ struct HeldPart {
 template <class Way>
 void both(Way& way, HeldPart& part) {
   using base::both;
-  both(way, part.index);
-  both(way, part.file);
-  both(way, part.footer);
-  both(way, part.row);
-  both(way, part.rows);
+  both(way, part.index, part.file, part.footer, part.row, part.rows);
 }
 
 // Collective. The parts of the step on this node's disk, on all its ranks. A node's first rank knows its `segments`.

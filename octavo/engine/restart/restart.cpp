@@ -221,9 +221,7 @@ struct OwnBytes {
 template <class Way>
 void both(Way& way, OwnBytes& own) {
   using base::both;
-  both(way, own.part);
-  both(way, own.name);
-  both(way, own.bytes);
+  both(way, own.part, own.name, own.bytes);
 }
 
 // Collective. Each rank reads its own bytes, or those of the parts that are dealt to it, which all ranks then get.

@@ -21,6 +21,20 @@ constexpr std::array<Word, 6> field_words{{{"x_velocity", "velocity_x"},
                                            {"magx", "B_x"},
                                            {"magy", "B_y"},
                                            {"magz", "B_z"}}};
+/// Of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
+constexpr std::array<Word, 13> also_words{{{"Density", "density"},
+                                           {"rho", "density"},
+                                           {"Temp", "temperature"},
+                                           {"temp", "temperature"},
+                                           {"tfromp", "temperature"},
+                                           {"pres", "pressure"},
+                                           {"Pressure", "pressure"},
+                                           {"avg_pressure", "pressure"},
+                                           {"velx", "velocity_x"},
+                                           {"vely", "velocity_y"},
+                                           {"velz", "velocity_z"},
+                                           {"phiGrav", "potential"},
+                                           {"phi_grav", "potential"}}};
 constexpr std::array<std::string_view, 2> reserved{"id", "cpu"};
 
 void set_step(mesh::Header& header, std::int64_t step) { header.attributes["step"] = step; }
@@ -62,8 +76,12 @@ LayoutOptions layout_of(const mesh::Dataset& step, const SharedRequest& request,
 
 }  // namespace
 
-const Words words{
-    .code = "AMReX", .fields = field_words, .reserved = reserved, .keeps_source = true, .set_step = &set_step};
+const Words words{.code = "AMReX",
+                  .fields = field_words,
+                  .also = also_words,
+                  .reserved = reserved,
+                  .keeps_source = true,
+                  .set_step = &set_step};
 
 std::string misfit(const mesh::FieldInfo& field, const SharedRequest& request, const Options& options) {
   const bool checkpoint = checked_kind(request, options) == "checkpoint";

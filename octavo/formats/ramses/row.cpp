@@ -19,6 +19,8 @@ using mesh::Particles;
 
 // ------------------------------------------------------------------------------------------------------------- words
 
+/// File descriptors of older versions.
+constexpr std::array<Word, 1> also_words{{{"thermal_pressure", "pressure"}}};
 /// RAMSES' tag distinguishes kinds of particles within a family. Elsewhere the word means something else.
 constexpr std::array<Word, 1> particle_words{{{"tag", "family_tag"}}};
 constexpr std::array<std::string_view, 4> reserved{"identity", "id", "cpu", "tag"};
@@ -164,6 +166,7 @@ void note_wide_integers(const mesh::Header& header, std::vector<std::string>& no
 }  // namespace
 
 const Words words{.code = "RAMSES",
+                  .also = also_words,
                   .particle_attributes = particle_words,
                   .reserved = reserved,
                   .identity = "identity",

@@ -21,6 +21,8 @@ struct Word {
 struct Words {
   std::string_view code;           ///< Header::code
   std::span<const Word> fields{};  ///< names in no table are the same in every code
+  std::span<const Word> also{};  ///< names of its programs that are understood where a user asks for a common one, and
+                                 ///< never written; several may stand for one
   std::span<const Word> particle_attributes{};
   /// Attributes of particles with a special meaning. Another code's attribute of the same name gets the prefix "user_".
   std::span<const std::string_view> reserved{};

@@ -1,6 +1,7 @@
 #include "octavo/formats/serafin/dataset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -150,6 +151,55 @@ mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
 FileSteps list_steps(const std::filesystem::path& path) {
   const Series series = open_series(path);
   return {read_times(series), bytes_of_step(series, series.steps - 1)};
+}
+
+std::span<const Word> common_names() {
+  static constexpr std::array<Word, 43> names{{
+      {"VELOCITY U", "velocity_x"},
+      {"VITESSE U", "velocity_x"},
+      {"VELOCITY V", "velocity_y"},
+      {"VITESSE V", "velocity_y"},
+      {"VELOCITY W", "velocity_z"},
+      {"VITESSE W", "velocity_z"},
+      {"WATER DEPTH", "water_depth"},
+      {"HAUTEUR D'EAU", "water_depth"},
+      {"FREE SURFACE", "free_surface"},
+      {"SURFACE LIBRE", "free_surface"},
+      {"BOTTOM", "bottom"},
+      {"FOND", "bottom"},
+      {"ELEVATION Z", "elevation"},
+      {"COTE Z", "elevation"},
+      {"CELERITY", "celerity"},
+      {"CELERITE", "celerity"},
+      {"FROUDE NUMBER", "froude_number"},
+      {"FROUDE", "froude_number"},
+      {"SCALAR FLOWRATE", "discharge"},
+      {"DEBIT SCALAIRE", "discharge"},
+      {"FLOWRATE ALONG X", "discharge_x"},
+      {"DEBIT SUIVANT X", "discharge_x"},
+      {"FLOWRATE ALONG Y", "discharge_y"},
+      {"DEBIT SUIVANT Y", "discharge_y"},
+      {"SCALAR VELOCITY", "scalar_velocity"},
+      {"VITESSE SCALAIRE", "scalar_velocity"},
+      {"BOTTOM FRICTION", "bottom_friction"},
+      {"FROTTEMENT", "bottom_friction"},
+      {"VISCOSITY", "viscosity"},
+      {"VISCOSITE TURB.", "viscosity"},
+      {"WIND ALONG X", "wind_x"},
+      {"VENT X", "wind_x"},
+      {"WIND ALONG Y", "wind_y"},
+      {"VENT Y", "wind_y"},
+      {"AIR PRESSURE", "air_pressure"},
+      {"PRESSION ATMOS.", "air_pressure"},
+      {"TRACER", "tracer"},
+      {"TRACEUR", "tracer"},
+      {"TEMPERATURE", "temperature"},
+      {"SALINITY", "salinity"},
+      {"SALINITE", "salinity"},
+      {"TURBULENT ENERG.", "turbulent_energy"},
+      {"ENERGIE TURBUL.", "turbulent_energy"},
+  }};
+  return names;
 }
 
 }  // namespace octavo::formats::serafin

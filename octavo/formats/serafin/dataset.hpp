@@ -2,9 +2,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "octavo/formats/row/series.hpp"
+#include "octavo/formats/row/words.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -22,5 +24,9 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
 /// Times [s] of all whole steps. Reads the header once.
 FileSteps list_steps(const std::filesystem::path& path);
+
+/// TELEMAC's names of variables, English and French, and the common names that they stand for: "WATER DEPTH" and
+/// "HAUTEUR D'EAU" are water_depth. So a name of one language finds the field of the other.
+std::span<const Word> common_names();
 
 }  // namespace octavo::formats::serafin

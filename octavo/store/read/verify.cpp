@@ -19,9 +19,7 @@ namespace octavo::store {
 template <class Way>
 void both(Way& way, Finding& finding) {
   using base::both;
-  both(way, finding.where);
-  both(way, finding.what);
-  both(way, finding.kind);
+  both(way, finding.where, finding.what, finding.kind);
 }
 
 namespace {

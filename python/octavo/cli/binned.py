@@ -1,4 +1,4 @@
-"""What hist, phase and profile share: their options, the call of the compiled verb, the output."""
+"""Options, the call of the compiled verb, and output: shared by hist, phase and profile."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
         help=f"what a cell counts for: volume, mass, none (1), or a field, whose value counts (default: {weight})",
     )
     options.add_selection(parser)
+    options.add_fields(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.csv or out.npy")
     options.add_force(parser, "overwrite the output file")
     options.add_step(parser)
@@ -69,11 +70,10 @@ def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: l
             axes=axes,
             fields=fields,
             weight=arguments.weight or weight,
-            max_level=arguments.level,
-            region=arguments.roi,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
+            **options.chosen(arguments),
         )
     console.notes(arguments.quiet, ds.notes)
     return ds, sums

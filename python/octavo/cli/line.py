@@ -13,7 +13,7 @@ from octavo.errors import UsageError
 EXAMPLES = [
     "octavo line output_00080 --field density --from 0,0.5,0.5 --to 1,0.5,0.5",
     "octavo line run.octavo --field density,pressure --from 0,0,0 --to 1,1,1 -o l.csv",
-    "octavo line run.octavo --field density --from max:density --to middle --level 8 --json",
+    "octavo line run.octavo --field density --from max:density --to center --level 8 --json",
 ]
 _MOST_ROWS = 40
 
@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser, "--from", "the first end", None, to="start")
     options.add_place(parser, "--to", "the second end", None, to="end")
     options.add_selection(parser)
+    options.add_fields(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="out.csv or out.npy (default: a table on stdout)")
     options.add_force(parser, "overwrite the output file")
     options.add_step(parser)
@@ -49,11 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
             fields=arguments.field,
             start=arguments.start,
             end=arguments.end,
-            max_level=arguments.level,
-            region=arguments.roi,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
+            **options.chosen(arguments),
         )
     console.notes(arguments.quiet, ds.notes)
     if not is_root():

@@ -46,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="of triangles: only where this field is above V ('WATER DEPTH>0.01': wet land)",
     )
     options.add_selection(parser)
+    options.add_fields(parser)
     image_output.add_image_output(parser, "map")
     options.add_step(parser)
     options.add_over_time(parser)
@@ -85,13 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
             up=arguments.up,
             kind=arguments.kind or ("mean" if arguments.weight else "integral"),
             weight=arguments.weight,
-            max_level=arguments.level,
-            region=arguments.roi,
             pixels=arguments.pixels,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
             mask=mask,
             above=above,
+            **options.chosen(arguments),
         )
     return image_output.finish(arguments, image, path, ds, ranks)

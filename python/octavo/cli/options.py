@@ -10,8 +10,19 @@ from octavo.errors import UsageError
 
 
 def names(text: str) -> list[str]:
-    """Reads a comma-separated list."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Reads a comma-separated list. A comma in parentheses, or in a quoted name, separates nothing."""
+    out, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in '"`':
+            quote = sign
+        depth += (sign == "(") - (sign == ")") if not quote else 0
+        if sign == "," and depth == 0 and not quote:
+            out.append("")
+        else:
+            out[-1] += sign
+    return [name.strip() for name in out if name.strip()]
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -117,9 +128,39 @@ def add_place(
         required=default is None,
         dest=to or option.strip("-"),
         metavar="POINT",
-        help=f"{what}: 0.5,0.5,0.5 (fractions of the box length), middle, max:FIELD or min:FIELD"
+        help=f"{what}: 0.5,0.5,0.5 (fractions of the box length), center, max:FIELD or min:FIELD"
         + (f" (default: {default})" if default else ""),
     )
+
+
+def add_fields(parser: argparse.ArgumentParser) -> None:
+    """Adds --where and --define. Fields may be other names and formulas wherever they are read."""
+    parser.add_argument("--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3'")
+    parser.add_argument(
+        "--define",
+        action="append",
+        default=[],
+        type=definition,
+        metavar="NAME=F",
+        help="a field or constant computed by a formula, for use in others ('gamma=1.4'); may be repeated",
+    )
+
+
+def definition(text: str) -> tuple[str, str]:
+    name, sign, formula = text.partition("=")
+    if not sign or not name.strip() or not formula.strip():
+        raise argparse.ArgumentTypeError(f"expected NAME=FORMULA, found '{text}'")
+    return name.strip(), formula.strip()
+
+
+def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The selection as compiled functions take it, of add_selection and add_fields."""
+    return {
+        "region": arguments.roi,
+        "max_level": arguments.level,
+        "where": arguments.where,
+        "definitions": arguments.define,
+    }
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:

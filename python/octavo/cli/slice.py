@@ -31,8 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--up", type=options.direction, metavar="X,Y,Z", help="upwards in the picture (default: z, or y across z)"
     )
-    options.add_place(parser, "--at", "a point of the plane", "middle")
+    options.add_place(parser, "--at", "a point of the plane", "center")
     options.add_selection(parser)
+    options.add_fields(parser)
     image_output.add_image_output(parser, "slice")
     options.add_step(parser)
     options.add_threads(parser)
@@ -60,11 +61,10 @@ def run(arguments: argparse.Namespace) -> int:
             normal=arguments.normal,
             up=arguments.up,
             at=arguments.at,
-            max_level=arguments.level,
-            region=arguments.roi,
             pixels=arguments.pixels,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
+            **options.chosen(arguments),
         )
     return image_output.finish(arguments, image, path, ds, ranks)

@@ -19,6 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     options.add_selection(parser)
+    options.add_fields(parser)
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
     options.add_step(parser)
     options.add_over_time(parser)
@@ -37,12 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
         result = _core.stats(
             ds,
             fields=arguments.field,
-            max_level=arguments.level,
-            region=arguments.roi,
             particles=not arguments.no_particles,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
+            **options.chosen(arguments),
         )
     console.notes(arguments.quiet, ds.notes)
     if arguments.json:

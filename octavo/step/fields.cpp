@@ -1,0 +1,343 @@
+#include "octavo/step/fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/mesh/expression.hpp"
+#include "octavo/mesh/geometry.hpp"
+
+namespace octavo::step {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::FieldInfo;
+using mesh::Header;
+
+// ------------------------------------------------------------------------------------------------ the library
+
+struct LibraryField {
+  std::string_view name, formula, unit;
+};
+constexpr std::string_view velocity_unit = "code_length/code_time";
+
+/// In the order of the help's list. A unit is that of code units.
+constexpr std::array<LibraryField, 9> library{
+    {{"mass", "density*cell_volume", "code_mass"},
+     {"speed", "norm(velocity)", velocity_unit},
+     {"kinetic_energy", "0.5*density*(norm(velocity))^2", "code_mass/code_length/code_time**2"},
+     {"momentum_x", "density*velocity_x", "code_mass/code_length**2/code_time"},
+     {"momentum_y", "density*velocity_y", "code_mass/code_length**2/code_time"},
+     {"momentum_z", "density*velocity_z", "code_mass/code_length**2/code_time"},
+     {"sound_speed", "sqrt(gamma*pressure/density)", velocity_unit},
+     {"mach_number", "speed/sound_speed", ""},
+     {"temperature", "mu*m_H/k_B*unit_velocity^2*pressure/density", "K"}}};
+
+const LibraryField* library_field(std::string_view name) {
+  const auto* const found =
+      std::find_if(library.begin(), library.end(), [&](const LibraryField& field) { return field.name == name; });
+  return found == library.end() ? nullptr : found;
+}
+
+std::optional<double> constant_named(const Header& header, const std::string& name) {
+  const std::array<std::pair<std::string_view, double>, 11> constants{
+      {{"pi", std::numbers::pi},
+       {"nan", std::numeric_limits<double>::quiet_NaN()},
+       {"k_B", 1.380649e-16},       // [erg/K], exact
+       {"m_H", 1.6735328e-24},      // [g], a hydrogen atom
+       {"G_N", 6.6743e-8},          // [cm^3/g/s^2], CODATA 2018
+       {"c_light", 2.99792458e10},  // [cm/s], exact
+       {"time", header.time},
+       {"unit_length", header.unit_length},
+       {"unit_density", header.unit_density},
+       {"unit_time", header.unit_time},
+       {"unit_velocity", header.unit_length / header.unit_time}}};
+  for (const auto& [known, value] : constants)
+    if (known == name) return value;
+  if (name != "gamma") return {};
+  for (const auto& [known, value] : header.attributes)
+    if (known == "gamma" || known.ends_with("/gamma"))
+      if (const auto* number = std::get_if<double>(&value)) return *number;
+  return {};
+}
+
+// ------------------------------------------------------------------------------------------------ what names mean
+
+bool stores(const Header& header, const std::string& name) {
+  return std::any_of(header.fields.begin(), header.fields.end(),
+                     [&](const FieldInfo& field) { return field.name == name; });
+}
+
+const FieldInfo& info_named(const Header& header, const std::string& name) {
+  return *std::find_if(header.fields.begin(), header.fields.end(),
+                       [&](const FieldInfo& field) { return field.name == name; });
+}
+
+/// A property of cells, by the name that geometry.hpp has for it.
+std::optional<std::string> property_named(const mesh::Dataset& dataset, const std::string& name) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(dataset.header.dim); ++axis)
+    if (name == std::string(1, "xyz"[axis]) && (axis < 2 || !dataset.unstructured)) return name;
+  if (dataset.unstructured) return {};
+  if (name == "volume") return "cell_volume";
+  if (name == "dx" || name == "level" || name == "cell_volume") return name;
+  return {};
+}
+
+/// Finds the meaning of names in one data set.
+class Names {
+ public:
+  Names(const mesh::Dataset& dataset, const Definitions& own) : dataset_(dataset), own_(own) {}
+
+  std::optional<mesh::Meaning> find(const std::string& name) const {
+    const Header& header = dataset_.header;
+    if (stores(header, name)) return mesh::Column{name};
+    if (const auto property = property_named(dataset_, name)) return mesh::Column{*property};
+    for (const Definition& definition : own_)
+      if (definition.name == name) return parsed(definition.name, definition.formula);
+    if (const auto meant = formats::field_meant(header, name)) return mesh::Column{*meant};
+    if (const LibraryField* field = library_field(name)) return parsed(name, std::string(field->formula));
+    if (const auto constant = constant_named(header, name)) return *constant;
+    return {};
+  }
+
+  /// Near matches are looked for among all that a name may stand for.
+  Error unknown(const std::string& name) const {
+    Header all = dataset_.header;
+    const auto add = [&](std::string_view known) {
+      FieldInfo info;
+      info.name = std::string(known);
+      if (!stores(all, info.name)) all.fields.push_back(std::move(info));
+    };
+    for (const Definition& definition : own_) add(definition.name);
+    for (const LibraryField& field : library) add(field.name);
+    for (const char* common : {"density", "pressure", "temperature", "velocity_x", "velocity_y", "velocity_z"})
+      if (formats::field_meant(dataset_.header, common)) add(common);
+    for (const char* property : {"cell_volume", "level"})
+      if (!dataset_.unstructured) add(property);
+    try {
+      mesh::select_fields(all, std::vector{name});
+    } catch (const Error& error) {
+      return missing(name) ? error_about(name) : error;
+    }
+    return Error(Kind::usage, "unknown field \"" + name + "\"");
+  }
+
+ private:
+  static bool missing(const std::string& name) { return name == "gamma" || name == "mu"; }
+  static Error error_about(const std::string& name) {
+    const bool gamma = name == "gamma";
+    return Error(Kind::usage, gamma ? "the step does not say gamma, the ratio of specific heats"
+                                    : "mu, the mean mass of a particle in hydrogen masses, is not defined")
+        .hint(gamma ? "--define gamma=1.4" : "--define mu=0.6");
+  }
+  static mesh::Term parsed(const std::string& name, const std::string& formula) {
+    try {
+      return mesh::parse_formula(formula);
+    } catch (Error& error) {
+      throw error.at("definition of " + name);
+    }
+  }
+
+  const mesh::Dataset& dataset_;
+  const Definitions& own_;
+};
+
+/// A field to be made.
+struct Made {
+  FieldInfo info;
+  mesh::Program program;
+};
+
+/// The formula that a name stands for: a name alone is itself, even if it is no word of the grammar.
+mesh::Term formula_of(const Names& names, const std::string& name) {
+  if (names.find(name)) return {mesh::Term::Kind::name, 0, name, {}};
+  mesh::Term formula = mesh::parse_formula(name);
+  if (mesh::is_plain_name(formula) && !names.find(formula.text)) throw names.unknown(formula.text);
+  return formula;
+}
+
+/// A lone column keeps its type and unit; so does a definition of the library.
+FieldInfo info_of_made(const Header& header, const std::string& name, const mesh::Program& program,
+                       const std::optional<mesh::Meaning>& meaning) {
+  FieldInfo info;
+  info.name = name;
+  if (meaning && std::holds_alternative<mesh::Column>(*meaning)) {
+    const std::string& column = program.inputs.at(0);
+    if (stores(header, column)) info.unit = info_named(header, column).unit;
+    if (column == "cell_volume") info.unit = "code_length**" + std::to_string(header.dim);
+  } else if (const LibraryField* field = library_field(name); field != nullptr && meaning) {
+    info.unit = std::string(field->unit);
+  }
+  return info;
+}
+
+Made make(const mesh::Dataset& dataset, const Names& names, const Definitions& own, const std::string& name) {
+  const mesh::Vocabulary vocabulary{[&](const std::string& word) { return names.find(word); },
+                                    [&](const std::string& word) { return names.unknown(word); }};
+  Made made;
+  mesh::Term formula;
+  try {
+    formula = formula_of(names, name);
+  } catch (const Error&) {
+    // A name with a blank or a slash is hardly a formula.
+    if (name.find_first_of("()*^<>=&|+\"`") == std::string::npos) throw names.unknown(name);
+    throw;
+  }
+  made.program = mesh::compile(formula, vocabulary);
+  const bool users =
+      std::any_of(own.begin(), own.end(), [&](const Definition& definition) { return definition.name == name; });
+  made.info = info_of_made(dataset.header, name, made.program, users ? std::nullopt : names.find(name));
+  for (const std::string& input : made.program.inputs)
+    if (stores(dataset.header, input)) {
+      const FieldInfo& info = info_named(dataset.header, input);
+      if (info.components != 1 || info.ghost != 0)
+        throw Error(Kind::unsupported, "a formula takes fields with one value a place").at("field " + input);
+    }
+  return made;
+}
+
+void refuse_taken_names(const mesh::Dataset& dataset, const Definitions& own) {
+  for (const Definition& definition : own)
+    if (stores(dataset.header, definition.name) || property_named(dataset, definition.name))
+      throw Error(Kind::usage, "there is a field \"" + definition.name + "\" already")
+          .hint("give the definition another name");
+}
+
+// ------------------------------------------------------------------------------------------------ reading
+
+/// Places of the points of triangles, plane after plane.
+std::vector<double> places_of_points(const mesh::Part& part, const std::string& axis, std::size_t count) {
+  const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
+  const std::vector<double>& of_plane = axis == "x" ? mesh.x : mesh.y;
+  std::vector<double> all(count);
+  for (std::size_t i = 0; i < count && !of_plane.empty(); ++i) all[i] = of_plane[i % of_plane.size()];
+  return all;
+}
+
+std::size_t values_of_part(const mesh::Part& part) {
+  if (const auto* tree = std::get_if<mesh::Octree>(&part.mesh)) return mesh::num_cells(*tree) * mesh::block_size(*tree);
+  if (const auto* points = std::get_if<mesh::Unstructured>(&part.mesh))
+    return points->x.size() * static_cast<std::size_t>(std::max(1, points->planes));
+  throw Error(Kind::unsupported, "formulas are evaluated on cells of a tree or points of triangles");
+}
+
+/// Columns by name, as doubles.
+class Columns {
+ public:
+  Columns(const mesh::Part& part, std::size_t count) : part_(part), count_(count) {}
+  std::span<const double> operator()(const std::string& name) {
+    for (const auto& [known, values] : made_)
+      if (known == name) return values;
+    for (const mesh::Field& field : part_.fields) {
+      if (field.info.name != name) continue;
+      if (field.size() != count_)
+        throw Error(Kind::unsupported, "a formula takes fields with one value a cell").at("field " + name);
+      if (field.info.type == mesh::ScalarType::float64) return field.as<double>();
+      return made_.emplace_back(name, mesh::to_doubles(field)).second;
+    }
+    return made_.emplace_back(name, places_of_points(part_, name, count_)).second;
+  }
+
+ private:
+  const mesh::Part& part_;
+  std::size_t count_;
+  std::vector<std::pair<std::string, std::vector<double>>> made_;
+};
+
+mesh::Field computed(const Made& made, Columns& columns, std::size_t count) {
+  mesh::Field field = mesh::make_field(made.info, count);
+  std::vector<std::span<const double>> inputs;
+  for (const std::string& input : made.program.inputs) inputs.push_back(columns(input));
+  mesh::evaluate(made.program, inputs, field.as<double>());
+  return field;
+}
+
+bool asks_for(const mesh::Request& request, const std::string& name) {
+  return !request.fields || std::find(request.fields->begin(), request.fields->end(), name) != request.fields->end();
+}
+
+/// The request of stored fields that the made ones among `request` follow from.
+mesh::Request stored_request(const mesh::Request& request, const std::vector<Made>& made, bool unstructured) {
+  if (!request.fields) return request;
+  mesh::Request stored = request;
+  for (const Made& field : made) {
+    if (!asks_for(request, field.info.name)) continue;
+    std::erase(*stored.fields, field.info.name);
+    for (const std::string& input : field.program.inputs) {
+      if (unstructured && (input == "x" || input == "y")) {
+        stored.mesh = true;
+        continue;
+      }
+      if (!asks_for(stored, input)) stored.fields->push_back(input);
+    }
+  }
+  return stored;
+}
+
+mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::vector<Made>& made) {
+  std::vector<mesh::Field> fields;
+  const std::size_t count = values_of_part(part);
+  Columns columns(part, count);
+  for (const Made& field : made)
+    if (asks_for(request, field.info.name)) fields.push_back(computed(field, columns, count));
+  std::erase_if(part.fields, [&](const mesh::Field& field) { return !asks_for(request, field.info.name); });
+  std::move(fields.begin(), fields.end(), std::back_inserter(part.fields));
+  return part;
+}
+
+}  // namespace
+
+mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own) {
+  refuse_taken_names(dataset, own);
+  std::vector<Made> made;
+  std::vector<std::string> properties;
+  const Names known(dataset, own);
+  for (const std::string& name : names) {
+    if (name.empty() || stores(dataset.header, name)) continue;
+    if (property_named(dataset, name) == name && !dataset.unstructured) {
+      properties.push_back(name);
+      continue;
+    }
+    const bool twice =
+        std::any_of(made.begin(), made.end(), [&](const Made& field) { return field.info.name == name; });
+    if (twice) continue;
+    made.push_back(make(dataset, known, own, name));
+    for (const std::string& input : made.back().program.inputs)
+      if (!stores(dataset.header, input)) properties.push_back(input);
+  }
+  if (made.empty() && properties.empty()) return dataset;
+  dataset = mesh::with_geometry(std::move(dataset), properties);
+  if (made.empty()) return dataset;
+  dataset.read = [read = dataset.read, made, unstructured = dataset.unstructured](int index,
+                                                                                  const mesh::Request& request) {
+    return with_made(read(index, stored_request(request, made, unstructured)), request, made);
+  };
+  for (const Made& field : made) dataset.header.fields.push_back(field.info);
+  return dataset;
+}
+
+std::string define_where(const mesh::Dataset& dataset, const std::string& field, const std::string& condition,
+                         const std::string& otherwise, Definitions& own) {
+  if (condition.empty()) return field;
+  const std::string name = field + " where " + condition + ", else " + otherwise;
+  if (std::any_of(own.begin(), own.end(), [&](const Definition& known) { return known.name == name; })) return name;
+  const bool is_name = Names(dataset, own).find(field).has_value();
+  const std::string value = is_name ? "`" + field + "`" : "(" + field + ")";
+  own.push_back({name, "where(" + condition + ", " + value + ", " + otherwise + ")"});
+  return name;
+}
+
+std::vector<std::string> stored_names(const mesh::Header& header, std::vector<std::string> names) {
+  for (std::string& name : names)
+    if (!stores(header, name)) name = formats::field_meant(header, name).value_or(name);
+  return names;
+}
+
+}  // namespace octavo::step
