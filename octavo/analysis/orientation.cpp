@@ -233,11 +233,13 @@ std::vector<mesh::Box> boxes_of_plane(const mesh::Header& header, const AnyView&
   for (int k = 0; k < pieces; ++k)
     for (int j = 0; j < pieces; ++j)
       for (int i = 0; i < pieces; ++i) {
-        Point3 lo = view.clip_lo, hi{}, centre{};
+        Point3 lo{}, hi{}, centre{};
         const std::array<int, 3> index{i, j, k};
         for (std::size_t axis = 0; axis < 3; ++axis) {
-          lo[axis] += index[axis] * step[axis] - margin;
-          hi[axis] = lo[axis] + step[axis] + 2 * margin;
+          const double begin = view.clip_lo[axis] + index[axis] * step[axis];
+          // The domain's lower side belongs to the first cells: across a periodic side nothing is seen from there.
+          lo[axis] = begin < header.lo[axis] ? begin - margin : std::max(begin - margin, header.lo[axis]);
+          hi[axis] = begin + step[axis] + margin;
           centre[axis] = 0.5 * (lo[axis] + hi[axis]);
         }
         if (std::abs(dot(towards, centre) - view.depth_lo) <= reach + 2 * margin)
