@@ -243,7 +243,7 @@ class Phase(Binned):
         values = self.values
         finite = values[np.isfinite(values)]
         extremes = (float(finite.min()), float(finite.max())) if finite.size else None
-        norm, colours = picture.scale(extremes, None, False)
+        norm, colours = picture.colours_of(extremes, None, None)
         mesh = axes.pcolormesh(self.x.edges, self.y.edges, values, norm=norm, cmap=colours, rasterized=True)
         _label_axis(axes, "x", self.x)
         _label_axis(axes, "y", self.y)

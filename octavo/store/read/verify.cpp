@@ -389,12 +389,12 @@ Report verify_shared(const fs::path& path, int threads, const base::Progress& pr
   base::agree(ranks, [&] { tables = check_footers(scan_store(path), report); });
   const auto segments = segments_of(tables);
   const auto jobs = jobs_of(tables, path);
-  const auto [first_segment, last_segment] = own_share(ranks, segments.size());
-  const auto [first, last] = own_share(ranks, jobs.size());
-  base::agree(ranks, [&] { own_segments = check_own_segments(segments, first_segment, last_segment); });
+  const auto mine = own_share(ranks, segments.size());
+  base::agree(ranks, [&] { own_segments = check_own_segments(segments, mine[0], mine[1]); });
   add_all(ranks, report, std::move(own_segments));
+  const auto my_jobs = own_share(ranks, jobs.size());
   base::agree(ranks, [&] {
-    own_parts = check_own_parts(std::span(jobs).subspan(first, last - first),
+    own_parts = check_own_parts(std::span(jobs).subspan(my_jobs[0], my_jobs[1] - my_jobs[0]),
                                 base::threads_within_memory(threads, 2 * largest_part(jobs)), progress);
   });
   add_all(ranks, report, std::move(own_parts));

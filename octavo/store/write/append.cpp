@@ -54,8 +54,8 @@ void empty_again(const file::File& file, const SegmentPlan& plan) {
   if (!has_head(file, plan.flow)) return write_head(file, plan);
   const Records records = read_records(file);
   if (!all_zero(records[0]) || !all_zero(records[1])) {
-    const std::vector<std::byte> zeros(head_size - sector_block);
-    file::pwrite_all(file, sector_block, zeros);
+    const std::vector<std::byte> no_records(head_size - sector_block);
+    file::pwrite_all(file, sector_block, no_records);
     if (plan.sync) file::sync(file);
   }
   // An earlier run with more files may have used the slot: remove its extra subfiles.
