@@ -235,7 +235,7 @@ def test_bad_requests_draw_nothing_and_say_why(run, reference, tmp_path):
         (["hist", "--field", "density", "--weight", "pressur"], "did you mean pressure"),
         (["phase", "--x", "density", "--y", "pressure", "--bins", "0"], "numbers of bins"),
         (["phase", "--x", "density", "--y", "pressure", "--bins", "60000,60000"], "2^24"),
-        (["profile", "--field", "density", "--centre", "1,2"], "a centre: expected 3 numbers"),
+        (["profile", "--field", "density", "--centre", "1,2"], 'no place "1,2"'),
         (["profile", "--field", "density", "--centre", "max:densty"], "did you mean density"),
         (["profile", "--field", "density", "--axis", "cylinder", "--normal", "0,0,0"], "normal"),
         (["profile", "--field", "density", "--axis", "cylinder", "--normal", "up"], "no direction"),
