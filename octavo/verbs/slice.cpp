@@ -1,6 +1,8 @@
 #include "octavo/verbs/slice.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -98,12 +100,16 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   frame.kind = analysis::Projection::maximum;  // each pixel is drawn once
   const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
   analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
-  if (base::sum(options.ranks, std::vector<std::int64_t>{cells})[0] == 0)
-    throw Error(Kind::usage,
-                "no cell of the selection is at the plane" + (scope.text.empty() ? std::string() : ": " + scope.text))
-        .at(step.path);
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
+  // Cells on which the condition does not hold were drawn as NaN.
+  const auto shown_pixels =
+      std::count_if(result.values.begin(), result.values.end(), [](double value) { return !std::isnan(value); });
+  const auto all = base::sum(options.ranks, std::vector<std::int64_t>{cells, shown_pixels});
+  if (all[0] == 0 || (!options.where.empty() && all[1] == 0))
+    throw Error(Kind::usage, "no cell of the selection is at the plane" +
+                                 (result.selection.empty() ? std::string() : ": " + result.selection))
+        .at(step.path);
   return result;
 }
 

@@ -233,6 +233,18 @@ def test_one_process_holds_the_image_and_little_more(sample, tmp_path, words, pi
     assert peak < image.nbytes + 200e6
 
 
+def test_a_condition_hides_cells_and_one_that_holds_nowhere_draws_nothing(run, sample, tmp_path):
+    ds = octavo.open(sample)
+    all_of, some = ds.slice("density").values, ds.where("density > 1").slice("density").values
+    assert np.array_equal(np.isnan(some), ~(all_of > 1)) and np.array_equal(some[all_of > 1], all_of[all_of > 1])
+    for ranks in (0, 3):
+        output = tmp_path / f"{ranks}.png"
+        done = run(
+            "slice", sample, "--field", "density", "--where", "density > 1e30", "-o", output, check=False, ranks=ranks
+        )
+        assert done.returncode == 2 and "density > 1e30" in done.stderr and not output.exists()
+
+
 REAL = [
     "ramses/sedov3d_4ranks/output_00002",
     "ramses/implosion2d_2ranks/output_00002",
