@@ -392,7 +392,7 @@ struct Residuals {
   }
 };
 
-/// What is known while values are visited.
+/// The values of a chunk while a walk visits them.
 struct BoxState {
   std::vector<double> value;
   std::vector<std::uint8_t> known;   ///< 1 where others may be interpolated from the value

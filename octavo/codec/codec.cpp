@@ -174,7 +174,7 @@ bool boxes_promise(std::span<const T> values, const Context<T>& context, const S
   if (context.boxes.at.empty()) return false;
   if (context.parents.empty()) return true;
   if (context.boxes.at.size() != context.parents.size()) return false;
-  // Of very smooth values an excerpt has too few for its tables.
+  // An excerpt of very smooth values is too short to pay for its tables.
   const bool smooth = size * 8 < values.size() * 2;
   if (settings.effort == Effort::max || smooth) return true;
   const Excerpt<T> part = excerpt(values, context);

@@ -62,23 +62,15 @@ std::optional<Map> map_along_axis(const step::SharedStep& step, MapOptions optio
   return {};
 }
 
-/// The part as something to draw. The footprint of its cells is looked at only if the image is large.
 Drawing drawing_of_rays(const mesh::Header& header, const analysis::Rays& rays, const MapOptions& options,
                         mesh::Part read) {
   const int max_level = options.max_level.value_or(std::numeric_limits<int>::max());
-  const std::size_t pixel = sizeof(double) * (options.kind == analysis::Projection::mean ? 2 : 1);
-  const auto& pixels = rays.grid.view.pixels;
-  Drawing drawing{{0, pixels[1]}, pixels[0] * pixels[1] * pixel, {}};
   const auto part = std::make_shared<const mesh::Part>(std::move(read));
-  if (drawing.bytes > small_tile) {
-    const analysis::Footprint seen = analysis::footprint_of_rays(*part, header, rays, max_level);
-    drawing.rows = {seen.first[1], seen.last[1]};
-    drawing.bytes = (seen.last[0] - seen.first[0]) * (seen.last[1] - seen.first[1]) * pixel;
-  }
-  drawing.draw = [=, &header, &rays, &options](analysis::RowRange rows) {
-    return analysis::cast(*part, header, rays, options.kind, options.field, options.weight, max_level, rows);
-  };
-  return drawing;
+  return drawing_within(
+      rays.grid.view.pixels, options.kind, [&] { return analysis::footprint_of_rays(*part, header, rays, max_level); },
+      [=, &header, &rays, &options](analysis::RowRange rows) {
+        return analysis::cast(*part, header, rays, options.kind, options.field, options.weight, max_level, rows);
+      });
 }
 
 }  // namespace

@@ -73,21 +73,14 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   return map;
 }
 
-/// The part as something to draw. The footprint of its cells is looked at only if the image is large.
 Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOptions& options, mesh::Part read) {
   const int max_level = options.max_level.value_or(std::numeric_limits<int>::max());
-  const std::size_t pixel = sizeof(double) * (frame.kind == Projection::mean ? 2 : 1);
-  Drawing drawing{{0, frame.pixels[1]}, frame.pixels[0] * frame.pixels[1] * pixel, {}};
   const auto part = std::make_shared<const mesh::Part>(std::move(read));
-  if (drawing.bytes > small_tile) {
-    const analysis::Footprint pixels = analysis::footprint(*part, header, frame, max_level);
-    drawing.rows = {pixels.first[1], pixels.last[1]};
-    drawing.bytes = (pixels.last[0] - pixels.first[0]) * (pixels.last[1] - pixels.first[1]) * pixel;
-  }
-  drawing.draw = [=, &header, &frame, &options](analysis::RowRange rows) {
-    return analysis::project(*part, header, frame, options.field, options.weight, max_level, rows);
-  };
-  return drawing;
+  return drawing_within(
+      frame.pixels, frame.kind, [&] { return analysis::footprint(*part, header, frame, max_level); },
+      [=, &header, &frame, &options](analysis::RowRange rows) {
+        return analysis::project(*part, header, frame, options.field, options.weight, max_level, rows);
+      });
 }
 
 /// The same map of formulas that leave cells out where the condition does not hold.

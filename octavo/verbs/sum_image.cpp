@@ -219,6 +219,19 @@ void exchange(Job& job, std::vector<Contribution> round, const RoundSizes& sizes
 
 }  // namespace
 
+Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Projection kind,
+                       const std::function<analysis::Footprint()>& footprint,
+                       std::function<analysis::Tile(analysis::RowRange rows)> draw) {
+  const std::size_t pixel = sizeof(double) * (kind == analysis::Projection::mean ? 2 : 1);
+  Drawing drawing{{0, pixels[1]}, pixels[0] * pixels[1] * pixel, std::move(draw)};
+  if (drawing.bytes > small_tile) {
+    const analysis::Footprint seen = footprint();
+    drawing.rows = {seen.first[1], seen.last[1]};
+    drawing.bytes = (seen.last[0] - seen.first[0]) * (seen.last[1] - seen.first[1]) * pixel;
+  }
+  return drawing;
+}
+
 ImageRows sum_image(std::size_t parts, const Workers& workers, const analysis::Frame& frame,
                     const std::function<Drawing(std::size_t i)>& read) {
   const base::Ranks& ranks = workers.ranks;

@@ -1,7 +1,9 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <functional>
 
+#include "octavo/analysis/project.hpp"
 #include "octavo/analysis/tile.hpp"
 #include "octavo/verbs/workers.hpp"
 
@@ -14,6 +16,12 @@ struct Drawing {
   /// Draws some of the rows. May be called several times, on any thread.
   std::function<analysis::Tile(analysis::RowRange rows)> draw;
 };
+
+/// A drawing of a part on an image of so many pixels. `footprint` gives the pixels that the part covers; it is asked
+/// for only if a tile of the whole image is large.
+Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Projection kind,
+                       const std::function<analysis::Footprint()>& footprint,
+                       std::function<analysis::Tile(analysis::RowRange rows)> draw);
 
 /// Adds up an image of `parts` parts in order of their numbers. Part p is read by rank p % ranks: read(i) gives this
 /// rank's i-th part, on any thread. Each rank adds up and gets its own rows, and never holds more of the image than

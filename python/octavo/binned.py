@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +30,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Binned:
+class Binned(ABC):
     """Sums of cells in bins. The shape of arrays is (bins,), or (bins of y, bins of x).
 
     `weights` is the sum of the weights of a bin's cells: their volume, mass, number, or a field. `facts` has what else
@@ -59,13 +60,13 @@ class Binned:
         """[code time]"""
         return self.facts["time"]
 
+    @abstractmethod
     def columns(self) -> dict[str, np.ndarray]:
         """The bins as columns of equal length: edges, cells, weight, and what a profile adds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self) -> Any:
         """A matplotlib figure, without a display."""
-        raise NotImplementedError
 
     def plot(self) -> Any:
         """A matplotlib figure."""

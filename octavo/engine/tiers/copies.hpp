@@ -11,7 +11,7 @@
 
 namespace octavo::engine {
 
-/// What the local disks hold of a step.
+/// The files of a step on the local disks.
 struct StepCopies {
   store::Flow flow = store::Flow::checkpoint;
   std::int64_t step = 0;
