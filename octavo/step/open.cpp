@@ -45,7 +45,7 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) 
   const bool of_many = format.list_steps != nullptr && choice.step && !choice.flow;
   mesh::Dataset dataset = within_memory(format.open(path, of_many ? choice.step : std::nullopt));
   if (of_many) return dataset;
-  if (choice.flow || (choice.step && choice.step != step_number(dataset)))
+  if (choice.flow || (choice.step && choice.step != step_number(dataset).value_or(0)))
     throw base::Error(base::Kind::usage, "a " + dataset.format + " output is one step; a step can be chosen of a store")
         .at(path.string());
   return dataset;

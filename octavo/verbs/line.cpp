@@ -46,7 +46,7 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cells on a line")
         .at(step.path)
-        .hint("octavo series gives values at places");
+        .hint("octavo probe gives values at places");
   step::Definitions definitions = options.definitions;
   std::vector<std::string> shown;
   for (const std::string& field : options.fields)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octavo.delayed import dask
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
     from octavo.parallel import neighbours, restart
+    from octavo.snapshots import Series
     from octavo.writer import Header, Octree, Patches, Target, Writer
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Octree",
     "Patches",
     "Selection",
+    "Series",
     "Target",
     "Unreadable",
     "Unsupported",
@@ -43,6 +45,7 @@ __all__ = [
     "neighbours",
     "open",
     "over_time",
+    "probe",
     "repack",
     "restart",
     "series",
@@ -55,7 +58,9 @@ _HOMES = {
     "Selection": "dataset",
     "open": "dataset",
     "over_time": "dataset",
-    "series": "dataset",
+    "probe": "dataset",
+    "series": "snapshots",
+    "Series": "snapshots",
     "dask": "delayed",
     "steps": "dataset",
     "convert": "dataset",

@@ -47,7 +47,7 @@ def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
     return Dataset(_core.over_time(os.fspath(path), kind, flow))
 
 
-def series(
+def probe(
     path: Path,
     places: Sequence[Sequence[float]],
     fields: Sequence[str] | None = None,

@@ -232,8 +232,8 @@ def test_triangles(run, triangles, tmp_path):
             ["stats"],
             ["ls"],
             ["verify"],
-            ["series", "--at", "4500,4350"],
-            ["series", "--at", "4500,4350", "--csv"],
+            ["probe", "--at", "4500,4350"],
+            ["probe", "--at", "4500,4350", "--csv"],
         ):
             done = run(words[0], path, *words[1:], check=False)
             check_text(done.stdout + done.stderr)

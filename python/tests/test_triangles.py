@@ -75,7 +75,7 @@ def test_a_flood_drawn_masked_and_over_time(files, run, tmp_path):
 
 def test_time_series_as_a_table_csv_json_and_in_python(files, run, run_json):
     path = files / "r2d_malpasset-small_5steps.slf"
-    words = ["series", path, "--at", "4500,4350", "--at", "0,0", "--field", "WATER DEPTH"]
+    words = ["probe", path, "--at", "4500,4350", "--at", "0,0", "--field", "WATER DEPTH"]
     facts = run_json(*words)
     assert facts["times"] == [0, 200, 400, 600, 800]
     assert [place["inside"] for place in facts["places"]] == [True, False]
@@ -83,7 +83,7 @@ def test_time_series_as_a_table_csv_json_and_in_python(files, run, run_json):
     rows = run(*words, "--csv").stdout.splitlines()
     assert rows[0] == 'time,"WATER DEPTH at 4500,4350","WATER DEPTH at 0,0"' and len(rows) == 6
     assert "WATER DEPTH at" in run(*words).stdout
-    found = octavo.series(path, [(4500, 4350)], ["WATER DEPTH"])
+    found = octavo.probe(path, [(4500, 4350)], ["WATER DEPTH"])
     assert found["values"][0, 0].tolist() == facts["places"][0]["fields"]["WATER DEPTH"]
     part = octavo.open(path, step=3).part(0)
     nearest = np.argmin((part.x - 4500) ** 2 + (part.y - 4350) ** 2)
@@ -113,11 +113,11 @@ def test_a_store_has_every_step_and_a_bound_holds(files, run, run_json, tmp_path
 def test_time_series_of_a_med_file_and_of_a_store_are_those_of_the_serafin_file(files, run, run_json, tmp_path):
     path, store, med = files / "r2d_malpasset-small_5steps.slf", tmp_path / "r2d.octavo", tmp_path / "r2d.med"
     words = ["--at", "4500,4350", "--at", "0,0"]
-    expected = run_json("series", path, *words)
+    expected = run_json("probe", path, *words)
     run("convert", path, store, "-q")
-    assert run_json("series", store, *words) | {"path": ""} == expected | {"path": ""}
+    assert run_json("probe", store, *words) | {"path": ""} == expected | {"path": ""}
     if run("convert", path, med, "-q", check=False).returncode != 4:  # no libmedC here
-        assert run_json("series", med, *words) | {"path": ""} == expected | {"path": ""}
+        assert run_json("probe", med, *words) | {"path": ""} == expected | {"path": ""}
 
 
 @pytest.mark.parametrize("name", ["r2d_bowl_vf_gb_DoublePrecision_LittleEndian.slf", "f3d_gouttedo.slf"])
@@ -158,8 +158,8 @@ def test_wrong_wishes_are_told(files, run):
         (["map", path, "--field", "WATER DEPTH", "--axis", "x", "-o", "x.npy"], "along z", 4),
         (["stats", path, "--step", 99], "step 99 is not there", 2),
         (["stats", path, "--step", 1, "--over-time", "max"], "takes all steps", 2),
-        (["series", path, "--at", "1"], "expected two numbers", 2),
-        (["series", path, "--at", "1,1", "--plane", 3], "plane: expected 0 to 0", 2),
+        (["probe", path, "--at", "1"], "expected two numbers", 2),
+        (["probe", path, "--at", "1,1", "--plane", 3], "plane: expected 0 to 0", 2),
     ]:
         done = run(*words, check=False)
         assert done.returncode == code and text in done.stderr, done.stderr
@@ -217,7 +217,7 @@ def test_a_map_is_in_metres_and_seconds_or_over_time(files):
         ["partition", "x.slf", "-o", "T", "--parts", "99999999999999999999"],
         ["info", "x.slf", "--step", "99999999999999999999"],
         ["stats", "x.slf", "-j", "3000000000"],
-        ["series", "x.slf", "--at", "1,1", "--plane", "3000000000"],
+        ["probe", "x.slf", "--at", "1,1", "--plane", "3000000000"],
         ["map", "x.slf", "--field", "F", "-o", "m.png", "--pixels", "99999999999999999999"],
     ],
 )

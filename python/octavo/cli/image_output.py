@@ -15,10 +15,15 @@ _ENDINGS = (".png", ".npy", ".h5")
 
 def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
-    )
-    parser.add_argument(
         "-o", "--output", metavar="FILE", help=f"out.png, out.npy or out.h5 (default: a PNG named for the {what})"
+    )
+    add_drawing(parser)
+
+
+def add_drawing(parser: argparse.ArgumentParser) -> None:
+    """Adds the size and the colours of a picture, and --force."""
+    parser.add_argument(
+        "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
     )
     parser.add_argument("--limits", metavar="LO,HI", help="colour limits of a picture")
     scale = parser.add_mutually_exclusive_group()
@@ -80,8 +85,32 @@ def finish(arguments: argparse.Namespace, image: Any, path: str, ds: Any, ranks:
     return 0
 
 
+def drawn(image: Any, ranks: Any) -> Any:
+    """The pixels of an image that are drawn, on rank 0 as a picture; None on others. Collective."""
+    from octavo import picture
+    from octavo.ranks import is_root
+
+    facts, shape, bands = _bands(image, ranks)
+    try:
+        return picture.Picture.described(facts, *picture.thinned(shape, bands)) if is_root() else None
+    finally:
+        for _ in bands:  # the other ranks send theirs, whatever goes wrong here
+            pass
+
+
+def _bands(image: Any, ranks: Any) -> tuple[dict[str, Any], tuple[int, int], Any]:
+    """Facts, shape and the rows in bands, which rank 0 receives; each rank goes through all."""
+    from octavo import picture
+
+    facts = image.facts()
+    width, rows = facts["pixels"]
+    height = picture.band_height(width)
+    return facts, (rows, width), (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
+
+
 def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
     """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
+    from octavo import picture
     from octavo.ranks import is_root
 
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
@@ -90,8 +119,10 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
             os.remove(temporary)
         if path.endswith(".npy"):
             image.write_npy(ranks, temporary)
-        else:
-            _save_bands(image, temporary, ranks, drawing)
+        elif path.endswith(".h5"):
+            _save_bands(image, temporary, ranks)
+        elif (shown := drawn(image, ranks)) is not None:
+            picture.save(shown, temporary, **drawing)
         if is_root():
             os.replace(temporary, path)
     finally:
@@ -99,20 +130,14 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
             os.remove(temporary)
 
 
-def _save_bands(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
+def _save_bands(image: Any, path: str, ranks: Any) -> None:
     from octavo import picture
     from octavo.ranks import is_root
 
-    facts = image.facts()
-    width, rows = facts["pixels"]
-    height = picture.band_height(width)
-    bands = (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
+    facts, shape, bands = _bands(image, ranks)
     try:
-        if is_root() and path.endswith(".h5"):
-            picture.save_hdf5(facts, (rows, width), bands, path)
-        elif is_root():
-            drawn = picture.Picture.described(facts, *picture.thinned((rows, width), bands))
-            picture.save(drawn, path, **drawing)
+        if is_root():
+            picture.save_hdf5(facts, shape, bands, path)
     finally:
-        for _ in bands:  # the other ranks send theirs, whatever goes wrong here
+        for _ in bands:
             pass

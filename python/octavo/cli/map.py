@@ -6,6 +6,7 @@ each holds some rows of the image."""
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli import image_output, options
 from octavo.errors import UsageError
@@ -23,6 +24,18 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument("--field", required=True, help="the field to project")
+    add_projection(parser)
+    options.add_selection(parser)
+    options.add_fields(parser)
+    image_output.add_image_output(parser, "map")
+    options.add_step(parser)
+    options.add_over_time(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def add_projection(parser: argparse.ArgumentParser) -> None:
+    """Adds how cells become pixels, as project() takes it."""
     parser.add_argument("--axis", choices=["x", "y", "z"], default="z", help="line of sight (default: z)")
     parser.add_argument(
         "--camera",
@@ -45,13 +58,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD>V",
         help="of triangles: only where this field is above V ('WATER DEPTH>0.01': wet land)",
     )
-    options.add_selection(parser)
-    options.add_fields(parser)
-    image_output.add_image_output(parser, "map")
-    options.add_step(parser)
-    options.add_over_time(parser)
-    options.add_threads(parser)
-    options.add_json(parser)
 
 
 def _mask(text: str | None) -> tuple[str | None, float]:
@@ -66,32 +72,39 @@ def _mask(text: str | None) -> tuple[str | None, float]:
     raise UsageError(f"'{text}': expected FIELD>VALUE", [], "--mask 'WATER DEPTH>0.01'")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def project(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any) -> Any:
+    """The compiled map of a data set. Collective over `ranks`."""
     from octavo import _core
+
+    mask, above = _mask(arguments.mask)
+    return _core.map(
+        ds,
+        arguments.field,
+        axis=arguments.axis,
+        camera=arguments.camera,
+        up=arguments.up,
+        kind=arguments.kind or ("mean" if arguments.weight else "integral"),
+        weight=arguments.weight,
+        pixels=arguments.pixels,
+        threads=arguments.threads,
+        ranks=ranks,
+        progress=progress,
+        mask=mask,
+        above=above,
+        **options.chosen(arguments),
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
     line_of_sight = "_".join(f"{c:g}" for c in arguments.camera) if arguments.camera else arguments.axis
     path = image_output.output_of(arguments, arguments.field, line_of_sight)
     image_output.limits_of(arguments)  # says now what is wrong with them
-    mask, above = _mask(arguments.mask)
+    _mask(arguments.mask)
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
-        image = _core.map(
-            ds,
-            arguments.field,
-            axis=arguments.axis,
-            camera=arguments.camera,
-            up=arguments.up,
-            kind=arguments.kind or ("mean" if arguments.weight else "integral"),
-            weight=arguments.weight,
-            pixels=arguments.pixels,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            mask=mask,
-            above=above,
-            **options.chosen(arguments),
-        )
+        image = project(arguments, ds, ranks, progress)
     return image_output.finish(arguments, image, path, ds, ranks)

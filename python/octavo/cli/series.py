@@ -1,84 +1,118 @@
-"""Values at places over all steps of a mesh of triangles (SERAFIN, MED, VTKHDF, a store), linear within the triangle around each place: a table, CSV or
-JSON."""
+"""A table over time: extremes, means and integrals of fields in many outputs, or in all steps of a store or a SERAFIN
+file. One output is open at a time; under mpirun the ranks share its domains."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from typing import Any
 
 from octavo.cli import options
 from octavo.errors import UsageError
-from octavo.printable import printable
 
 EXAMPLES = [
-    "octavo series r2d.slf --at 4500,4350",
-    "octavo series r2d.slf --at 4500,4350 --at 5500,4400 --field 'WATER DEPTH' --csv > gauges.csv",
-    "octavo series r3d.slf --at 5,5 --plane 0 --json",
+    "octavo series 'output_*' --field density",
+    "octavo series run.octavo --field density --of integral --roi sphere:0.5,0.5,0.5:0.1 --csv > mass.csv",
+    "octavo series run.octavo --field density,pressure --of max,mass_mean -o extremes.png",
 ]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
-    parser.add_argument("--at", action="append", required=True, metavar="X,Y", help="a place; may be repeated")
+    from octavo.snapshots import QUANTITIES, USUAL
+
+    add_snapshots(parser)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     parser.add_argument(
-        "--plane", type=int, default=-1, metavar="N", help="of 3-D meshes, from 0 at the bottom (default: top)"
+        "--of",
+        type=options.names,
+        default=list(USUAL),
+        metavar="Q,Q",
+        help=f"of each field: {', '.join(QUANTITIES)} (default: {','.join(USUAL)})",
     )
-    options.add_flow(parser)
+    options.add_selection(parser)
+    options.add_fields(parser)
+    options.add_threads(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="a picture of the table (.png)")
+    options.add_force(parser, "overwrite the output file")
     parser.add_argument("--csv", action="store_true", help="comma-separated values")
     options.add_json(parser)
 
 
-def _place(text: str) -> tuple[float, float]:
-    try:
-        x, y = (float(word) for word in text.split(","))
-    except ValueError:
-        raise UsageError(f"'{text}': expected two numbers", [], "--at 4500,4350") from None
-    return x, y
+def add_snapshots(parser: argparse.ArgumentParser) -> None:
+    """Adds PATH..., and the flow of stores."""
+    parser.add_argument("paths", nargs="+", metavar="path", help="outputs, stores, files of many steps; or 'output_*'")
+    options.add_flow(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.ranks import is_root, world
+    from octavo.snapshots import Snapshot, Table, found
 
-    places = [_place(text) for text in arguments.at]
-    found = _core.probe(arguments.path, places, fields=arguments.field, plane=arguments.plane, flow=arguments.flow)
-    for text, inside in zip(arguments.at, found["inside"], strict=True):
-        if not inside:
-            console.say(arguments.quiet, f"note: {text} lies outside of the mesh")
-    if arguments.json:
-        console.print_json(_facts(arguments.path, places, found))
+    if arguments.output is not None:
+        if not arguments.output.endswith(".png"):
+            raise UsageError("the picture must end in .png", [arguments.output], "--csv and --json print the numbers")
+        options.check_output(arguments.output, arguments.force)
+    ranks = world()
+    snapshots = found(arguments.paths, flow=arguments.flow)
+    with console.Progress("series", arguments.quiet, unit="steps") as progress:
+        done = 0
+
+        def stats(snapshot: Snapshot) -> dict[str, Any]:
+            nonlocal done
+            numbers = _core.stats(
+                snapshot.open(ranks),
+                fields=arguments.field,
+                particles=False,
+                threads=arguments.threads,
+                ranks=ranks,
+                progress=None,
+                **options.chosen(arguments),
+            )
+            done += 1
+            progress(done, len(snapshots))
+            return numbers
+
+        table = Table.of(snapshots, stats, arguments.of)
+    if not is_root():
         return 0
-    heads = ["time"] + [
-        f"{field} at {text}" if len(places) > 1 else field for text in arguments.at for field in found["fields"]
-    ]
-    rows = [[time, *found["values"][:, :, step].ravel()] for step, time in enumerate(found["times"])]
-    if arguments.csv:
-        import csv
-        import sys
-
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(printable(head) for head in heads)
-        writer.writerows([f"{float(value):.17g}" for value in row] for row in rows)
-    else:
-        console.table(arguments.path, heads, ([f"{value:.6g}" for value in row] for row in rows))
+    if arguments.output is not None:
+        _draw(table, arguments.output)
+    _print(table, arguments)
     return 0
 
 
-def _facts(path: str, places: list[tuple[float, float]], found: dict) -> dict:
-    """The stable interface of `--json`: NaN outside of the mesh is null."""
-    return {
-        "path": path,
-        "times": found["times"].tolist(),
-        "units": dict(zip(found["fields"], found["units"], strict=True)),
-        "places": [
+def _draw(table: Any, path: str) -> None:
+    temporary = f"{path}.partial.png"
+    try:
+        table.draw().savefig(temporary, dpi=150, bbox_inches="tight")
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def _print(table: Any, arguments: argparse.Namespace) -> None:
+    from octavo.cli import console
+
+    if arguments.json:
+        console.print_json(
             {
-                "at": list(place),
-                "inside": bool(inside),
+                "output": arguments.output,
+                "paths": [snapshot.path for snapshot in table.snapshots],
+                "steps": [snapshot.step for snapshot in table.snapshots],
+                "times": table.times.tolist(),
+                "leaves": table.leaves.tolist(),
                 "fields": {
-                    field: [None if value != value else value for value in found["values"][i, f].tolist()]
-                    for f, field in enumerate(found["fields"])
+                    name: {quantity: values.tolist() for quantity, values in column.items()}
+                    for name, column in table.columns.items()
                 },
             }
-            for i, (place, inside) in enumerate(zip(places, found["inside"], strict=True))
-        ],
-    }
+        )
+    elif arguments.csv:
+        console.print_csv(table.heads(), table.rows())
+    elif arguments.output is not None:
+        console.say(arguments.quiet, f"{arguments.output}: {len(table.snapshots)} steps")
+    else:
+        console.table("", table.heads(), table.rows())

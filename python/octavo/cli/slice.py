@@ -5,6 +5,7 @@ coordinate. Only the domains near the plane are read. Under mpirun the ranks sha
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli import image_output, options
 
@@ -22,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--field", required=True, help="the field to show")
     parser.add_argument(
         "--normal",
-        type=_normal,
+        type=normal,
         default="z",
         metavar="N",
         help="the plane lies across x, y, z or a vector such as 1,1,1, from whose end it is seen (default: z; a vector "
@@ -40,31 +41,37 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
-def _normal(text: str) -> str | tuple[float, float, float]:
+def normal(text: str) -> str | tuple[float, float, float]:
     return text if text in ("x", "y", "z") else options.direction(text)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def cut(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any) -> Any:
+    """The compiled slice through a data set. Collective over `ranks`."""
     from octavo import _core
+
+    return _core.slice(
+        ds,
+        arguments.field,
+        normal=arguments.normal,
+        up=arguments.up,
+        at=arguments.at,
+        pixels=arguments.pixels,
+        threads=arguments.threads,
+        ranks=ranks,
+        progress=progress,
+        **options.chosen(arguments),
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
-    normal = arguments.normal if isinstance(arguments.normal, str) else "_".join(f"{c:g}" for c in arguments.normal)
-    path = image_output.output_of(arguments, arguments.field, "slice", normal)
+    direction = arguments.normal if isinstance(arguments.normal, str) else "_".join(f"{c:g}" for c in arguments.normal)
+    path = image_output.output_of(arguments, arguments.field, "slice", direction)
     image_output.limits_of(arguments)  # says now what is wrong with them
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
-        image = _core.slice(
-            ds,
-            arguments.field,
-            normal=arguments.normal,
-            up=arguments.up,
-            at=arguments.at,
-            pixels=arguments.pixels,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments),
-        )
+        image = cut(arguments, ds, ranks, progress)
     return image_output.finish(arguments, image, path, ds, ranks)

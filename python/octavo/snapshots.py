@@ -1,0 +1,242 @@
+"""Many outputs or steps as one series over time: tables, and movies whose colours stay."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from octavo import _core
+from octavo.errors import Unreadable, UsageError
+
+if TYPE_CHECKING:
+    from octavo.dataset import Dataset, Path, Selection
+    from octavo.picture import Picture
+
+#: What a table has of a field: names of the numbers that `stats` gives.
+QUANTITIES = ("min", "max", "mean", "volume_mean", "mass_mean", "integral", "sum", "nan")
+_OWN_UNIT = ("min", "max", "mean", "volume_mean", "mass_mean")  # the unit of these is the field's
+#: Those of a table that names none.
+USUAL = ("min", "max", "volume_mean", "integral")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One step of one output or store; nothing of it is open."""
+
+    path: str
+    flow: str | None  #: as the user chose it, for all steps of a path
+    step: int
+    time: float  #: [code time]
+
+    def open(self, ranks: Any = None) -> Any:
+        """Opens it for compiled verbs: headers or footers only. Collective over `ranks`. Raises as octavo.open does."""
+        return _core.open(self.path, self.flow, self.step, ranks)
+
+
+def _opened(snapshot: Snapshot) -> Dataset:
+    from octavo import dataset
+
+    return dataset.open(snapshot.path, flow=snapshot.flow, step=snapshot.step)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Snapshots in the order of time: a sequence of data sets, each of which is opened when it is asked for."""
+
+    snapshots: tuple[Snapshot, ...]
+
+    @property
+    def times(self) -> np.ndarray:
+        """[code time], ascending; shape (len(self),)"""
+        return np.array([snapshot.time for snapshot in self.snapshots])
+
+    def __len__(self) -> int:
+        return len(self.snapshots)
+
+    @overload
+    def __getitem__(self, index: int) -> Dataset: ...
+    @overload
+    def __getitem__(self, index: slice) -> Series: ...
+    def __getitem__(self, index: int | slice) -> Dataset | Series:
+        if isinstance(index, slice):
+            return Series(self.snapshots[index])
+        return _opened(self.snapshots[index])
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return (_opened(snapshot) for snapshot in self.snapshots)
+
+    def __repr__(self) -> str:
+        if not self.snapshots:
+            return "<octavo.Series: empty>"
+        first, last = self.snapshots[0], self.snapshots[-1]
+        return f"<octavo.Series: {len(self)} snapshots, t = {first.time:.6g} to {last.time:.6g}>"
+
+    def movie(
+        self,
+        path: Path,
+        picture: Callable[[Dataset], Picture],
+        *,
+        fps: float = 10.0,
+        limits: tuple[float, float] | None = None,
+        scale: str | None = None,
+    ) -> None:
+        """Writes one picture a snapshot as .gif, .mp4, or a folder of PNG files: `series.movie("m.gif", lambda ds:
+        ds.map("density"))`. Without `limits` all have the colours of the lowest and the highest value of all. One
+        picture is in memory. Replaces the output. Raises UsageError for another ending."""
+        from octavo import movie
+
+        movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale)
+
+    def table(
+        self,
+        fields: str | Sequence[str] | None = None,
+        *,
+        of: Sequence[str] = USUAL,
+        select: Callable[[Dataset], Selection] | None = None,
+        threads: int = 0,
+    ) -> Table:
+        """One row a snapshot: numbers of `fields` (default: all), each of QUANTITIES. `select` takes a data set and
+        gives the selection to look at: `lambda ds: ds.sphere("center", 0.1)`. One snapshot is open at a time. Raises
+        UsageError for a quantity that is none or an unknown field. Releases the GIL."""
+        names = [fields] if isinstance(fields, str) else None if fields is None else list(fields)
+
+        def stats(snapshot: Snapshot) -> dict[str, Any]:
+            ds = _opened(snapshot)
+            return (select(ds) if select else ds).stats(names, threads=threads, particles=False)
+
+        return Table.of(self.snapshots, stats, of)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers over time. `columns[field][quantity]` has shape (snapshots,): NaN where a snapshot lacks the field."""
+
+    snapshots: tuple[Snapshot, ...]
+    leaves: np.ndarray  #: leaves, or of triangles points, that were counted
+    columns: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, snapshots: Sequence[Snapshot], stats: Callable[[Snapshot], dict[str, Any]], quantities: Sequence[str]
+    ) -> Table:
+        """Calls `stats` for one snapshot after another."""
+        unknown = [quantity for quantity in quantities if quantity not in QUANTITIES]
+        if unknown:
+            raise UsageError(f"no quantity '{unknown[0]}'", [], "there are " + ", ".join(QUANTITIES))
+        leaves = np.zeros(len(snapshots), np.int64)
+        columns: dict[str, dict[str, np.ndarray]] = {}
+        for row, snapshot in enumerate(snapshots):
+            found = stats(snapshot)
+            leaves[row] = found["leaves"]
+            for name, numbers in found["fields"].items():
+                empty = {quantity: np.full(len(snapshots), np.nan) for quantity in quantities}
+                for quantity, values in columns.setdefault(name, empty).items():
+                    value = numbers.get(quantity)
+                    values[row] = np.nan if value is None else value
+        return cls(tuple(snapshots), leaves, columns)
+
+    @property
+    def times(self) -> np.ndarray:
+        """[code time]"""
+        return np.array([snapshot.time for snapshot in self.snapshots])
+
+    def __getitem__(self, name: str) -> dict[str, np.ndarray]:
+        return self.columns[name]
+
+    def heads(self) -> list[str]:
+        """The names of the columns of rows()."""
+        numbers = [f"{name} {quantity}" for name, column in self.columns.items() for quantity in column]
+        return ["path", "step", "time", "leaves", *numbers]
+
+    def rows(self) -> Iterator[list[Any]]:
+        """One list a snapshot, as heads() names its values."""
+        values = [column[quantity] for column in self.columns.values() for quantity in column]
+        for row, snapshot in enumerate(self.snapshots):
+            numbers = [float(column[row]) for column in values]
+            yield [snapshot.path, snapshot.step, snapshot.time, int(self.leaves[row]), *numbers]
+
+    def panels(self) -> list[tuple[str, dict[str, np.ndarray]]]:
+        """What is drawn together: of each field the numbers in its own unit, then each of the others alone."""
+        out = []
+        for name, column in self.columns.items():
+            own = {quantity: values for quantity, values in column.items() if quantity in _OWN_UNIT}
+            out += [(name, own)] if own else []
+            out += [(f"{name}, {quantity}", {quantity: column[quantity]}) for quantity in column if quantity not in own]
+        return out
+
+    def draw(self) -> Any:
+        """A matplotlib figure, without a display: lines over time in code units, a panel for each of panels()."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        shown = self.panels() or [("", {})]
+        figure = Figure(figsize=(8.0, 0.6 + 2.2 * len(shown)), layout="constrained")
+        FigureCanvasAgg(figure)
+        for axes, (title, lines) in zip(
+            figure.subplots(len(shown), squeeze=False, sharex=True)[:, 0], shown, strict=True
+        ):
+            self._draw_panel(axes, title, lines)
+        figure.axes[-1].set_xlabel("time [code time]")
+        return figure
+
+    def _draw_panel(self, axes: Any, title: str, lines: dict[str, np.ndarray]) -> None:
+        from octavo.picture import plain
+
+        for quantity, values in lines.items():
+            axes.plot(self.times, values, ".-", linewidth=1, label=quantity.replace("_", " "))
+        finite = [values[np.isfinite(values)] for values in lines.values()]
+        drawn = np.concatenate(finite) if finite else np.empty(0)
+        if drawn.size and drawn.min() > 0 and drawn.max() > 100 * drawn.min():
+            axes.set_yscale("log")
+        axes.set_title(plain(title), fontsize=9, loc="left")
+        axes.grid(alpha=0.3)
+        if len(lines) > 1:
+            axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+
+
+def _natural(path: str) -> list[Any]:
+    """Sorts run_9 before run_10."""
+    return [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", path)]
+
+
+def paths_of(patterns: Sequence[Path]) -> list[str]:
+    """The paths, and those that a pattern with * ? [ ] matches, in the order in which numbers count. Raises Unreadable
+    where there is none."""
+    names = []
+    for pattern in (os.fspath(path) for path in patterns):
+        matching = [pattern] if os.path.exists(pattern) else sorted(glob.glob(pattern), key=_natural)
+        if not matching:
+            raise Unreadable("nothing is there by this name", [pattern], "quote patterns, or name outputs and stores")
+        names += matching
+    return names
+
+
+def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> tuple[Snapshot, ...]:
+    """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match. Of steps with the
+    same number and time the one of the last path stays: a run that went on from a checkpoint repeats some. A store gives
+    the steps of one `flow`: by default analysis, if it has a step, else checkpoint."""
+    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    by_step: dict[tuple[int, float], Snapshot] = {}
+    names = paths_of(listed)
+    for name in names:
+        steps = _core.steps(name)
+        taken = flow or ("analysis" if any(s["flow"] == "analysis" for s in steps) else "checkpoint")
+        for step in steps:
+            if step["flow"] == taken:
+                key = (step["step"], step["time"])
+                by_step[key] = Snapshot(name, flow, step["step"], step["time"])
+    if not by_step:
+        raise UsageError("there are no complete steps" + (f" of flow {flow}" if flow else ""), names, "")
+    return tuple(sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step)))
+
+
+def series(paths: Path | Sequence[Path], *, flow: str | None = None) -> Series:
+    """Outputs and steps as one series: `octavo.series("output_*")`, `octavo.series(["a.octavo", "b.octavo"])`. Reads the
+    headers of each; what found() says holds for names and order."""
+    return Series(found(paths, flow=flow))
