@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,6 +135,13 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
     return _core.verify(os.fspath(path), threads, None, quick)
 
 
+def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | None) -> Picture:
+    from octavo.overlays import gather
+
+    largest = picture.facts["kind"] not in ("slice", "value")
+    return replace(picture, overlays=gather(another, picture.facts, grid, vectors, largest))
+
+
 @dataclass(frozen=True)
 class Selection:
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
@@ -216,11 +223,12 @@ class Selection:
     def map(
         self, field: str, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
-        mask: str | None = None, above: float = 0.0,
+        mask: str | None = None, above: float = 0.0, grid: bool = False, vectors: str | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
-        land: the depth). Releases the GIL.
+        land: the depth). With `grid` outlines of the finest levels are drawn over it, with `vectors`, the name of a
+        vector such as "velocity", arrows of its mean along each line of sight. Releases the GIL.
 
         Along an axis a cell counts with the exact share of each pixel that it covers. `camera`, instead of an axis, is a
         vector of any length towards the viewer, and `up` points upwards in the picture (default: z, or y along z). Each
@@ -229,17 +237,23 @@ class Selection:
         has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
         mirrored if it is seen from the other side. Raises UsageError for a vector without length or `up` along it;
         Unsupported for a camera on triangles, 1-D or 2-D data."""
-        kind = kind or ("mean" if weight else "integral")
-        image = _core.map(
-            self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
-            up=None if up is None else _direction(up), kind=kind, weight=weight, pixels=pixels, threads=threads,
-            ranks=None, progress=None, mask=mask, above=above, **self._chosen(),
-        )  # fmt: skip
-        return Picture.of(image)
+        chosen_kind, longer_side = kind or ("mean" if weight else "integral"), pixels
+
+        def picture(field: str, *, kind: str | None = None, pixels: int | None = None) -> Picture:
+            weighed = None if kind == "max" else weight or ("volume" if kind == "mean" else None)
+            image = _core.map(
+                self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
+                up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
+                pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
+                **self._chosen(),
+            )  # fmt: skip
+            return Picture.of(image)
+
+        return _with_overlays(picture(field), picture, grid, vectors)
 
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
-        pixels: int = 1024, threads: int = 0,
+        pixels: int = 1024, threads: int = 0, grid: bool = False, vectors: str | None = None,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
         where the plane leaves the region or the domain.
@@ -248,18 +262,24 @@ class Selection:
         end the plane is seen. `up` points upwards in the picture (default: z, or y across z). `at` is a point of the
         plane: numbers in fractions of the box length, "center" of the region, else of the domain, or "max:FIELD",
         "min:FIELD", for which the selection is read. `pixels` counts along the longer side of the plane's bounding
-        rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`).
+        rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`). `grid` draws the outlines of levels over
+        it, `vectors` arrows of this vector's components in the plane.
 
         Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
         coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
         whose centre is outside of it. Reads the domains near the plane, and of them one field. Raises UsageError for an
         unknown field, a vector without length, or a plane that meets no cell; Unsupported for triangles and 1-D data,
         and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice` shares it."""
-        image = _core.slice(
-            self._data, field, normal=_direction(normal), at=_place(at), up=None if up is None else _direction(up),
-            pixels=pixels, threads=threads, ranks=None, progress=None, **self._chosen(),
-        )  # fmt: skip
-        return Picture.of(image)
+        longer_side = pixels
+
+        def picture(field: str, *, kind: str | None = None, pixels: int | None = None) -> Picture:
+            image = _core.slice(
+                self._data, field, normal=_direction(normal), at=_place(at), up=None if up is None else _direction(up),
+                pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, **self._chosen(),
+            )  # fmt: skip
+            return Picture.of(image)
+
+        return _with_overlays(picture(field), picture, grid, vectors)
 
     def line(self, fields: str | Sequence[str], start: Place, end: Place, *, threads: int = 0) -> Line:
         """The leaves on the straight line between two points, in order, with exact distances: a chord's `exit` is the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.overlays import Overlays, draw_arrows, draw_levels
 from octavo.printable import printable
 
 
@@ -30,6 +32,7 @@ class Picture:
     facts: dict[str, Any] = field(default_factory=dict)
     #: The lowest and the highest finite value, where `values` are only the pixels that are drawn.
     extremes: tuple[float, float] | None = None
+    overlays: Overlays | None = None
 
     @classmethod
     def of(cls, image: Any) -> Picture:
@@ -61,7 +64,7 @@ class Picture:
         return float(np.nansum(self.values)) * (x1 - x0) / nx * (y1 - y0) / ny
 
     def save(self, path: str, **options: Any) -> None:
-        """Writes .png, .npy or .h5."""
+        """Writes .png, .pdf, .svg, .npy or .h5. Options are those of draw()."""
         save(self, path, **options)
 
     def plot(self, **options: Any) -> Any:
@@ -112,8 +115,8 @@ def _bands(values: np.ndarray) -> Iterator[np.ndarray]:
     return (values[row : row + height] for row in range(0, len(values), height))
 
 
-def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = None, scale: str | None = None) -> None:
-    """Writes the picture by the ending of `path`: .png, .npy or .h5. `limits` and `scale` are as in draw()."""
+def save(picture: Picture, path: str, **options: Any) -> None:
+    """Writes the picture by the ending of `path`: .png, .pdf, .svg, .npy or .h5. `options` are those of draw()."""
     if path.endswith(".npy"):
         np.save(path, picture.values)
     elif path.endswith(".h5"):
@@ -121,8 +124,9 @@ def save(picture: Picture, path: str, *, limits: tuple[float, float] | None = No
     else:
         import json
 
-        figure = draw(picture, limits=limits, scale=scale)
-        figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"octavo": json.dumps(picture.facts)})
+        described = json.dumps(picture.facts)
+        key = {".pdf": "Subject", ".svg": "Description"}.get(os.path.splitext(path)[1], "octavo")
+        draw(picture, **options).savefig(path, dpi=150, bbox_inches="tight", metadata={key: described})
 
 
 def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str) -> None:
@@ -221,9 +225,26 @@ def when(picture: Any) -> str:
     return f"t = {picture.time * factor:.6g} {name}".rstrip()
 
 
-def draw(picture: Picture, *, limits: tuple[float, float] | None = None, scale: str | None = None) -> Any:
+def colour_map(name: str) -> Any:
+    """The colours of matplotlib by this name. Raises UsageError with near names."""
+    import difflib
+
+    from matplotlib import colormaps
+
+    if name not in colormaps:
+        near = difflib.get_close_matches(name, colormaps, 3)
+        raise UsageError(
+            f"no colours '{printable(name)}'", [], "near: " + ", ".join(near) if near else "viridis, magma, ..."
+        )
+    return colormaps[name]
+
+
+def draw(
+    picture: Picture, *, limits: tuple[float, float] | None = None, scale: str | None = None, cmap: str | None = None
+) -> Any:
     """A matplotlib figure of the picture, without a display. `limits` of the colours: lowest and highest value. `scale`:
-    "linear" or "log"; None chooses (colours_of)."""
+    "linear" or "log"; None chooses (colours_of). `cmap`: colours by matplotlib's name. The picture's overlays are drawn
+    over it."""
     if scale not in (None, "linear", "log"):
         raise UsageError(f"no scale '{scale}'", [], 'there are "linear" and "log"')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -240,12 +261,24 @@ def draw(picture: Picture, *, limits: tuple[float, float] | None = None, scale: 
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        values, origin="lower", extent=(x0 * factor, x1 * factor, y0 * factor, y1 * factor), norm=norm, cmap=colours, aspect="equal" if ratio > 0.15 else "auto",
+        values, origin="lower", extent=(x0 * factor, x1 * factor, y0 * factor, y1 * factor), norm=norm,
+        cmap=colours if cmap is None else colour_map(cmap), aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
+    shown = (x0 * factor, x1 * factor, y0 * factor, y1 * factor)
+    if picture.overlays and picture.overlays.levels is not None:
+        draw_levels(axes, shown, picture.overlays.levels)
+    arrows = picture.overlays is not None and picture.overlays.arrows is not None
+    if picture.overlays and arrows:
+        draw_arrows(axes, shown, picture.overlays, unit_text(picture.overlays.unit))
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
     axes.set_ylabel(f"{picture.axes[1]} [{length}]")
-    axes.set_title(f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}", fontsize=10, loc="left")
+    axes.set_title(
+        f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}",
+        fontsize=10,
+        loc="left",
+        pad=20 if arrows else 6,
+    )
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
     unit = unit_text(picture.unit)
     label = plain(picture.label)

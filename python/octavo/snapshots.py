@@ -85,13 +85,14 @@ class Series:
         fps: float = 10.0,
         limits: tuple[float, float] | None = None,
         scale: str | None = None,
+        cmap: str | None = None,
     ) -> None:
         """Writes one picture a snapshot as .gif, .mp4, or a folder of PNG files: `series.movie("m.gif", lambda ds:
         ds.map("density"))`. Without `limits` all have the colours of the lowest and the highest value of all. One
         picture is in memory. Replaces the output. Raises UsageError for another ending."""
         from octavo import movie
 
-        movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale)
+        movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale, cmap=cmap)
 
     def table(
         self,

@@ -316,3 +316,56 @@ def test_slices_and_lines_of_real_outputs_are_their_leaves(name, data):
 def test_json_of_a_line_is_valid(run, sample):
     text = run("line", sample, "--field", "density", "--from", "0,0.1,0.1", "--to", "0.2,0.1,0.1", "--json").stdout
     assert json.loads(text)["cells"] > 0
+
+
+def test_outlines_are_where_the_level_changes(run, sample, tmp_path):
+    """The outlines of a slice, against its levels pixel by pixel."""
+    from matplotlib.figure import Figure
+    from octavo.overlays import draw_levels
+
+    ds = octavo.open(sample)
+    picture = ds.slice("density", pixels=64, grid=True)
+    levels = ds.slice("level", pixels=64).values
+    assert (picture.overlays.levels == levels).all() and len(np.unique(levels)) > 1
+    axes = Figure().add_subplot()
+    draw_levels(axes, (0, 64, 0, 64), levels)
+    drawn = set()
+    for (x0, y0), (x1, y1) in (path.vertices for path in axes.collections[0].get_paths()):
+        assert x0 == x1 or y0 == y1
+        drawn |= {("|", x0, y) for y in np.arange(y0, y1)} if x0 == x1 else {("-", x, y0) for x in np.arange(x0, x1)}
+    expected = {("|", x + 1, y) for y in range(64) for x in range(63) if levels[y, x] != levels[y, x + 1]}
+    expected |= {("-", x, y + 1) for y in range(63) for x in range(64) if levels[y, x] != levels[y + 1, x]}
+    assert drawn == expected
+
+
+@pytest.mark.parametrize("normal", ["x", (1, 1, 1)])
+def test_arrows_are_the_components_in_the_plane(sample, normal):
+    ds = octavo.open(sample)
+    picture = ds.slice("density", normal=normal, pixels=32, vectors="velocity")
+    for side, name in enumerate(("right", "up")):
+        parts = [
+            weight * ds.slice(f"velocity_{axis}", normal=normal, pixels=24).values
+            for axis, weight in zip("xyz", picture.facts[name], strict=True)
+        ]
+        np.testing.assert_allclose(picture.overlays.arrows[side], sum(parts), rtol=1e-12, atol=1e-12)
+
+
+def test_what_is_drawn_over_a_picture_is_the_same_from_ranks(run, sample, tmp_path):
+    for verb, more in (("slice", ["--normal", "1,2,3"]), ("map", ["--axis", "x"]), ("map", ["--camera", "1,2,3"])):
+        words = (verb, sample, "--field", "density", "--pixels", 48, "--grid", "--vectors", "velocity", *more)
+        run(*words, "-o", tmp_path / "one.png", "-f")
+        run(*words, "-o", tmp_path / "two.png", "-f", ranks=2)
+        assert (tmp_path / "one.png").read_bytes() == (tmp_path / "two.png").read_bytes()
+        run(verb, sample, "--field", "density", "--pixels", 48, *more, "-o", tmp_path / "bare.png", "-f")
+        assert (tmp_path / "one.png").read_bytes() != (tmp_path / "bare.png").read_bytes()
+
+
+def test_pictures_for_print(run, sample, tmp_path):
+    for ending, head in ((".pdf", b"%PDF"), (".svg", b"<?xml")):
+        run("slice", sample, "--field", "density", "--cmap", "magma", "-o", tmp_path / f"s{ending}")
+        assert (tmp_path / f"s{ending}").read_bytes().startswith(head)
+    done = run("map", sample, "--field", "density", "--cmap", "magm", "-o", tmp_path / "m.png", check=False)
+    assert done.returncode == 2 and "no colours 'magm'" in done.stderr and "magma" in done.stderr
+    done = run("map", sample, "--field", "density", "--vectors", "wind", "-o", tmp_path / "m.png", check=False)
+    assert done.returncode == 2 and "wind_x" in done.stderr
+    assert not (tmp_path / "m.png").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import re
 from typing import Any
@@ -10,12 +11,13 @@ from typing import Any
 from octavo.cli import options
 from octavo.errors import UsageError
 
-_ENDINGS = (".png", ".npy", ".h5")
+_PICTURES = (".png", ".pdf", ".svg")
+_ENDINGS = (*_PICTURES, ".npy", ".h5")
 
 
 def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help=f"out.png, out.npy or out.h5 (default: a PNG named for the {what})"
+        "-o", "--output", metavar="FILE", help=f"out.png, .pdf, .svg, .npy or .h5 (default: a PNG named for the {what})"
     )
     add_drawing(parser)
 
@@ -31,6 +33,9 @@ def add_drawing(parser: argparse.ArgumentParser) -> None:
     scale.add_argument(
         "--log", action="store_true", help="a logarithmic colour scale; linear around 0 where signs differ"
     )
+    parser.add_argument("--cmap", metavar="NAME", help="colours by matplotlib's name: magma, cividis, ...")
+    parser.add_argument("--grid", action="store_true", help="draw the outlines of levels")
+    parser.add_argument("--vectors", metavar="NAME", help="draw arrows of a vector: velocity, momentum, B")
     options.add_force(parser, "overwrite the output file")
 
 
@@ -42,7 +47,7 @@ def output_of(arguments: argparse.Namespace, *words: str) -> str:
         # A field's name may hold a slash.
         path = "_".join([name, *(re.sub(r"[^\w.+-]+", "_", word) for word in words)]) + ".png"
     if not path.endswith(_ENDINGS):
-        raise UsageError("the output must end in .png, .npy or .h5", [path], "-o out.png")
+        raise UsageError("the output must end in .png, .pdf, .svg, .npy or .h5", [path], "-o out.png")
     options.check_output(path, arguments.force)
     return path
 
@@ -64,13 +69,44 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
     return "linear" if arguments.linear else "log" if arguments.log else None
 
 
-def finish(arguments: argparse.Namespace, image: Any, path: str, ds: Any, ranks: Any) -> int:
-    """Writes the image and says so. Collective."""
+def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of picture.draw(); says what is wrong with them."""
+    from octavo.picture import colour_map
+
+    if arguments.cmap is not None:
+        colour_map(arguments.cmap)
+    return {"limits": limits_of(arguments), "scale": scale_of(arguments), "cmap": arguments.cmap}
+
+
+def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks: Any) -> Any:
+    """What is drawn over the picture. `image_of(field=, kind=, pixels=)` makes another image of the same window. Collective."""
+    if not arguments.grid and arguments.vectors is None:
+        return None
+    from octavo.overlays import gather
+
+    facts = image.facts()
+
+    def another(field: str, *, kind: str | None, pixels: int | None) -> Any:
+        return drawn(image_of(field=field, kind=kind, pixels=pixels), ranks)
+
+    return gather(another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"))
+
+
+def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any) -> int:
+    """Makes the image, writes it and says so. `image_of` is as in overlays_of(). Collective."""
     from octavo.cli import console
     from octavo.ranks import is_root
 
+    drawing = drawing_of(arguments)
+    image = image_of()
     console.notes(arguments.quiet, ds.notes)
-    _save(image, path, ranks, {"limits": limits_of(arguments), "scale": scale_of(arguments)})
+    _save(
+        image,
+        path,
+        ranks,
+        drawing,
+        overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None,
+    )
     if not is_root():
         return 0
     facts = image.facts()
@@ -108,7 +144,7 @@ def _bands(image: Any, ranks: Any) -> tuple[dict[str, Any], tuple[int, int], Any
     return facts, (rows, width), (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
 
 
-def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
+def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any], overlays: Any) -> None:
     """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
     from octavo import picture
     from octavo.ranks import is_root
@@ -122,7 +158,7 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
         elif path.endswith(".h5"):
             _save_bands(image, temporary, ranks)
         elif (shown := drawn(image, ranks)) is not None:
-            picture.save(shown, temporary, **drawing)
+            picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
         if is_root():
             os.replace(temporary, path)
     finally:

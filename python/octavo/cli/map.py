@@ -6,6 +6,7 @@ each holds some rows of the image."""
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 from octavo.cli import image_output, options
@@ -72,20 +73,23 @@ def _mask(text: str | None) -> tuple[str | None, float]:
     raise UsageError(f"'{text}': expected FIELD>VALUE", [], "--mask 'WATER DEPTH>0.01'")
 
 
-def project(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any) -> Any:
-    """The compiled map of a data set. Collective over `ranks`."""
+def project(
+    arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any,
+    *, field: str | None = None, kind: str | None = None, pixels: int | None = None,
+) -> Any:  # fmt: skip
+    """The compiled map of a data set, or of another field with the same window. Collective over `ranks`."""
     from octavo import _core
 
     mask, above = _mask(arguments.mask)
     return _core.map(
         ds,
-        arguments.field,
+        field or arguments.field,
         axis=arguments.axis,
         camera=arguments.camera,
         up=arguments.up,
-        kind=arguments.kind or ("mean" if arguments.weight else "integral"),
-        weight=arguments.weight,
-        pixels=arguments.pixels,
+        kind=kind or arguments.kind or ("mean" if arguments.weight else "integral"),
+        weight=None if kind == "max" else arguments.weight or ("volume" if kind == "mean" else None),
+        pixels=pixels or arguments.pixels,
         threads=arguments.threads,
         ranks=ranks,
         progress=progress,
@@ -101,10 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     line_of_sight = "_".join(f"{c:g}" for c in arguments.camera) if arguments.camera else arguments.axis
     path = image_output.output_of(arguments, arguments.field, line_of_sight)
-    image_output.limits_of(arguments)  # says now what is wrong with them
+    image_output.drawing_of(arguments)  # says now what is wrong with it
     _mask(arguments.mask)
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
-        image = project(arguments, ds, ranks, progress)
-    return image_output.finish(arguments, image, path, ds, ranks)
+        return image_output.finish(arguments, partial(project, arguments, ds, ranks, progress), path, ds, ranks)

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from octavo.cli import image_output, map, options, slice
@@ -53,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     movie.check(arguments.output)
     options.check_output(arguments.output, arguments.force)
-    limits, scale = image_output.limits_of(arguments), image_output.scale_of(arguments)
+    drawing = image_output.drawing_of(arguments)
     if arguments.normal is not None and (arguments.camera or arguments.kind or arguments.weight or arguments.mask):
         raise UsageError(
             "--normal cuts slices; --camera, --kind, --weight and --mask are of maps", [], "leave one away"
@@ -65,16 +67,18 @@ def run(arguments: argparse.Namespace) -> int:
 
         def pictures() -> Iterator[Picture]:
             for number, snapshot in enumerate(snapshots):
-                image = picture_of(arguments, snapshot.open(ranks), ranks, None)
+                image_of = partial(picture_of, arguments, snapshot.open(ranks), ranks, None)
+                image = image_of()
                 picture = image_output.drawn(image, ranks)
+                overlays = image_output.overlays_of(arguments, image_of, image, ranks)
                 progress(number + 1, len(snapshots))
                 if picture is not None:
-                    yield picture
+                    yield dataclasses.replace(picture, overlays=overlays)
 
         shown, count = pictures(), 0
         try:
             if is_root():
-                count = movie.write(shown, arguments.output, fps=arguments.fps, limits=limits, scale=scale)
+                count = movie.write(shown, arguments.output, fps=arguments.fps, **drawing)
         finally:
             for _ in shown:  # other ranks go on with theirs, whatever goes wrong here
                 pass

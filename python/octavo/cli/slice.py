@@ -5,6 +5,7 @@ coordinate. Only the domains near the plane are read. Under mpirun the ranks sha
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from typing import Any
 
 from octavo.cli import image_output, options
@@ -45,17 +46,21 @@ def normal(text: str) -> str | tuple[float, float, float]:
     return text if text in ("x", "y", "z") else options.direction(text)
 
 
-def cut(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any) -> Any:
-    """The compiled slice through a data set. Collective over `ranks`."""
+def cut(
+    arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any,
+    *, field: str | None = None, kind: str | None = None, pixels: int | None = None,
+) -> Any:  # fmt: skip
+    """The compiled slice through a data set, or of another field on the same plane. Collective over `ranks`."""
+    del kind  # a pixel of a slice shows one leaf
     from octavo import _core
 
     return _core.slice(
         ds,
-        arguments.field,
+        field or arguments.field,
         normal=arguments.normal,
         up=arguments.up,
         at=arguments.at,
-        pixels=arguments.pixels,
+        pixels=pixels or arguments.pixels,
         threads=arguments.threads,
         ranks=ranks,
         progress=progress,
@@ -69,9 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     direction = arguments.normal if isinstance(arguments.normal, str) else "_".join(f"{c:g}" for c in arguments.normal)
     path = image_output.output_of(arguments, arguments.field, "slice", direction)
-    image_output.limits_of(arguments)  # says now what is wrong with them
+    image_output.drawing_of(arguments)  # says now what is wrong with it
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
-        image = cut(arguments, ds, ranks, progress)
-    return image_output.finish(arguments, image, path, ds, ranks)
+        return image_output.finish(arguments, partial(cut, arguments, ds, ranks, progress), path, ds, ranks)

@@ -1,0 +1,106 @@
+"""Drawn over a picture: outlines of levels, arrows of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+#: Arrows along the longer side of a picture.
+ARROWS = 24
+
+
+@dataclass(frozen=True)
+class Overlays:
+    """`levels`: at each drawn pixel the level of its finest leaf, of the shape of the picture; NaN without a leaf.
+    `arrows`: the components of the vector `vector` along the two axes of the picture, both of shape (rows, columns), on a
+    coarse raster over the same window."""
+
+    levels: np.ndarray | None = None
+    arrows: tuple[np.ndarray, np.ndarray] | None = None
+    vector: str = ""
+    unit: str = ""
+
+
+def gather(
+    drawn: Callable[..., Any], facts: dict[str, Any], grid: bool, vector: str | None, largest: bool
+) -> Overlays | None:
+    """Reads what is drawn over the picture with `facts`. `drawn(field, kind=, pixels=)` gives another picture (anything with
+    `values` and `unit`) of the same window, or None on ranks that draw nothing; `kind` and `pixels` None are those of
+    the picture. `largest`: whether a pixel may show many leaves, of which the finest counts. Collective as `drawn` is."""
+    if not grid and vector is None:
+        return None
+    levels = drawn("level", kind="max" if largest else None, pixels=None) if grid else None
+    arrows, unit = None, ""
+    if vector is not None:
+        kind = "mean" if largest else None
+        both = [drawn(along(vector, facts, side), kind=kind, pixels=ARROWS) for side in (0, 1)]
+        if both[0] is not None:
+            arrows, unit = (both[0].values, both[1].values), both[0].unit
+    return Overlays(None if levels is None else levels.values, arrows, vector or "", unit)
+
+
+def along(vector: str, facts: dict[str, Any], side: int) -> str:
+    """The formula of a vector's component along the picture's right (0) or up (1)."""
+    direction = facts.get(("right", "up")[side])
+    if direction is None:
+        return f"{vector}_{facts['axes'][side]}"
+    words = [f"({weight!r})*{vector}_{axis}" for axis, weight in zip("xyz", direction, strict=False) if weight]
+    return "+".join(words)
+
+
+def draw_levels(axes: Any, extent: tuple[float, float, float, float], levels: np.ndarray) -> None:
+    """Lines where the level changes from pixel to pixel, exactly along the sides of the pixels."""
+    from matplotlib.collections import LineCollection
+
+    rows, columns = levels.shape
+    x = np.linspace(extent[0], extent[1], columns + 1)
+    y = np.linspace(extent[2], extent[3], rows + 1)
+    lines = []
+    row, column = np.nonzero(_differ(levels[:, :-1], levels[:, 1:]))
+    lines += _runs(column, row, lambda at, low, high: ((x[at + 1], y[low]), (x[at + 1], y[high])))
+    row, column = np.nonzero(_differ(levels[:-1], levels[1:]))
+    lines += _runs(row, column, lambda at, low, high: ((x[low], y[at + 1]), (x[high], y[at + 1])))
+    axes.add_collection(LineCollection(lines, colors="white", linewidths=0.5, alpha=0.6))
+
+
+def _differ(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return (first != second) & ~(np.isnan(first) & np.isnan(second))
+
+
+def _runs(at: np.ndarray, along: np.ndarray, line: Callable[[int, int, int], Any]) -> list[Any]:
+    """One line for each run of neighbouring positions `along` with the same `at`."""
+    order = np.lexsort((along, at))
+    at, along = at[order], along[order]
+    first = np.ones(len(at), bool)
+    first[1:] = (at[1:] != at[:-1]) | (along[1:] != along[:-1] + 1)
+    starts = np.flatnonzero(first)
+    lasts = np.flatnonzero(np.roll(first, -1))
+    return [line(int(at[a]), int(along[a]), int(along[b]) + 1) for a, b in zip(starts, lasts, strict=True)]
+
+
+def draw_arrows(axes: Any, extent: tuple[float, float, float, float], overlays: Overlays, unit: str) -> None:
+    """Arrows from the middle of each cell of the raster; the longest is as long as a cell and a half, those below
+    a hundredth of it are left out. Its key is above."""
+    assert overlays.arrows is not None
+    u, v = overlays.arrows
+    rows, columns = u.shape
+    width, height = (extent[1] - extent[0]) / columns, (extent[3] - extent[2]) / rows
+    speed = np.hypot(u, v)
+    longest = float(np.nanmax(speed, initial=0.0))
+    if not longest > 0:
+        return
+    seen = speed > 0.01 * longest
+    u, v = np.where(seen, u, np.nan), np.where(seen, v, np.nan)
+    x = extent[0] + (np.arange(columns) + 0.5) * width
+    y = extent[2] + (np.arange(rows) + 0.5) * height
+    arrows = axes.quiver(
+        x, y, u, v, angles="xy", scale_units="xy", scale=longest / (1.5 * min(width, height)), color="white", edgecolor="black",
+        linewidth=0.3, width=0.003, pivot="tail",
+    )  # fmt: skip
+    axes.quiverkey(
+        arrows, 0.9, 1.03, longest, f"{overlays.vector} {longest:.3g}{' ' + unit if unit else ''}", labelpos="W",
+        coordinates="axes", color="black", fontproperties={"size": 8},
+    )  # fmt: skip
