@@ -10,7 +10,7 @@ import argparse
 import importlib
 import os
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 from octavo.printable import printable, printable_lines
 
@@ -39,6 +39,8 @@ VERBS = {
     "refine": "cut each triangle of a SERAFIN mesh into four",
     "sample": "make a sample output to try things on",
     "bench": "measure the parallel engine beside its peers, or plan a step",
+    "doctor": "what works on this machine, and why the rest does not",
+    "completion": "a script that completes verbs and options in bash, zsh or fish",
 }
 
 
@@ -57,11 +59,22 @@ class _Version(argparse.Action):
 class _Parser(argparse.ArgumentParser):
     """Quotes words of the user, which may hold any bytes, in a form that can be shown."""
 
+    def error(self, message: str) -> NoReturn:
+        """Names the option that a misspelt one is near to."""
+        import difflib
+
+        if message.startswith("unrecognized arguments: "):
+            word = message.split(": ", 1)[1].split()[0].split("=")[0]
+            near = difflib.get_close_matches(word, self._option_string_actions, 1) if word.startswith("-") else []
+            message += f"; did you mean {near[0]}?" if near else ""
+        super().error(message)
+
     def _print_message(self, message: str, file: Any = None) -> None:
         super()._print_message(printable_lines(message), file)
 
 
-def _verb_parser(verb: str) -> argparse.ArgumentParser:
+def verb_parser(verb: str) -> argparse.ArgumentParser:
+    """The options of a verb, with its help."""
     from octavo.cli import options
 
     module = importlib.import_module(f"octavo.cli.{verb}")
@@ -86,7 +99,7 @@ def _verb_parser(verb: str) -> argparse.ArgumentParser:
 
 
 def _top_parser() -> argparse.ArgumentParser:
-    verbs = "".join(f"  {verb:9} {text}\n" for verb, text in VERBS.items())
+    verbs = "".join(f"  {verb:10} {text}\n" for verb, text in VERBS.items())
     parser = _Parser(
         prog="octavo",
         usage="octavo VERB [options]",
@@ -103,7 +116,7 @@ def _parse(words: list[str]) -> argparse.Namespace | None:
     """Returns the arguments of a verb, or None if help was printed."""
     top = _top_parser()
     if words and words[0] == "help":
-        (_verb_parser(words[1]) if words[1:2] and words[1] in VERBS else top).print_help()
+        (verb_parser(words[1]) if words[1:2] and words[1] in VERBS else top).print_help()
         return None
     if not words:
         top.print_help()
@@ -116,7 +129,7 @@ def _parse(words: list[str]) -> argparse.Namespace | None:
 
         near = difflib.get_close_matches(words[0], VERBS, 1)
         top.error(f"no verb '{words[0]}'" + (f"; did you mean {near[0]}?" if near else ""))
-    return _verb_parser(words[0]).parse_args(words[1:])
+    return verb_parser(words[0]).parse_args(words[1:])
 
 
 def main(words: list[str] | None = None) -> int:
