@@ -54,10 +54,17 @@ void write(MPI_Comm comm, const Run& run, store::Flow flow) {
 void write_checkpoints(MPI_Comm comm, const Run& run) { write(comm, run, store::Flow::checkpoint); }
 void write_analysis(MPI_Comm comm, const Run& run) { write(comm, run, store::Flow::analysis); }
 
-void restart(MPI_Comm comm, const Run& run) {
-  const auto found = engine::restart(comm, run.store);
+namespace {
+
+void restart_as(MPI_Comm comm, const Run& run, const engine::RestartOptions& options) {
+  const auto found = engine::restart(comm, run.store, options);
   if (!found) throw base::Error(base::Kind::corrupt, "no step to start from").at(run.store.string());
 }
+
+}  // namespace
+
+void restart(MPI_Comm comm, const Run& run) { restart_as(comm, run, {}); }
+void restart_in_blocks(MPI_Comm comm, const Run& run) { restart_as(comm, run, {.block = mesh::Index3{2, 1, 1}}); }
 
 // The order of calls is that of Writer::State::open() and StoreSteps::open(), Writer::end_step() in sync mode, and
 // Writer::close().

@@ -24,6 +24,8 @@ void write_checkpoints(MPI_Comm comm, const Run& run);
 void write_analysis(MPI_Comm comm, const Run& run);
 /// Restarts from the newest checkpoint.
 void restart(MPI_Comm comm, const Run& run);
+/// The same, in blocks of two cells. The step must have an even number of parts.
+void restart_in_blocks(MPI_Comm comm, const Run& run);
 
 /// The collective calls of write_checkpoints() alone, through the same functions of the engine, without its writer's
 /// memory and files. Each file must have one contributor.

@@ -10,6 +10,7 @@
 
 #include "octavo/analysis/leaves.hpp"
 #include "octavo/analysis/statistics.hpp"
+#include "octavo/base/pack.hpp"
 
 /// How far the values of two steps differ on the cells that they share, part against part; results of parts add up.
 ///
@@ -89,6 +90,24 @@ struct Comparison {
   std::optional<CellPlace> first_refined;        ///< the first of the common cells that a side refined
   std::vector<std::vector<PairSums>> variables;  ///< [variable][depth]
 };
+
+/// Comparisons as bytes between processes of one run (base/pack.hpp).
+template <class Way>
+void both(Way& way, OpenMean& mean) {
+  both(way, mean.depth, mean.fine, mean.part, mean.leaves, mean.covered);
+  both(way, mean.sums, mean.coarse);
+}
+template <class Way>
+void both(Way& way, OpenMeans& open) {
+  std::vector<mesh::CurveKey> keys;
+  for (const auto& [key, mean] : open) keys.push_back(key);
+  both(way, keys);
+  for (const mesh::CurveKey& key : keys) both(way, open[key]);
+}
+template <class Way>
+void both(Way& way, Comparison& comparison) {
+  both(way, comparison.cells, comparison.refined, comparison.leaves, comparison.first_refined, comparison.variables);
+}
 
 /// A comparison of `variables` variables on nothing.
 Comparison empty_comparison(const CommonGrid& grid, std::size_t variables);

@@ -29,6 +29,11 @@ struct ParticleRows {
   std::vector<std::vector<double>> columns;
 };
 
+template <class Way>
+void both(Way& way, ParticleRows& rows) {
+  both(way, rows.identities, rows.columns);
+}
+
 /// Adds the particles whose identity falls into bucket `bucket` of `buckets` (by a hash): so that a part of the
 /// particles of all parts is held at once. Error(corrupt) for an identity that is no whole number, Error(usage) for a
 /// missing attribute.

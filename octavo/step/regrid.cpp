@@ -103,42 +103,13 @@ std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, con
   return fed;
 }
 
-/// The new part's tree: its own cells, what is needed to make their values, and what closes it.
+/// The new part's tree: its own cells, what is needed to make their values, and what closes them.
 mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
   Octree tree = own_tree(shared, part, deepest);
-  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return mesh::prune(tree);
-  const auto owned = tree.owned;
-  tree.owned = mesh::cells_to_complete(shared.plan, tree, owned);
-  mesh::Extract extract = mesh::prune(tree);
-  for (std::size_t level = 0; level < extract.tree.owned.size(); ++level)
-    for (std::size_t i = 0; i < extract.source[level].size(); ++i)
-      extract.tree.owned[level].set(i, owned[level][extract.source[level][i]]);
-  return extract;
+  return shared.bounds.size() == 2 ? mesh::prune(tree) : tree_to_complete(shared.plan, std::move(tree));
 }
 
 bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
-
-std::vector<mesh::Field> read_fields(const Shared& shared, std::size_t part, const Octree& tree,
-                                     const std::vector<std::size_t>& asked) {
-  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
-  const bool made = shared.plan.fills != 0 || shared.plan.means != 0;
-  const auto all = made ? with_partners(shared.header.fields, shared.plan.fill.specific, asked) : asked;
-  std::vector<mesh::Field> fields;
-  mesh::Request wanted;
-  wanted.fields = std::vector<std::string>{};
-  for (std::size_t f : all) {
-    fields.push_back(mesh::make_field(shared.header.fields[f], values));
-    wanted.fields->push_back(shared.header.fields[f].name);
-  }
-  base::BitArray known(values);
-  for (int source : shared.source_of[part])
-    mesh::scatter(shared.source.read(source, wanted), shared.plan, tree, fields, known);
-  if (made) mesh::complete(shared.plan, tree, fields, known);
-  std::vector<mesh::Field> out;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (std::binary_search(asked.begin(), asked.end(), all[i])) out.push_back(std::move(fields[i]));
-  return out;
-}
 
 mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
   if (number < 0 || static_cast<std::size_t>(number) + 1 >= shared.bounds.size())
@@ -149,35 +120,9 @@ mesh::Part read_part(const Shared& shared, int number, const mesh::Request& requ
       part_tree(shared, p, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, mesh::num_levels(shared.plan.tree))));
   mesh::Part part{.index = number, .mesh = {}, .fields = {}, .particles = {}};
   const auto asked = mesh::select_fields(shared.header, request.fields);
-  if (!asked.empty()) part.fields = read_fields(shared, p, extract.tree, asked);
+  if (!asked.empty()) part.fields = read_onto(shared.source, shared.source_of[p], shared.plan, extract.tree, asked);
   part.mesh = std::move(extract.tree);
   return part;
-}
-
-void set_header(Shared& shared) {
-  mesh::Header& header = shared.header;
-  header = shared.source.header;
-  header.roots = shared.plan.tree.roots;
-  header.block = shared.plan.tree.block;
-  header.unfolded = 0;
-  header.level_origin = 1;
-  mesh::forget_levels(header);
-}
-
-/// New values can be made of fields of cells and of vectors on faces, but of no other field.
-void check_made(const mesh::Header& header, const mesh::Regrid& plan, const Octree& source) {
-  const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
-    throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
-  };
-  const int coarsest = mesh::coarsest_leaf(source);
-  for (const mesh::FieldInfo& field : header.fields) {
-    if (field.centring == mesh::Centring::node && plan.fills != 0)
-      refuse(field, "values would have to be made for a field of nodes");
-    // One value for many cells is right for their mean only.
-    if (field.centring != mesh::Centring::cell && coarsest < plan.shift)
-      refuse(field, "values would have to be made for leaves coarser than the coarsest level that is written");
-  }
-  if (plan.fills != 0 || plan.means != 0) mesh::face_vectors(header.fields, header.dim);
 }
 
 bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
@@ -229,6 +174,70 @@ std::array<double, 3> cell_edges(const mesh::Header& header) {
   return out;
 }
 
+mesh::RegridOptions regrid_options(const mesh::Header& source, mesh::RegridOptions how) {
+  how.first = source.unfolded;
+  how.periodic = source.periodic;
+  how.edge = cell_edges(source);
+  if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source);
+  return how;
+}
+
+mesh::Header header_on(const mesh::Header& source, const Octree& tree) {
+  mesh::Header header = source;
+  header.roots = tree.roots;
+  header.block = tree.block;
+  header.unfolded = 0;
+  header.level_origin = 1;
+  mesh::forget_levels(header);
+  return header;
+}
+
+void check_made(const mesh::Header& header, const mesh::Regrid& plan, int coarsest) {
+  const auto refuse = [](const mesh::FieldInfo& field, const std::string& why) {
+    throw Error(Kind::unsupported, why).at("field " + field.name).hint("leave it out with --field");
+  };
+  for (const mesh::FieldInfo& field : header.fields) {
+    if (field.centring == mesh::Centring::node && plan.fills != 0)
+      refuse(field, "values would have to be made for a field of nodes");
+    // One value for many cells is right for their mean only.
+    if (field.centring != mesh::Centring::cell && coarsest < plan.shift)
+      refuse(field, "values would have to be made for leaves coarser than the coarsest level that is written");
+  }
+  if (plan.fills != 0 || plan.means != 0) mesh::face_vectors(header.fields, header.dim);
+}
+
+mesh::Extract tree_to_complete(const mesh::Regrid& plan, Octree tree) {
+  if (plan.fills == 0) return mesh::prune(tree);
+  const auto owned = tree.owned;
+  tree.owned = mesh::cells_to_complete(plan, tree, owned);
+  mesh::Extract extract = mesh::prune(tree);
+  for (std::size_t level = 0; level < extract.tree.owned.size(); ++level)
+    for (std::size_t i = 0; i < extract.source[level].size(); ++i)
+      extract.tree.owned[level].set(i, owned[level][extract.source[level][i]]);
+  return extract;
+}
+
+std::vector<mesh::Field> read_onto(const mesh::Dataset& source, const std::vector<int>& parts, const mesh::Regrid& plan,
+                                   const Octree& tree, const std::vector<std::size_t>& asked) {
+  const std::size_t values = mesh::num_cells(tree) * mesh::block_size(tree);
+  const bool made = plan.fills != 0 || plan.means != 0;
+  const auto all = made ? with_partners(source.header.fields, plan.fill.specific, asked) : asked;
+  std::vector<mesh::Field> fields;
+  mesh::Request wanted;
+  wanted.fields = std::vector<std::string>{};
+  for (std::size_t f : all) {
+    fields.push_back(mesh::make_field(source.header.fields[f], values));
+    wanted.fields->push_back(source.header.fields[f].name);
+  }
+  base::BitArray known(values);
+  for (int part : parts) mesh::scatter(source.read(part, wanted), plan, tree, fields, known);
+  if (made) mesh::complete(plan, tree, fields, known);
+  std::vector<mesh::Field> out;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (std::binary_search(asked.begin(), asked.end(), all[i])) out.push_back(std::move(fields[i]));
+  return out;
+}
+
 std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& fields, const mesh::Specific& specific,
                                        const std::vector<std::size_t>& asked) {
   const auto any_face = std::any_of(asked.begin(), asked.end(), [&](std::size_t f) { return is_face(fields[f]); });
@@ -242,11 +251,7 @@ std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& field
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   const std::vector<mesh::Part> parts = mesh::read_trees(source);
   const Octree whole = mesh::whole_tree(source, parts, source.header.unfolded);
-  mesh::RegridOptions how = job.how;
-  how.first = source.header.unfolded;
-  how.periodic = source.header.periodic;
-  how.edge = cell_edges(source.header);
-  if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source.header);
+  mesh::RegridOptions how = regrid_options(source.header, job.how);
   if (job.from_finest_full) how.root = std::max(how.root, mesh::coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();
   try {
@@ -254,7 +259,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   } catch (Error& error) {
     throw error.at(source.path);
   }
-  check_made(source.header, shared->plan, whole);
+  check_made(source.header, shared->plan, mesh::coarsest_leaf(whole));
   Regridded out;
   out.same_tree = is_same(whole, shared->plan);
   out.plan = shared->plan;
@@ -265,7 +270,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
     return out;
   }
   shared->source = source;
-  set_header(*shared);
+  shared->header = header_on(source.header, shared->plan.tree);
   shared->walk = mesh::depth_first(shared->plan.tree);
   const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
   const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));

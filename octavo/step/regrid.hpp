@@ -1,5 +1,6 @@
 #pragma once
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/prune.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
 namespace octavo::step {
@@ -36,5 +37,23 @@ std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& field
 /// Throws as plan_regrid does, and Error(unsupported) if values must be made of a field of nodes, or of a field of
 /// faces that is no vector (mesh::face_vectors).
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job);
+
+// ------------------------------------------------------- for callers that regrid a piece of a step
+// (mesh/tree/regrid.hpp)
+
+/// Adds to the options what the step's header says.
+mesh::RegridOptions regrid_options(const mesh::Header& source, mesh::RegridOptions how);
+/// The header of the step on the new tree.
+mesh::Header header_on(const mesh::Header& source, const mesh::Octree& tree);
+/// New values can be made of fields of cells and of vectors on faces: Error(unsupported) where others would have to be
+/// made. `coarsest` is the level of the step's coarsest leaf.
+void check_made(const mesh::Header& header, const mesh::Regrid& plan, int coarsest);
+/// The tree's own cells, what is needed to make their values, and what closes them. Not for fields of faces: they need
+/// the cells beside all of these too.
+mesh::Extract tree_to_complete(const mesh::Regrid& plan, mesh::Octree tree);
+/// The values of the fields asked for (positions, ascending) on a piece of the new tree: reads these source parts, one
+/// after another, and makes the values that they do not give.
+std::vector<mesh::Field> read_onto(const mesh::Dataset& source, const std::vector<int>& parts, const mesh::Regrid& plan,
+                                   const mesh::Octree& tree, const std::vector<std::size_t>& asked);
 
 }  // namespace octavo::step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -207,11 +208,43 @@ def test_verify_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
     assert outputs(path, 3) == outputs(path)
     assert outputs(path)[0] == 1
 
-    def bytes_read(ranks):
-        words = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-        done = subprocess.run([*words, sys.executable, "-c", VERIFY, str(reference[0])], capture_output=True, text=True)
-        return [int(count) for count in re.findall(r"read (\d+)", done.stdout)]
-
-    alone, shared = bytes_read(1)[0], bytes_read(2)
-    assert len(shared) == 2
+    alone, shared = bytes_read_by_each(VERIFY, [reference[0]], 1)[0], bytes_read_by_each(VERIFY, [reference[0]], 2)
     assert max(shared) < 0.75 * alone
+
+
+DIFF = VERIFY.replace(
+    "_core.verify(sys.argv[1], 1, None, False, ranks)",
+    "_core.diff(a, b, threads=1, ranks=ranks)",
+).replace("before = read()", "a, b = _core.open(sys.argv[1]), _core.open(sys.argv[2])\nbefore = read()")
+
+
+def bytes_read_by_each(program, words, ranks):
+    before = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*before, sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True)
+    found = [int(count) for count in re.findall(r"read (\d+)", done.stdout)]
+    assert len(found) == ranks, done.stderr
+    return found
+
+
+@needs_mpi
+def test_diff_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
+    """The same report, figures and all, of cells and particles; each rank reads a share of both steps."""
+    path = reference[0]
+    fewer = tmp_path / "few.octavo"
+    run("repack", path, fewer, "--domains", 3)
+
+    def report(ranks, *words):
+        done = run("diff", *words, "--json", "--quiet", check=False, ranks=ranks)
+        facts = json.loads(done.stdout)
+        for cost in ("reads", "parts_held"):
+            facts.pop(cost)
+        return done.returncode, facts
+
+    for words in ([sample, path], [path, fewer], [sample, path, "--rel", "2e-3"]):
+        alone = report(0, *words)
+        assert alone[1]["variables"]
+        for ranks in (2, 3, 9):
+            assert report(ranks, *words) == alone
+    for pair in ([sample, path], [path, path]):
+        alone, shared = bytes_read_by_each(DIFF, pair, 1)[0], bytes_read_by_each(DIFF, pair, 2)
+        assert max(shared) < 0.75 * alone

@@ -20,7 +20,7 @@ using testing::rank;
 constexpr std::int64_t cells_across = 24;            // cells of level 0
 constexpr IndexBox fine{{8, 16, 24}, {32, 40, 40}};  // of level 1
 
-double value_at(int level, const Index3& at) {
+double value_of_cell(int level, const Index3& at) {
   return 1e6 * level + 1e4 * double(at[0]) + 100 * double(at[1]) + double(at[2]);
 }
 
@@ -47,7 +47,7 @@ void write(const std::filesystem::path& store, std::int64_t block) {
   for (int level = 0; level < 2; ++level)
     for (const IndexBox& box : patches.boxes[static_cast<std::size_t>(level)])
       for_each_row(box, [&](const Index3& at, std::int64_t length) {
-        for (std::int64_t x = 0; x < length; ++x) values.push_back(value_at(level, {at[0] + x, at[1], at[2]}));
+        for (std::int64_t x = 0; x < length; ++x) values.push_back(value_of_cell(level, {at[0] + x, at[1], at[2]}));
       });
   Options options;
   options.mode = Mode::sync;
@@ -62,10 +62,10 @@ void write(const std::filesystem::path& store, std::int64_t block) {
 
 // The value of the finest cell that is not finer than the level.
 double expected_at(int level, const Index3& at) {
-  if (level == 0) return value_at(0, at);
+  if (level == 0) return value_of_cell(0, at);
   const Index3 on_1{at[0] >> (level - 1), at[1] >> (level - 1), at[2] >> (level - 1)};
-  if (holds(fine, on_1, 3)) return value_at(1, on_1);
-  return value_at(0, {on_1[0] >> 1, on_1[1] >> 1, on_1[2] >> 1});
+  if (holds(fine, on_1, 3)) return value_of_cell(1, on_1);
+  return value_of_cell(0, {on_1[0] >> 1, on_1[1] >> 1, on_1[2] >> 1});
 }
 
 void expect_box(const mesh::Dataset& dataset, int level, const IndexBox& box) {

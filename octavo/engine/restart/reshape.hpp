@@ -14,16 +14,17 @@ inline int finest_level(const Shares& shares) { return shares.plan.bits - shares
 mesh::Part refine_share(MPI_Comm comm, StepParts& step, const Shares& shares, mesh::Part part,
                         const RestartOptions& options, const mesh::Request& request);
 
-/// A step as a tree of blocks of `options.block` (step::regrid), shared among the ranks.
+/// A rank's share of a step as a tree of blocks of `options.block` (step::regrid).
 struct Reblocked {
   mesh::Header header;
-  mesh::SplitPlan plan;
-  mesh::Part part;  ///< this rank's; without particles
-  std::int64_t fills = 0, means = 0;
+  Shares shares;
+  mesh::Part part;         ///< this rank's; without particles
+  std::int64_t fills = 0;  ///< cells of all ranks that were not in the step
 };
-/// Throws Error(unsupported) if blocks are not complete and `options.fill` is not set. Every rank reads the meshes of
-/// all parts. Not collective.
-Reblocked read_blocks(const StepParts& step, const RestartOptions& options, int ranks, int rank,
-                      const mesh::Request& request);
+/// Shares have equal numbers of blocks, to one. The values are bit for bit those that step::regrid gives for the whole
+/// step. Throws Error(unsupported) if blocks are not complete and `options.fill` is not set. Collective: each rank
+/// reads the meshes of an equal number of parts, and tells the ranks to whose blocks they belong. It then reads the
+/// parts that have cells of its own blocks; where values are made, those of the blocks above and beside them too.
+Reblocked read_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& options, const mesh::Request& request);
 
 }  // namespace octavo::engine

@@ -49,14 +49,11 @@ void check_options(const RestartOptions& options) {
 mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& options, Restart& out) {
   mesh::Request request;
   request.fields = options.fields;
-  Reblocked mine;
-  know_all(comm, step);
-  ranks::agree(comm, [&] { mine = read_blocks(step, options, ranks::size_of(comm), ranks::rank_in(comm), request); });
+  Reblocked mine = read_blocks(comm, step, options, request);
   if (mine.fills != 0)
     out.notes.push_back(std::to_string(mine.fills) +
                         " cells were not in the step: they are made from the coarser cell they lie in");
-  const Shares shares = shares_of(comm, mine.plan);
-  if (options.particles) mine.part.particles = read_particles(comm, step, shares, mine.header);
+  if (options.particles) mine.part.particles = read_particles(comm, step, mine.shares, mine.header);
   out.header = mine.header;
   return std::move(mine.part);
 }

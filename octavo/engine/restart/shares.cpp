@@ -24,29 +24,7 @@ using base::Error;
 using base::Kind;
 using mesh::CurveKey;
 
-constexpr std::size_t most_stretches = 64;
-
-base::WideKey wide(const CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
 CurveKey narrow(base::WideKey key) { return {static_cast<std::uint64_t>(key >> 64), static_cast<std::uint64_t>(key)}; }
-
-// Gathers the keys of cells, in any order, as a bounded number of stretches.
-class Stretches {
- public:
-  void add(const CurveKey& key) {
-    if (keys_.size() == held) keys_ = reduced(held / 4);
-    keys_.push_back({key, key});
-  }
-  std::vector<KeyRange> result() && { return stretches_of(std::move(keys_), most_stretches); }
-
- private:
-  static constexpr std::size_t held = 128 * most_stretches;
-  std::vector<KeyRange> reduced(std::size_t most) {
-    auto fewer = stretches_of(std::move(keys_), most);
-    std::erase_if(fewer, [](const KeyRange& range) { return range.last < range.first; });
-    return fewer;
-  }
-  std::vector<KeyRange> keys_;
-};
 
 // The stretches that hold the keys of the centres of all owned cells.
 std::vector<KeyRange> stretches_of_tree(const mesh::Octree& tree, const mesh::SplitPlan& plan) {
@@ -71,65 +49,10 @@ std::array<base::WideKey, 2> keys_in(const mesh::SplitPlan& plan, int level, con
   return {first, first + ((base::WideKey{1} << (plan.dim * (plan.bits - depth))) - 1)};
 }
 
-// The share of rank m begins at the key that would be at position total * m / ranks if the leaves of all ranks were
-// sorted. We recompute the keys in each round, because a list of them is larger than the values of a field.
-ranks::KeyShare find_own_keys(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined,
-                              const mesh::SplitPlan& plan) {
-  std::int64_t leaves = 0;
-  for (const mesh::Octree& tree : trees)
-    for (int level = 0; level < num_levels(tree); ++level)
-      leaves += static_cast<std::int64_t>(num_owned_leaves(tree, level)) * weight_of(plan, level, refined);
-  return ranks::find_share(comm, plan.dim * plan.bits, leaves, [&](base::KeyCounts& counts) {
-    for (const mesh::Octree& tree : trees)
-      mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
-        const auto l = static_cast<std::size_t>(level);
-        const auto [first, last] = keys_in(plan, level, at);
-        if (tree.refined[l][cell]) return counts.asks_for(first, last);
-        if (tree.owned[l][cell]) counts.count_one(first, weight_of(plan, level, refined));
-        return false;
-      });
-  });
-}
-
-int root_bits_of(const mesh::Header& header) {
-  const auto most = static_cast<std::uint64_t>(*std::max_element(header.roots.begin(), header.roots.end()));
-  return static_cast<int>(std::bit_width(most - 1));
-}
-
-int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees) {
-  int levels = 1;
-  for (const mesh::Octree& tree : trees) levels = std::max(levels, num_levels(tree));
-  MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
-  return levels - 1;
-}
-
 mesh::Request mesh_only() {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   return request;
-}
-
-CurveKey difference(const CurveKey& a, const CurveKey& b) {
-  return {a.high - b.high - (a.low < b.low ? 1 : 0), a.low - b.low};
-}
-
-// Joins stretches that touch.
-std::vector<KeyRange> joined(std::vector<KeyRange> keys) {
-  std::sort(keys.begin(), keys.end(), [](const KeyRange& a, const KeyRange& b) { return a.first < b.first; });
-  std::size_t count = 0;
-  for (const KeyRange& key : keys)
-    if (count > 0 && key.first <= keys[count - 1].last)
-      keys[count - 1].last = std::max(keys[count - 1].last, key.last);
-    else
-      keys[count++] = key;
-  keys.resize(count);
-  return keys;
-}
-
-mesh::Octree tree_of(const StepParts& step, int part) {
-  mesh::Part read = step.dataset.read(part, mesh_only());
-  octree_of(read);
-  return std::get<mesh::Octree>(std::move(read.mesh));
 }
 
 // The cells of a part's tree that a rank keeps: those that the part owns and whose centres lie in the rank's stretch,
@@ -149,13 +72,6 @@ mesh::Octree kept_of(mesh::Octree tree, const Shares& shares) {
   tree.owned = std::move(mine);
   return mesh::prune_tree(tree);
 }
-
-// The parts that this rank reads, the cells that it keeps of their trees, and the tree that these make together.
-struct ShareTrees {
-  std::vector<int> parts;
-  std::vector<mesh::Part> kept;
-  mesh::Octree whole;
-};
 
 // The cells of the share that have their final value, and those whose value the owning part may still replace.
 struct Filled {
@@ -194,7 +110,7 @@ struct PartRuns {
 };
 
 // Consumes the kept tree of the part.
-PartRuns runs_of_part(const StepParts& step, ShareTrees& trees, std::size_t k, const mesh::Octree& whole,
+PartRuns runs_of_part(const StepParts& step, KeptTrees& trees, std::size_t k, const mesh::Octree& whole,
                       Filled& filled) {
   const mesh::Octree kept = std::get<mesh::Octree>(std::move(trees.kept[k].mesh));
   const mesh::Octree tree = tree_of(step, trees.parts[k]);
@@ -244,12 +160,53 @@ std::vector<Target> make_fields(mesh::Part& share, const StepParts& step, const 
   return targets;
 }
 
-ShareTrees read_trees(const StepParts& step, const Shares& shares) {
-  ShareTrees out;
-  for (const int p : shares.parts) {
+}  // namespace
+
+int root_bits_of(const mesh::Index3& roots) {
+  const auto most = static_cast<std::uint64_t>(*std::max_element(roots.begin(), roots.end()));
+  return static_cast<int>(std::bit_width(most - 1));
+}
+
+int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees) {
+  int levels = 1;
+  for (const mesh::Octree& tree : trees) levels = std::max(levels, num_levels(tree));
+  MPI_Allreduce(MPI_IN_PLACE, &levels, 1, MPI_INT, MPI_MAX, comm);
+  return levels - 1;
+}
+
+// The share of rank m begins at the key that would be at position total * m / ranks if the leaves of all ranks were
+// sorted. We recompute the keys in each round, because a list of them is larger than the values of a field.
+ranks::KeyShare find_own_keys(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined,
+                              const mesh::SplitPlan& plan) {
+  std::int64_t leaves = 0;
+  for (const mesh::Octree& tree : trees)
+    for (int level = 0; level < num_levels(tree); ++level)
+      leaves += static_cast<std::int64_t>(num_owned_leaves(tree, level)) * weight_of(plan, level, refined);
+  return ranks::find_share(comm, plan.dim * plan.bits, leaves, [&](base::KeyCounts& counts) {
+    for (const mesh::Octree& tree : trees)
+      mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
+        const auto l = static_cast<std::size_t>(level);
+        const auto [first, last] = keys_in(plan, level, at);
+        if (tree.refined[l][cell]) return counts.asks_for(first, last);
+        if (tree.owned[l][cell]) counts.count_one(first, weight_of(plan, level, refined));
+        return false;
+      });
+  });
+}
+
+mesh::Octree tree_of(const StepParts& step, int part) {
+  mesh::Part read = step.dataset.read(part, mesh_only());
+  octree_of(read);
+  return std::get<mesh::Octree>(std::move(read.mesh));
+}
+
+KeptTrees read_trees(const StepParts& step, const std::vector<int>& parts,
+                     const std::function<mesh::Octree(mesh::Octree)>& keep) {
+  KeptTrees out;
+  for (const int p : parts) {
     mesh::Part kept;
     kept.index = p;
-    kept.mesh = kept_of(tree_of(step, p), shares);
+    kept.mesh = keep(tree_of(step, p));
     if (!mesh::owns_any(kept)) continue;
     out.parts.push_back(p);
     out.kept.push_back(std::move(kept));
@@ -258,8 +215,6 @@ ShareTrees read_trees(const StepParts& step, const Shares& shares) {
   return out;
 }
 
-}  // namespace
-
 std::span<std::byte> given_memory(const mesh::FieldInfo& field, std::size_t bytes, const store::Place& place) {
   const std::span<std::byte> memory = place && bytes != 0 ? place(field, bytes) : std::span<std::byte>{};
   if (!memory.empty() && memory.size() != bytes)
@@ -267,32 +222,6 @@ std::span<std::byte> given_memory(const mesh::FieldInfo& field, std::size_t byte
                                  std::to_string(memory.size()))
         .at("field " + field.name);
   return memory;
-}
-
-std::vector<KeyRange> stretches_of(std::vector<KeyRange> keys, std::size_t most) {
-  std::vector<KeyRange> out(most);
-  if (keys.empty()) return out;
-  keys = joined(std::move(keys));
-  // Stretches begin at the first key and after the widest gaps.
-  std::vector<std::size_t> begins(keys.size());
-  for (std::size_t i = 0; i < begins.size(); ++i) begins[i] = i;
-  const std::size_t n = std::min(most, keys.size());
-  const auto gap = [&](std::size_t i) { return difference(keys[i].first, keys[i - 1].last); };
-  std::nth_element(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n), begins.end(),
-                   [&](std::size_t i, std::size_t j) {
-                     const CurveKey a = gap(i), b = gap(j);
-                     return b < a || (a == b && i < j);
-                   });
-  std::sort(begins.begin() + 1, begins.begin() + static_cast<std::ptrdiff_t>(n));
-  for (std::size_t s = 0; s < n; ++s)
-    out[s] = {keys[begins[s]].first, keys[s + 1 < n ? begins[s + 1] - 1 : keys.size() - 1].last};
-  return out;
-}
-
-bool touches(std::span<const KeyRange> stretches, const CurveKey& begin, const CurveKey& end) {
-  return std::any_of(stretches.begin(), stretches.end(), [&](const KeyRange& range) {
-    return range.first <= range.last && range.first < end && range.last >= begin;
-  });
 }
 
 std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, const std::vector<KeyRange>& stretches) {
@@ -316,28 +245,36 @@ std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::spa
   return ranks;
 }
 
-namespace {
-
-// Collective. The parts that this rank's share touches. `ranges`: the stretches of the parts dealt to this rank.
 std::vector<int> parts_to_read(MPI_Comm comm, StepParts& step, const Shares& shares,
-                               const std::vector<KeyRange>& ranges, const Deal& mine) {
-  const std::vector<ranks::KeyOwner> owners = owners_of(comm, shares, ranges);
+                               const std::vector<KeyRange>& stretches) {
+  const Deal mine = deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
+  const std::vector<ranks::KeyOwner> owners = owners_of(comm, shares, stretches);
   std::vector<std::pair<int, int>> told;
   for (int part = mine.first; part < mine.last; ++part) {
     const auto at = static_cast<std::size_t>(part - mine.first) * most_stretches;
-    for (const int rank : ranks_touched(owners, std::span(ranges).subspan(at, most_stretches)))
+    for (const int rank : ranks_touched(owners, std::span(stretches).subspan(at, most_stretches)))
       told.emplace_back(rank, part);
   }
   std::sort(told.begin(), told.end());
   return tell_parts(comm, step, told);
 }
 
+std::vector<int> parts_beside(MPI_Comm comm, StepParts& step, const Shares& shares,
+                              const std::vector<KeyRange>& stretches) {
+  std::vector<ranks::Parcel> asked;
+  for (const ranks::KeyOwner& owner : owners_of(comm, shares, stretches)) asked.push_back({owner.rank, {}, 0});
+  std::vector<std::pair<int, int>> told;
+  for (const ranks::Parcel& asker : ranks::deliver(comm, std::move(asked)))
+    for (const int part : shares.parts) told.emplace_back(asker.rank, part);
+  std::vector<int> parts = tell_parts(comm, step, told);
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
+}
+
 void set_keys(Shares& shares, ranks::KeyShare keys) {
   shares.plan.bounds = {{}, narrow(keys.begin), narrow(keys.end), mesh::curve_end(shares.plan.dim, shares.plan.bits)};
   shares.keys = std::move(keys);
 }
-
-}  // namespace
 
 Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refined) {
   const Deal mine = deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
@@ -348,7 +285,7 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refine
   Shares shares;
   shares.plan.curve = curve;
   shares.plan.dim = step.dataset.header.dim;
-  shares.plan.root_bits = root_bits_of(step.dataset.header);
+  shares.plan.root_bits = root_bits_of(step.dataset.header.roots);
   shares.plan.bits = shares.plan.root_bits + deepest_level(comm, trees);
   std::vector<KeyRange> ranges;
   ranks::agree(comm, [&] {
@@ -358,21 +295,13 @@ Shares plan_shares(MPI_Comm comm, StepParts& step, mesh::Curve curve, int refine
     }
   });
   set_keys(shares, find_own_keys(comm, trees, refined, shares.plan));
-  shares.parts = parts_to_read(comm, step, shares, ranges, mine);
-  return shares;
-}
-
-Shares shares_of(MPI_Comm comm, const mesh::SplitPlan& plan) {
-  const auto rank = static_cast<std::size_t>(ranks::rank_in(comm));
-  Shares shares;
-  shares.plan = plan;
-  set_keys(shares, ranks::share_between(comm, wide(plan.bounds[rank]), wide(plan.bounds[rank + 1])));
+  shares.parts = parts_to_read(comm, step, shares, ranges);
   return shares;
 }
 
 mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, const mesh::Request& request,
                       const store::Place& place) {
-  ShareTrees trees = read_trees(step, shares);
+  KeptTrees trees = read_trees(step, shares.parts, [&](mesh::Octree tree) { return kept_of(std::move(tree), shares); });
   if (trees.parts.empty()) {
     mesh::Part none = mesh::empty_part(step.dataset.header, request);
     none.index = rank;

@@ -1,27 +1,17 @@
 #pragma once
 #include <mpi.h>
 
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "octavo/engine/restart/step_parts.hpp"
+#include "octavo/engine/restart/stretches.hpp"
 #include "octavo/mesh/tree/split.hpp"
 #include "octavo/ranks/key_share.hpp"
 #include "octavo/store/read/part.hpp"
 
 namespace octavo::engine {
-
-/// A stretch of the curve, including both ends; empty if `first` > `last`.
-struct KeyRange {
-  mesh::CurveKey first{~std::uint64_t{0}, ~std::uint64_t{0}};
-  mesh::CurveKey last{};
-};
-
-/// Joins keys, or stretches of them, in any order, to exactly `most` stretches that hold all of them, cut at the widest
-/// gaps. If fewer suffice, the last ones are empty. @pre most > 0, and none of `keys` is empty
-std::vector<KeyRange> stretches_of(std::vector<KeyRange> keys, std::size_t most);
-/// Whether one of the stretches overlaps [begin, end).
-bool touches(std::span<const KeyRange> stretches, const mesh::CurveKey& begin, const mesh::CurveKey& end);
 
 /// How a step is shared among ranks, as one of them knows it.
 struct Shares {
@@ -34,8 +24,38 @@ struct Shares {
 std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, const std::vector<KeyRange>& stretches);
 /// Selects from `owners` the ranks whose share overlaps one of `stretches`, ascending. @pre no share is empty
 std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::span<const KeyRange> stretches);
-/// Collective. Shares by a plan that all ranks know.
-Shares shares_of(MPI_Comm comm, const mesh::SplitPlan& plan);
+/// Sets this rank's share in `plan` and `keys`.
+void set_keys(Shares& shares, ranks::KeyShare keys);
+/// Collective. Equal numbers of the leaves that the ranks' trees own, each of them owned once.
+ranks::KeyShare find_own_keys(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined,
+                              const mesh::SplitPlan& plan);
+/// Collective. The most levels of any rank's trees, less one.
+int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees);
+/// Collective. The parts that this rank's share touches, ascending. `stretches`: most_stretches for each part that is
+/// dealt to this rank.
+std::vector<int> parts_to_read(MPI_Comm comm, StepParts& step, const Shares& shares,
+                               const std::vector<KeyRange>& stretches);
+/// Collective. The parts that have a cell in the stretches, and others: all that the owners of the stretches read for
+/// their shares.
+std::vector<int> parts_beside(MPI_Comm comm, StepParts& step, const Shares& shares,
+                              const std::vector<KeyRange>& stretches);
+
+/// The tree of a part.
+mesh::Octree tree_of(const StepParts& step, int part);
+/// Parts of a step, the cells that a rank keeps of their trees, and the tree that these make together. Parts of which
+/// it keeps none are left out.
+struct KeptTrees {
+  std::vector<int> parts;
+  std::vector<mesh::Part> kept;
+  mesh::Octree whole;  ///< without levels if nothing is kept
+};
+/// Reads one tree after another; `keep` says what to keep of it.
+KeptTrees read_trees(const StepParts& step, const std::vector<int>& parts,
+                     const std::function<mesh::Octree(mesh::Octree)>& keep);
+
+inline base::WideKey wide(const mesh::CurveKey& key) { return base::WideKey{key.high} << 64 | key.low; }
+/// Key bits of the roots, an axis.
+int root_bits_of(const mesh::Index3& roots);
 
 /// Cuts the step into shares with equal numbers of owned leaves along the curve, to one leaf, as mesh::plan_split does.
 /// A leaf of the finest level counts as the leaves that it becomes when refined `refined` times. Collective: each rank

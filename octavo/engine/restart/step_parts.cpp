@@ -303,19 +303,6 @@ StepParts share_step(MPI_Comm comm, const StepParts& found) {
   return opened_step(std::move(step));
 }
 
-void know_all(MPI_Comm comm, StepParts& step) {
-  if (!step.stored) return;
-  const Deal own = deal(step.stored->parts, ranks::size_of(comm), ranks::rank_in(comm));
-  std::vector<SegmentRef> mine;
-  for (const auto& [first, segment] : step.stored->known)
-    if (first >= own.first && first < own.last) mine.push_back(segment);
-  learn(*step.stored, ranks::merged(comm, std::move(mine), [](auto all, const auto& more) {
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
-  }));
-  for (int part = 0; part < step.stored->parts; ++part) step.stored->wanted.insert(part);
-}
-
 namespace {
 
 // A message from one rank to another: parts, and the segments that have them.

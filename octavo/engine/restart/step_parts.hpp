@@ -71,8 +71,6 @@ std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flo
 StepParts share_step(MPI_Comm comm, const StepParts& found);
 /// The step as data, once this rank knows where its parts are.
 StepParts opened_step(StoredStep step);
-/// Collective. All ranks learn all segments of the step: for a restart where every rank may read any part.
-void know_all(MPI_Comm comm, StepParts& step);
 /// Collective. Tells other ranks of parts that this rank knows: `told` has pairs of a rank and a part, ascending by
 /// rank. Returns the parts of which this rank was told, ascending.
 std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<std::pair<int, int>>& told);

@@ -217,7 +217,7 @@ ArrayView view_of_field(const mesh::Field& field, std::size_t cells) {
   return view;
 }
 
-void write(Writer& writer, std::int64_t step) {
+void write_tree_step(Writer& writer, std::int64_t step) {
   const testing::Step all = step_in_memory(step);
   const mesh::Part& mine = all.parts[static_cast<std::size_t>(rank())];
   const auto& tree = std::get<mesh::Octree>(mine.mesh);
@@ -245,7 +245,7 @@ using Steps = std::map<std::int64_t, std::vector<mesh::Part>>;
 Written trees() {
   const auto steps = std::make_shared<Steps>();
   for (std::int64_t step = 1; step <= last_step; ++step) (*steps)[step] = step_in_memory(step).parts;
-  return {testing::random_step(1).header, write,
+  return {testing::random_step(1).header, write_tree_step,
           [steps](const auto& parts, std::int64_t step) { return testing::same_parts(parts, steps->at(step)); },
           [steps](const auto& part, std::int64_t step) {
             const mesh::Part& expected = steps->at(step)[static_cast<std::size_t>(rank())];

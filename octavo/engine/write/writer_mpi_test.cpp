@@ -610,24 +610,24 @@ TEST(WriterMpi, ranks_that_open_it_otherwise_get_an_error_on_all) {
   EXPECT_EQ(told("staging_bytes", "1M"), "no error");  // a node may have less memory than others
 }
 
-struct FullDisk {
-  explicit FullDisk(int error) {
+struct FailingDisk {
+  explicit FailingDisk(int error) {
     file::set_observer([this, error](const file::Event& event) {
       if (!failing || event.operation != file::Operation::write) return file::Verdict{};
       ++hits;
       return file::Verdict{error, 0};
     });
   }
-  ~FullDisk() { file::set_observer({}); }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
+  ~FailingDisk() { file::set_observer({}); }
+  FailingDisk(const FailingDisk&) = delete;
+  FailingDisk& operator=(const FailingDisk&) = delete;
   std::atomic<bool> failing = false;
   std::atomic<int> hits = 0;
 };
 
 void disk_fills_up_on_one_rank(Mode mode, int contributors_per_file, int failing) {
   const testing::SharedDirectory directory;
-  FullDisk disk(ENOSPC);
+  FailingDisk disk(ENOSPC);
   {
     Options options;
     options.mode = mode;
@@ -672,7 +672,7 @@ TEST(WriterMpi, a_full_disk_on_one_rank_is_thrown_on_all_leaves_the_checkpoint_b
 TEST(WriterMpi, an_error_in_the_background_is_thrown_by_the_next_collective_call) {
   if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
   const testing::SharedDirectory directory;
-  FullDisk disk(EIO);
+  FailingDisk disk(EIO);
   Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, {});
   disk.failing = rank() == 0;
   write_step(writer, Flow::checkpoint, 1);

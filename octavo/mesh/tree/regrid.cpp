@@ -60,20 +60,46 @@ std::uint64_t key_of(const Index3& at) {
 }
 using Keys = std::unordered_set<std::uint64_t>;
 
-/// A tree from the positions of its refined cells, given level by level: is_refined(level, position).
+/// A tree from the positions of its refined cells, given level by level: is_refined(level, position). Owns nothing.
 template <class F>
-Octree grow(int dim, const Index3& roots, const Index3& block, F&& is_refined) {
-  Octree tree{dim, roots, block, {}, {}};
+Octree grow(const Octree& shape, RootIntervals roots, F&& is_refined) {
+  Octree tree{shape.dim, shape.roots, shape.block, {}, {}};
+  // A tree without cells on level 0 holds no root.
+  tree.refined = tree.owned = {BitArray(count_roots(roots))};
+  hold(tree, std::move(roots));
   std::vector<Coordinate> at = root_coordinates(tree);
-  for (int level = 0; !at.empty(); ++level) {
+  tree.refined.clear();
+  tree.owned.clear();
+  for (int level = 0; level == 0 || !at.empty(); ++level) {
     BitArray refined(at.size());
     for (std::size_t i = 0; i < at.size(); ++i)
       if (is_refined(level, Index3{at[i][0], at[i][1], at[i][2]})) refined.set(i);
-    tree.owned.emplace_back(at.size(), true);
+    tree.owned.emplace_back(at.size());
     tree.refined.push_back(std::move(refined));
     at = child_coordinates(tree, level, at);
   }
   return tree;
+}
+
+void own_all(Octree& tree) {
+  for (BitArray& level : tree.owned) level = BitArray(level.size(), true);
+}
+
+/// The roots of the new tree that have some of the source's cells.
+RootIntervals roots_told(const Regrid& plan, const Octree& source) {
+  std::vector<std::int64_t> numbers;
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t i) {
+    if (level > plan.shift) return;
+    const SourceCell cell{level, at, source.refined[static_cast<std::size_t>(level)][i]};
+    for_each_block_told(plan, source, cell, [&](int new_level, const Index3& root) {
+      if (new_level == 0) numbers.push_back((root[2] * plan.tree.roots[1] + root[1]) * plan.tree.roots[0] + root[0]);
+    });
+  });
+  std::sort(numbers.begin(), numbers.end());
+  RootIntervals roots;
+  for (const std::int64_t number : numbers)
+    if (roots.empty() || number >= roots.back().end) append(roots, {number, number + 1});
+  return roots;
 }
 
 /// Per new level from that of `first` on, positions of blocks with cells that the source refines.
@@ -176,51 +202,6 @@ std::int64_t overlap(const IndexBox& a, const IndexBox& b, int dim) {
   return both ? num_cells(*both, dim) : 0;
 }
 
-struct Coverage {
-  std::int64_t fills = 0, blocks = 0;
-  std::string places;
-};
-Coverage find_coverage(const Octree& source, const Octree& tree, int shift, int first) {
-  const TreeIndex index(tree);
-  std::vector<std::vector<std::uint32_t>> have;
-  for (int level = 0; level < num_levels(tree); ++level) have.emplace_back(num_cells(tree, level), 0);
-  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t) {
-    if (level < std::max(first, shift)) return;
-    const IndexBox cells = cells_of(source, at);
-    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
-      for (std::int64_t x = 0; x < n; ++x) {
-        const Index3 block{row[0] + x, row[1], row[2]};
-        const Coordinate place{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
-                               static_cast<std::uint32_t>(block[2])};
-        if (const auto found = index.find(level - shift, block))
-          have[static_cast<std::size_t>(level - shift)][*found] +=
-              static_cast<std::uint32_t>(overlap(cells_of(tree, place), cells, tree.dim));
-      }
-    });
-  });
-  Coverage coverage;
-  const auto whole = static_cast<std::uint32_t>(block_size(tree));
-  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
-    const std::uint32_t here = have[static_cast<std::size_t>(level)][i];
-    if (level + shift < first || here == whole) return;
-    coverage.fills += whole - here;
-    if (++coverage.blocks <= static_cast<std::int64_t>(most_listed))
-      coverage.places += (coverage.places.empty() ? "" : "; ") + std::string("level index ") +
-                         std::to_string(level + shift) + " " + describe(cells_of(tree, at), tree.dim) + " has " +
-                         std::to_string(here) + " of " + std::to_string(whole);
-  });
-  return coverage;
-}
-
-void refuse_partial(const Coverage& found, const Octree& tree) {
-  throw Error(Kind::unsupported, "the refined regions are not made of whole blocks of " +
-                                     describe_extent(tree.block, tree.dim) + " cells: " + std::to_string(found.fills) +
-                                     " cells of " + std::to_string(found.blocks) +
-                                     " blocks are missing: " + found.places +
-                                     (found.blocks > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
-      .hint("smaller blocks may fit; --fill makes the missing cells from the coarser one they lie in");
-}
-
 std::int64_t cells_above_first(const Octree& tree, int shift, int first) {
   std::int64_t n = 0;
   for (int level = 0; level < num_levels(tree) && level + shift < first; ++level)
@@ -245,38 +226,101 @@ int coarsest_leaf(const Octree& tree) {
   return num_levels(tree) - 1;
 }
 
-Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
+Missing find_missing(const Octree& source, const Regrid& plan) {
+  const Octree& tree = plan.tree;
+  const int first = std::max(plan.first, plan.shift);
+  const TreeIndex index(tree);
+  std::vector<std::vector<std::uint32_t>> have;
+  for (int level = 0; level < num_levels(tree); ++level) have.emplace_back(num_cells(tree, level), 0);
+  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t) {
+    if (level < first || level - plan.shift >= num_levels(tree)) return;
+    const IndexBox cells = cells_of(source, at);
+    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
+      for (std::int64_t x = 0; x < n; ++x) {
+        const Index3 block{row[0] + x, row[1], row[2]};
+        const Coordinate place{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
+                               static_cast<std::uint32_t>(block[2])};
+        if (const auto found = index.find(level - plan.shift, block))
+          have[static_cast<std::size_t>(level - plan.shift)][*found] +=
+              static_cast<std::uint32_t>(overlap(cells_of(tree, place), cells, tree.dim));
+      }
+    });
+  });
+  Missing missing;
+  const auto whole = static_cast<std::uint32_t>(block_size(tree));
+  for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
+    const auto l = static_cast<std::size_t>(level);
+    if (level + plan.shift < plan.first || !tree.owned[l][i] || have[l][i] == whole) return;
+    missing.cells += whole - have[l][i];
+    if (++missing.blocks <= static_cast<std::int64_t>(most_listed))
+      missing.first += (missing.first.empty() ? "" : "; ") + std::string("level index ") +
+                       std::to_string(level + plan.shift) + " " + describe(cells_of(tree, at), tree.dim) + " has " +
+                       std::to_string(have[l][i]) + " of " + std::to_string(whole);
+  });
+  return missing;
+}
+
+void refuse_missing(const Missing& missing, const Octree& tree) {
+  throw Error(Kind::unsupported, "the refined regions are not made of whole blocks of " +
+                                     describe_extent(tree.block, tree.dim) +
+                                     " cells: " + std::to_string(missing.cells) + " cells of " +
+                                     std::to_string(missing.blocks) + " blocks are missing: " + missing.first +
+                                     (missing.blocks > static_cast<std::int64_t>(most_listed) ? " ..." : ""))
+      .hint("smaller blocks may fit; --fill makes the missing cells from the coarser one they lie in");
+}
+
+Regrid plan_roots(const Octree& source, const RegridOptions& options) {
   Regrid plan;
   plan.first = options.first;
   plan.fill = {options.by, options.periodic, options.edge, options.specific};
   plan.shift = root_level(source, options);
-  Octree shape{source.dim, {1, 1, 1}, options.block, {}, {}};
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis) {
-    shape.roots[axis] = *cells_along(source, plan.shift, axis) / options.block[axis];
-    if (shape.roots[axis] << num_levels(source) >= std::int64_t{1} << 21)
+  plan.tree.dim = source.dim;
+  plan.tree.block = options.block;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis)
+    plan.tree.roots[axis] = *cells_along(source, plan.shift, axis) / options.block[axis];
+  return plan;
+}
+
+namespace {
+
+Octree tree_of_keys(const Regrid& plan, const std::vector<Keys>& keys, RootIntervals roots) {
+  return grow(plan.tree, std::move(roots), [&](int level, const Index3& at) {
+    if (level + plan.shift < plan.first) return true;
+    return static_cast<std::size_t>(level) < keys.size() && keys[static_cast<std::size_t>(level)].contains(key_of(at));
+  });
+}
+
+std::vector<Keys> refined_blocks(const Octree& source, const Regrid& plan) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis)
+    if (plan.tree.roots[axis] << num_levels(source) >= std::int64_t{1} << 21)
       throw Error(Kind::unsupported, "more than 2^21 cells along an axis: that is not converted to another tree");
-  }
-  std::vector<Keys> keys = refined_blocks(source, shape, plan.shift, options.first);
-  const auto build = [&] {
-    return grow(source.dim, shape.roots, shape.block, [&](int level, const Index3& at) {
-      if (level + plan.shift < options.first) return true;
-      return static_cast<std::size_t>(level) < keys.size() &&
-             keys[static_cast<std::size_t>(level)].contains(key_of(at));
-    });
-  };
-  plan.tree = build();
+  return refined_blocks(source, plan.tree, plan.shift, plan.first);
+}
+
+}  // namespace
+
+Octree tree_told(const Regrid& plan, const Octree& source) {
+  return tree_of_keys(plan, refined_blocks(source, plan), roots_told(plan, source));
+}
+
+Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
+  Regrid plan = plan_roots(source, options);
+  std::vector<Keys> keys = refined_blocks(source, plan);
+  const RootIntervals all{{0, num_roots(plan.tree.roots)}};
+  plan.tree = tree_of_keys(plan, keys, all);
   if (options.balance != Balance::none) {
     const Unbalanced found = find_unbalanced(plan.tree, options);
     if (found.count != 0 && !options.fill) refuse_unbalanced(found, options);
     if (found.count != 0) {
       add_balance(plan.tree, options, keys);
-      plan.tree = build();
+      plan.tree = tree_of_keys(plan, keys, all);
     }
   }
-  const Coverage coverage = find_coverage(source, plan.tree, plan.shift, options.first);
-  if (coverage.fills != 0 && !options.fill) refuse_partial(coverage, plan.tree);
-  plan.fills = coverage.fills;
-  plan.blocks_filled = coverage.blocks;
+  own_all(plan.tree);
+  const Missing missing = find_missing(source, plan);
+  if (missing.cells != 0 && !options.fill) refuse_missing(missing, plan.tree);
+  plan.fills = missing.cells;
+  plan.blocks_filled = missing.blocks;
   plan.means = cells_above_first(plan.tree, plan.shift, options.first);
   return plan;
 }
@@ -369,6 +413,12 @@ void scatter(const Octree& from, const std::vector<Field>& values, const Regrid&
       std::memcpy(fields[f].bytes.data() + run.to * width, values[f].bytes.data() + run.from * width,
                   run.length * width);
   }
+}
+
+bool gives_to(const Octree& source, const Regrid& plan, const Octree& tree) {
+  bool gives = false;
+  for_each_run(source, plan, tree, [&](const Run&) { gives = true; });
+  return gives;
 }
 
 void complete(const Regrid& plan, const Octree& tree, std::vector<Field>& fields, const BitArray& known) {

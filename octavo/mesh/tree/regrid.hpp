@@ -1,8 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/tree/fill.hpp"
 
@@ -49,6 +51,42 @@ int coarsest_leaf(const Octree& tree);
 /// Error(unsupported) also where no level of the source divides into blocks.
 Regrid plan_regrid(const Octree& source, const RegridOptions& options);
 
+// ------------------------------------------------------------------------------ a piece of the domain, balance aside
+
+/// The plan as far as no cell has to be known: of `source` only dim, roots and block count. Its tree has no levels.
+Regrid plan_roots(const Octree& source, const RegridOptions& options);
+
+/// Calls f(level, position) for each block of the new tree of which a source cell tells something: blocks that have
+/// some of its cells; if it is refined, their children, which therefore exist; and if it is a leaf coarser than the new
+/// roots' cells, the roots in it. `cell` has those of a walk: level, position, and whether it is refined.
+/// A block is in the new tree, or refined there, just if one of the source's cells tells so.
+struct SourceCell {
+  int level = 0;
+  Coordinate at{};
+  bool refined = false;
+};
+template <class F>
+void for_each_block_told(const Regrid& plan, const Octree& source, const SourceCell& cell, F&& f);
+
+/// The new tree as the cells of `source` tell of it, which are some of the step's, owned or not, and what closes them.
+/// It holds only roots that have some of them, and owns nothing.
+Octree tree_told(const Regrid& plan, const Octree& source);
+
+/// Cells that the owned blocks of the plan's tree have and the source does not hold on their level.
+struct Missing {
+  std::int64_t cells = 0, blocks = 0;
+  std::string first;  ///< where the first ones are
+};
+/// @pre `source` has all of the step's cells that lie in those blocks
+Missing find_missing(const Octree& source, const Regrid& plan);
+/// Throws the error of plan_regrid without `fill`.
+[[noreturn]] void refuse_missing(const Missing& missing, const Octree& tree);
+
+/// Whether an owned cell of the source gives values to a piece of the new tree.
+bool gives_to(const Octree& source, const Regrid& plan, const Octree& tree);
+
+// ------------------------------------------------------------------------------------------------------------- values
+
 /// Puts the values of a source part's owned cells to their places on a piece of the new tree (`tree` and `fields`: of
 /// the same roots and block as the plan's, any extract of it), which no other part of the source touches. `known`: a
 /// bit a value of a field, set where there is one now.
@@ -83,5 +121,27 @@ inline IndexBox cells_of(const Octree& tree, const Coordinate& at) {
 
 /// The tree cells of `tree`'s shape (block) that share something with a box of cells.
 IndexBox blocks_touching(const Octree& tree, const IndexBox& cells);
+
+// ------------------------------------------------------------------------------------------------------------ template
+
+template <class F>
+void for_each_block_told(const Regrid& plan, const Octree& source, const SourceCell& cell, F&& f) {
+  const int finer = std::max(0, plan.shift - cell.level), level = std::max(0, cell.level - plan.shift);
+  if (cell.level < plan.first || (finer > 0 && cell.refined)) return;
+  const IndexBox cells = flat(refined_box(cells_of(source, cell.at), std::int64_t{1} << finer, source.dim), source.dim);
+  for_each_row(blocks_touching(plan.tree, cells), [&](const Index3& row, std::int64_t n) {
+    for (std::int64_t x = 0; x < n; ++x) {
+      const Index3 at{row[0] + x, row[1], row[2]};
+      f(level, at);
+      if (!cell.refined) continue;
+      for (std::size_t c = 0; c < family_size(source); ++c) {
+        Index3 child{0, 0, 0};
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(source.dim); ++axis)
+          child[axis] = 2 * at[axis] + static_cast<std::int64_t>(c >> axis & 1);
+        f(level + 1, child);
+      }
+    }
+  });
+}
 
 }  // namespace octavo::mesh

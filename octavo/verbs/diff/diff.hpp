@@ -8,6 +8,7 @@
 #include "octavo/analysis/compare.hpp"
 #include "octavo/analysis/match.hpp"
 #include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 namespace octavo::verbs {
@@ -29,7 +30,8 @@ struct DiffOptions {
   std::int64_t particle_memory = std::int64_t{1} << 30;  ///< most memory of matching (or that of one part) [bytes]
   int cached_parts = 0;                                  ///< parts of B kept for the next part of A; 0: 2 + threads
   int threads = 0;                                       ///< 0: all cores
-  base::Progress progress{};                             ///< in parts of A
+  base::Ranks ranks{};                                   ///< share the parts
+  base::Progress progress{};                             ///< in parts of A, of this rank
 };
 
 /// One variable or attribute.
@@ -70,15 +72,19 @@ struct DiffReport {
   std::vector<SpeciesDiff> particles;
   std::vector<HeaderDiff> headers;
   // The cost:
-  std::array<std::int64_t, 2> reads{0, 0};  ///< number of times that a part of A, B was read
-  int held = 0;                             ///< most parts in memory at once
+  std::array<std::int64_t, 2> reads{0, 0};  ///< number of times that a part of A, B was read, by any rank
+  int held = 0;                             ///< most parts in memory at once, of a rank
 };
 
 /// Measures how far two steps differ, whatever their formats, parts, order of blocks and layout of boxes. Each thread
 /// reads one part of A at a time, each part once, and compares it with the parts of B that touch it until all its
 /// leaves are matched. `cached_parts` parts of B are kept. So memory holds at most 2 * threads + cached_parts parts,
 /// 24 bytes per leaf, and the cells on borders that only one side refined. Figures do not depend on the number of
-/// threads. Only sums depend on the parts, by the rounding of twice the precision of a double.
+/// threads or ranks. Only sums depend on the parts, by the rounding of twice the precision of a double.
+///
+/// Collective: a rank compares a contiguous range of the parts of A, or of the fields of triangles. It reads the
+/// particles of ranges of both steps' parts; all ranks then match the particles of all. Every rank gets the report, or
+/// the same error.
 ///
 /// If B is of another code, its names are translated to those of A (step/translate.hpp); a note lists them.
 ///

@@ -7,11 +7,14 @@
 #include <numeric>
 #include <set>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/verbs/diff/diff_pieces.hpp"
 #include "octavo/verbs/scope.hpp"
+#include "octavo/verbs/sum_parts.hpp"
 
 namespace octavo::verbs::detail {
 namespace {
@@ -217,6 +220,11 @@ struct PartResult {
   std::int64_t leaves = 0;
 };
 
+template <class Way>
+void both(Way& way, PartResult& result) {
+  both(way, result.counts, result.open, result.leaves);
+}
+
 PartResult compare_part(Side& a, Cache& b, const mesh::Dataset& other, const analysis::CommonGrid& grid,
                         const Variables& variables, int i) {
   const auto mine = a.read(i);
@@ -297,23 +305,23 @@ void diff_cells(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOption
   Held held;
   Side side_a(a, 0, *report.grid, variables, held), side_b(b, 1, *report.grid, variables, held);
   Cache cache(side_b, static_cast<std::size_t>(options.cached_parts > 0 ? options.cached_parts : 2 + threads));
-  analysis::Comparison all = analysis::empty_comparison(*report.grid, variables.shared.size());
-  analysis::OpenMeans open;
-  std::int64_t leaves = 0;
-  base::ordered_for(
-      static_cast<std::size_t>(a.num_parts), threads,
-      [&](std::size_t i) { return compare_part(side_a, cache, b, *report.grid, variables, static_cast<int>(i)); },
-      [&](std::size_t i, PartResult result) {
-        analysis::add(all, result.counts);
-        analysis::close_means(std::move(result.open), variables.on_faces, open, all);
-        leaves += result.leaves;
-        if (options.progress && !options.progress(static_cast<std::int64_t>(i) + 1, a.num_parts))
-          throw Error(Kind::interrupted, "stopped on request");
-      });
-  report.unmatched[0] = leaves - all.leaves[0];
-  report.reads = {side_a.reads(), side_b.reads()};
-  report.held = held.most;
-  conclude(a, b, all, variables, options, rules, report);
+  const auto first = static_cast<std::size_t>(base::share_begin(a.num_parts, options.ranks.size, options.ranks.rank));
+  PartResult all =
+      sum_parts(static_cast<std::size_t>(a.num_parts), {threads, options.ranks, options.progress},
+                Summation{[&](std::size_t i) {
+                            return compare_part(side_a, cache, b, *report.grid, variables, static_cast<int>(first + i));
+                          },
+                          [&](PartResult& to, PartResult&& later) {
+                            analysis::add(to.counts, later.counts);
+                            analysis::close_means(std::move(later.open), variables.on_faces, to.open, to.counts);
+                            to.leaves += later.leaves;
+                          }});
+  if (a.num_parts == 0) all.counts = analysis::empty_comparison(*report.grid, variables.shared.size());
+  report.unmatched[0] = all.leaves - all.counts.leaves[0];
+  const auto reads = base::sum(options.ranks, std::vector<std::int64_t>{side_a.reads(), side_b.reads()});
+  report.reads = {reads[0], reads[1]};
+  report.held = std::ranges::max(base::gather(options.ranks, std::vector<int>{held.most}));
+  conclude(a, b, all.counts, variables, options, rules, report);
 }
 
 }  // namespace octavo::verbs::detail

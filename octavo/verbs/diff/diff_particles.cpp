@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/verbs/diff/diff_pieces.hpp"
 
@@ -62,39 +64,54 @@ std::vector<std::string> share_attributes(const Pair& pair, const std::array<Ide
   return shared;
 }
 
-ParticleRows read_rows(const mesh::Dataset& dataset, const std::string& species, const IdentityNames& identity,
-                       const std::vector<std::string>& attributes, std::uint64_t bucket, std::uint64_t buckets,
-                       int threads) {
+/// Which particles of a step are compared, and how they are read.
+struct RowsOf {
+  const mesh::Dataset& dataset;
+  const std::string& species;
+  const IdentityNames& identity;
+  const std::vector<std::string>& attributes;
+};
+
+/// Collective. Each rank reads a contiguous range of the parts; all get the rows of all, by part.
+ParticleRows read_rows(const RowsOf& of, std::uint64_t bucket, std::uint64_t buckets, const DiffOptions& options) {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   request.particles = true;
+  ParticleRows mine;
+  mine.columns.resize(of.attributes.size());
+  const auto [first, last] = base::share(of.dataset.num_parts, options.ranks.rank, options.ranks.size);
+  base::agree(options.ranks, [&, begin = first, end = last] {
+    base::ordered_for(
+        static_cast<std::size_t>(end - begin), base::thread_count(options.threads),
+        [&](std::size_t i) {
+          ParticleRows rows;
+          const int part = static_cast<int>(begin) + static_cast<int>(i);
+          for (const mesh::Particles& particles : of.dataset.read(part, request).particles)
+            if (particles.species == of.species && particles.count > 0)
+              analysis::add_rows(particles, of.identity, of.attributes, bucket, buckets, rows);
+          return rows;
+        },
+        [&](std::size_t, ParticleRows rows) { analysis::append(mine, rows); });
+  });
+  if (options.ranks.size == 1) return mine;
   ParticleRows all;
-  all.columns.resize(attributes.size());
-  base::ordered_for(
-      static_cast<std::size_t>(dataset.num_parts), threads,
-      [&](std::size_t part) {
-        ParticleRows rows;
-        for (const mesh::Particles& particles : dataset.read(static_cast<int>(part), request).particles)
-          if (particles.species == species && particles.count > 0)
-            analysis::add_rows(particles, identity, attributes, bucket, buckets, rows);
-        return rows;
-      },
-      [&](std::size_t, ParticleRows rows) { analysis::append(all, rows); });
+  all.columns.resize(of.attributes.size());
+  for (const std::string& rows : base::all_gather(options.ranks, base::packed(mine)))
+    analysis::append(all, base::unpacked<ParticleRows>(rows));
   return all;
 }
 
 void match_all(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pair,
                const std::array<IdentityNames, 2>& identity, const std::vector<std::string>& attributes,
                const DiffOptions& options, analysis::ParticleComparison& to) {
-  const int threads = base::thread_count(options.threads);
   // A row: identity and columns, and twice 8 bytes for the order and the values of a column put in it.
   const auto row = static_cast<std::int64_t>(8 * attributes.size() + sizeof(mesh::Identity) + 40);
   const std::int64_t bytes = (pair[0]->count + pair[1]->count) * row;
   const auto buckets = static_cast<std::uint64_t>(1 + bytes / std::max<std::int64_t>(options.particle_memory, 1));
   to.attributes.resize(attributes.size());
   for (std::uint64_t bucket = 0; bucket < buckets; ++bucket)
-    analysis::match(read_rows(a, pair[0]->name, identity[0], attributes, bucket, buckets, threads),
-                    read_rows(b, pair[1]->name, identity[1], attributes, bucket, buckets, threads), to);
+    analysis::match(read_rows({a, pair[0]->name, identity[0], attributes}, bucket, buckets, options),
+                    read_rows({b, pair[1]->name, identity[1], attributes}, bucket, buckets, options), to);
 }
 
 void report_missing(const SpeciesDiff& species, DiffReport& report) {

@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/verbs/diff/diff_pieces.hpp"
 #include "octavo/verbs/triangles.hpp"
 
@@ -77,18 +79,28 @@ void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptio
     in_a.push_back(first);
     in_b.push_back(second);
   }
-  const PointValues x = read_points(a, in_a), y = read_points(b, in_b);
-  report.reads = {1, 1};
+  // All ranks read the meshes, and each some of the fields.
+  const auto [first, last] = base::share(std::ssize(in_a), options.ranks.rank, options.ranks.size);
+  const auto mine = [&, begin = first, end = last](const std::vector<std::string>& names) {
+    return std::vector<std::string>(names.begin() + begin, names.begin() + end);
+  };
+  PointValues x, y;
+  base::agree(options.ranks, [&] {
+    x = read_points(a, mine(in_a));
+    y = read_points(b, mine(in_b));
+  });
+  report.reads = {options.ranks.size, options.ranks.size};
   report.held = 2;
   if (!same_triangles(x.mesh, y.mesh, report)) return;
   report.cells = static_cast<std::int64_t>(x.mesh.x.size()) * x.mesh.planes;
   std::vector<mesh::CurveKey> keys(static_cast<std::size_t>(report.cells));
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i].high = i;
+  std::vector<analysis::PairSums> sums(x.fields.size());
+  for (std::size_t f = 0; f < sums.size(); ++f) analysis::count_pairs(x.fields[f], y.fields[f], keys, {}, sums[f]);
+  sums = base::gather(options.ranks, sums);
   for (std::size_t f = 0; f < in_a.size(); ++f) {
-    std::vector<analysis::PairSums> sums(1);
-    analysis::count_pairs(x.fields[f], y.fields[f], keys, {}, sums[0]);
     const auto& info = a.header.fields[mesh::select_fields(a.header, std::vector{in_a[f]})[0]];
-    report.variables.push_back(judge(rules, in_a[f], info.unit, analysis::figures_of(sums, {1.0})));
+    report.variables.push_back(judge(rules, in_a[f], info.unit, analysis::figures_of({sums[f]}, {1.0})));
     if (!report.variables.back().within) differ(report, "variable " + in_a[f] + " differs");
   }
 }
