@@ -98,46 +98,11 @@ def sizes(folder):
         row(name, f"{native / 1e6:.2f} MB", *cells, f"{100 * mesh:.3f} %")
 
 
-def chunks(source):
-    """Every chunk of an output: (field, values of one level of one domain)."""
-    import octavo
-
-    ds = octavo.open(source)
-    for index in range(ds.domains):
-        part = ds.part(index, HYDRO.split(","))
-        sizes = [len(bits) for bits in part.refined]
-        for name, values in part.fields.items():
-            start = 0
-            for size in sizes:
-                yield name, values[start : start + size]
-                start += size
-
-
 def lossless(folder):
-    """The same chunks (one level of one field of one domain) by zstd and pcodec; ours as stored."""
-    import pcodec
-    import zstandard
-    from pcodec import standalone
+    """Bytes of every field of every set beside the best of zstd-19, bitshuffle + zstd and pcodec on the field's values as one array."""
+    import lossless_table
 
-    config = pcodec.ChunkConfig(compression_level=8)
-    fast, slow = zstandard.ZstdCompressor(level=3), zstandard.ZstdCompressor(level=19)
-    head(
-        "set", "field", "raw", "octavo default", "best of zstd-3 and pcodec", "ratio", "octavo max", "zstd-19", "ratio"
-    )
-    for name, source in outputs(folder).items():
-        best, nineteen, raw = {}, {}, {}
-        for field, values in chunks(source):
-            data = values.tobytes()
-            peers = (len(fast.compress(data)), len(standalone.simple_compress(values.copy(), config)))
-            best[field] = best.get(field, 0) + min(peers)
-            nineteen[field] = nineteen.get(field, 0) + len(slow.compress(data))
-            raw[field] = raw.get(field, 0) + len(data)
-        normal = convert(source, folder / "o", "--field", HYDRO)["fields"]
-        hard = convert(source, folder / "o", "--field", HYDRO, "--effort", "max")["fields"]
-        for field in raw:
-            ours, most = normal[field]["stored"], hard[field]["stored"]
-            row(name, field, raw[field], ours, best[field], f"{ours / best[field]:.3f}", most, nineteen[field],
-                f"{most / nineteen[field]:.3f}")  # fmt: skip
+    lossless_table.table(folder, convert, head, row)
 
 
 def big_sample(folder):

@@ -11,7 +11,9 @@ using base::Error;
 
 namespace {
 
-bool known(Id id) { return static_cast<int>(id) <= static_cast<int>(Id::bins) || id == Id::bits || id == Id::integers; }
+bool known(Id id) {
+  return static_cast<int>(id) <= static_cast<int>(Id::differences) || id == Id::bits || id == Id::integers;
+}
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -108,19 +110,25 @@ Head read_head(Reader& in) {
   return head;
 }
 
+namespace {
+
+int level_of(Search search) { return search == Search::all ? 19 : search == Search::thorough ? 17 : 3; }
+
+}  // namespace
+
 void zstd_compress(std::span<const std::byte> from, Search search, Bytes& out) {
   ZSTD_CCtx* context = compressor();
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, search == Search::all ? 19 : 3);
-  if (search == Search::repeats || search == Search::thorough) {
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level_of(search));
+  if (search == Search::repeats) {
     const int log = std::clamp(bit_length(from.size()), 10, 24);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, log);
     ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, std::min(log, 17));
     ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, std::min(log, 18));
-    ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, search == Search::repeats ? 5 : 2);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, 5);
     ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, 4);
     ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, 8);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, search == Search::repeats ? ZSTD_greedy : ZSTD_btopt);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, ZSTD_greedy);
   }
   ZSTD_CCtx_setParameter(context, ZSTD_c_format, ZSTD_f_zstd1_magicless);
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);

@@ -26,6 +26,7 @@ enum class Id : std::uint8_t {
   pcp = 7,
   boxes = 8,
   bins = 9,
+  differences = 10,
   bits = 16,
   integers = 17,
 };
@@ -96,7 +97,7 @@ Head read_head(Reader& in);
 enum class Search : std::uint8_t {
   quick,     ///< level 3
   repeats,   ///< short matches, found fast: for values that occur again
-  thorough,  ///< short matches, found well
+  thorough,  ///< level 17
   all,       ///< level 19
 };
 

@@ -85,13 +85,12 @@ struct Best {
 /// are, says no and saves the trial.
 template <class T>
 bool may_repeat(std::span<const T> values) {
-  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
   const auto slot_bits = static_cast<unsigned>(std::clamp<int>(bit_length(values.size()) + 1, 6, 16));
-  std::vector<Bits> last(std::size_t{1} << slot_bits, 0);
+  std::vector<Number<T>> last(std::size_t{1} << slot_bits, 0);
   std::size_t again = 0, round = 0;
   for (T value : values) {
-    const auto bits = std::bit_cast<Bits>(value);
-    Bits& slot = last[(std::uint64_t{bits} * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits)];
+    const auto bits = std::bit_cast<Number<T>>(value);
+    Number<T>& slot = last[(std::uint64_t{bits} * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits)];
     again += slot == bits ? 1u : 0u;
     round += (bits & 255) == 0 ? 1u : 0u;
     slot = bits;
@@ -99,54 +98,97 @@ bool may_repeat(std::span<const T> values) {
   return again * 50 > values.size() || round * 8 > values.size();
 }
 
-/// The bytes of eight slices of a chunk, which tell how well a general compressor will do on all of it.
-Bytes slices_of(const Bytes& raw, std::size_t value_bytes) {
+/// Eight slices of a chunk, which tell how well a general compressor will do on all of it.
+template <class T>
+std::vector<T> slices_of(std::span<const T> values) {
   constexpr std::size_t num_slices = 8;
-  const std::size_t values = raw.size() / value_bytes, slice = std::max<std::size_t>(512, values / 256);
-  if (values <= num_slices * slice) return raw;
-  Bytes slices;
-  for (std::size_t s = 0; s < num_slices; ++s)
-    put_bytes(slices,
-              std::span(raw).subspan(s * (values - slice) / (num_slices - 1) * value_bytes, slice * value_bytes));
+  const std::size_t slice = std::max<std::size_t>(512, values.size() / 256);
+  if (values.size() <= num_slices * slice) return {values.begin(), values.end()};
+  std::vector<T> slices;
+  for (std::size_t s = 0; s < num_slices; ++s) {
+    const auto part = values.subspan(s * (values.size() - slice) / (num_slices - 1), slice);
+    slices.insert(slices.end(), part.begin(), part.end());
+  }
   return slices;
 }
 
-/// Whether planes, judged by slices of the chunk, come within 2 % of `size` or below it.
-bool planes_promise(const Bytes& raw, std::size_t value_bytes, std::size_t size) {
-  const Bytes slices = slices_of(raw, value_bytes);
-  Bytes packed;
-  zstd_compress(split_planes(slices, value_bytes), Search::repeats, packed);
-  return static_cast<double>(packed.size()) / static_cast<double>(slices.size()) * static_cast<double>(raw.size()) <
-         static_cast<double>(size) * 1.02;
-}
+/// A chunk as a general compressor gets it: values or their differences, one after another or in byte planes.
+struct General {
+  bool differences, planes;
+};
 
-void add_zstd(Id id, const Bytes& bytes, Search search, Best& best) {
-  Bytes payload;
-  zstd_compress(bytes, search, payload);
-  best.consider(id, std::move(payload));
-}
-
-/// Bins, if an excerpt says that they come within 2 % of the best, or all orders of them.
 template <class T>
-void add_bins(std::span<const T> values, Effort effort, Best& best) {
+Bytes bytes_for(const General& form, std::span<const T> values) {
+  const Bytes bytes =
+      form.differences ? bytes_of(std::span<const Number<T>>(differences_of(values))) : bytes_of(values);
+  return form.planes ? split_planes(bytes, sizeof(T)) : bytes;
+}
+
+/// Returns the bytes that the payload takes.
+std::size_t add_general(const General& form, const Bytes& bytes, Search search, Best& best) {
+  Bytes payload;
+  if (form.differences) put_byte(payload, form.planes ? 1 : 0);
+  zstd_compress(bytes, search, payload);
+  const std::size_t size = payload.size();
+  best.consider(form.differences ? Id::differences : form.planes ? Id::planes : Id::zstd, std::move(payload));
+  return size;
+}
+
+/// A form that is worth a trial; `again`: the same numbers come again, so that a longer search finds more.
+struct Trial {
+  General form;
+  bool again;
+};
+
+/// All forms, or those that slices of the chunk promise to bring within 2 % of `goal` or below it.
+template <class T>
+std::vector<Trial> trials_of(std::span<const T> values, bool all, std::size_t goal) {
+  const std::vector<T> slices = slices_of(values);
+  const auto differences = differences_of(std::span<const T>(slices));
+  const double limit = 1.02 * static_cast<double>(goal) * static_cast<double>(slices.size());
+  const auto few = [&](double bytes) { return bytes * static_cast<double>(values.size()) < limit; };
+  double bits = 0;
+  for (const auto difference : differences) bits += bit_length(difference);
+  const std::array<bool, 2> again{may_repeat(values), may_repeat(std::span<const Number<T>>(differences))};
+  std::vector<Trial> found;
+  for (const bool of_differences : {false, true}) {
+    if (all || again[of_differences]) found.push_back({{of_differences, false}, again[of_differences]});
+    bool planes = all;
+    if (!planes && (!of_differences || again[1] || few(bits / 8))) {  // else noise
+      Bytes packed;
+      zstd_compress(bytes_for({of_differences, true}, std::span<const T>(slices)), Search::repeats, packed);
+      planes = few(static_cast<double>(packed.size()));
+    }
+    if (planes) found.push_back({{of_differences, true}, false});
+  }
+  return found;
+}
+
+/// Bins, if an excerpt says that they come within 2 % of the goal, or all orders of them.
+template <class T>
+void add_bins(std::span<const T> values, Effort effort, std::size_t goal, Best& best) {
   const bool all = effort == Effort::max;
-  if (!all && estimate_bins(values) > 1.02 * static_cast<double>(best.size)) return;
+  if (!all && estimate_bins(values) > 1.02 * static_cast<double>(goal)) return;
   Bytes payload;
   encode_bins(values, !all, payload);
   best.consider(Id::bins, std::move(payload));
 }
 
-/// The general compressors, as far as they have a chance.
+/// The general compressors, as far as they have a chance to be smaller than the best and than `most`.
 template <class T>
-void add_general(std::span<const T> values, const Context<T>& context, Effort effort, Best& best) {
-  const bool may = context.parents.empty() || may_repeat(values);
-  const Bytes raw = bytes_of(values);
-  if (may) add_zstd(Id::zstd, raw, Search::repeats, best);
-  if (context.parents.empty() || planes_promise(raw, sizeof(T), best.size))
-    add_zstd(Id::planes, split_planes(raw, sizeof(T)), Search::repeats, best);
-  // Half noise, half repetition: here the better search pays.
-  if (best.id == Id::zstd && best.size * 4 > raw.size()) add_zstd(Id::zstd, raw, Search::thorough, best);
-  if (may || effort == Effort::max || values.size() >= 16384) add_bins(values, effort, best);
+void add_generals(std::span<const T> values, const Context<T>& context, Effort effort, std::size_t most, Best& best) {
+  const bool all = effort == Effort::max;
+  const auto goal = [&] { return static_cast<double>(std::min(most, best.size)); };
+  const std::vector<Trial> trials = trials_of(values, all || context.parents.empty(), std::min(most, best.size));
+  for (const auto& [form, again] : trials) {
+    const Bytes bytes = bytes_for(form, values);
+    const auto size = static_cast<double>(add_general(form, bytes, Search::repeats, best));
+    // The smaller the chunk became, the more a longer search can save: half at most.
+    const double least = size * (0.5 + 0.5 * size / static_cast<double>(bytes.size()));
+    if (all || (again && least <= goal())) add_general(form, bytes, Search::thorough, best);
+    if (all) add_general(form, bytes, Search::all, best);
+  }
+  if (!trials.empty() || values.size() >= 16384) add_bins(values, effort, std::min(most, best.size), best);
 }
 
 /// Some families in the middle of a chunk, in a context of their own.
@@ -189,7 +231,7 @@ template <class T>
 void encode_lossless(std::span<const T> values, const Context<T>& context, const Settings& settings, Best& best) {
   const bool thorough = settings.effort == Effort::max;
   if (settings.method == Method::zstd)
-    return add_zstd(Id::zstd, bytes_of(values), thorough ? Search::all : Search::quick, best);
+    return void(add_general({false, false}, bytes_of(values), thorough ? Search::all : Search::quick, best));
   Bytes payload;
   if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
   if (settings.method == Method::tree) return;
@@ -198,11 +240,7 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   if (boxes_promise(values, context, settings, best.size) &&
       encode_boxes(values, context, {}, std::span<T>(same), payload))
     best.consider(Id::boxes, std::move(payload));
-  add_general(values, context, settings.effort, best);
-  if (!thorough) return;
-  const Bytes raw = bytes_of(values);
-  add_zstd(Id::zstd, raw, Search::all, best);
-  add_zstd(Id::planes, split_planes(raw, sizeof(T)), Search::all, best);
+  add_generals(values, context, settings.effort, best.size, best);
 }
 
 template <class T>
@@ -224,7 +262,7 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
   // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
   if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
-    add_general(values, context, settings.effort, best);
+    add_generals(values, context, settings.effort, grid.size, best);
   if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
     std::vector<T> of_boxes(values.size());
     Bytes bytes;
@@ -282,6 +320,7 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
     case Id::pcp: return decode_pcp(in, context, out);
     case Id::boxes: return decode_boxes(in, context, out);
     case Id::bins: return decode_bins(in, out);
+    case Id::differences: return decode_differences(in, out);
     default: in.fail("expected a chunk of floating-point values");
   }
 }
@@ -312,6 +351,7 @@ std::string name_of(Id id) {
     case Id::pcp: return "pcp";
     case Id::boxes: return "boxes";
     case Id::bins: return "bins";
+    case Id::differences: return "differences";
     case Id::bits: return "bits";
     case Id::integers: return "integers";
   }

@@ -179,6 +179,25 @@ Case<T> table_case(std::string name, std::size_t count, std::size_t distinct, st
   return c;
 }
 
+/// Values whose indices grow by steps that come again every `period` values; with a second period two bytes of the
+/// steps do so, each for itself.
+template <class T>
+Case<T> steps_case(std::string name, std::size_t count, std::size_t period, std::size_t second = 0) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  Case<T> c;
+  c.name = std::move(name);
+  std::mt19937_64 random(17);
+  std::vector<Bits> one(period), two(std::max<std::size_t>(second, 1));
+  for (Bits& step : one) step = static_cast<Bits>(random() % 251);
+  for (Bits& step : two) step = second == 0 ? 0 : static_cast<Bits>(random() % 251);
+  Bits bits = std::bit_cast<Bits>(T(1));
+  for (std::size_t i = 0; i < count; ++i) {
+    bits += one[i % period] + (two[i % two.size()] << 8);
+    c.values.push_back(std::bit_cast<T>(bits));
+  }
+  return c;
+}
+
 /// All kinds of chunks; `size` scales how many values they have.
 template <class T>
 std::vector<Case<T>> cases(double size = 1) {
@@ -223,6 +242,8 @@ std::vector<Case<T>> cases(double size = 1) {
   for (std::size_t i = 0; i < wild.coarse.size(); i += 3) wild.coarse[i] = special[(i / 3) % special.size()];
   all.push_back(wild);
   all.push_back(table_case<T>("a table", scaled(3000), 9, 31));
+  all.push_back(steps_case<T>("steps", scaled(3000), 41));
+  all.push_back(steps_case<T>("steps, byte by byte", scaled(6000), 37, 53));
   Case<T> parabola;
   parabola.name = "a parabola";
   for (std::size_t i = 0; i < scaled(3000); ++i) {

@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 
 MASK64 = (1 << 64) - 1
-RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BINS = range(10)
+RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BINS, DIFFERENCES = range(11)
 BITS, INTEGERS = 16, 17
 SCALARS = {"float64": 0, "float32": 1}
 INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
@@ -947,6 +947,24 @@ def decode_bins(cursor, count, dtype):
     return np.array([grid.value(index, False) for index in indices], dtype)
 
 
+# ------------------------------------------------------------------------------------------------ differences
+
+
+def decode_differences(cursor, count, dtype):
+    form = cursor.byte()
+    if form > 1:
+        raise ValueError("neither numbers nor planes")
+    raw = unzstd(cursor.rest(), count * dtype.itemsize)
+    if form == 1:
+        raw = join_planes(raw, dtype.itemsize)
+    unsigned = np.dtype(f"<u{dtype.itemsize}")
+    zigzag = np.frombuffer(raw, unsigned)
+    one = unsigned.type(1)
+    index = np.cumsum((zigzag >> one) ^ (~(zigzag & one) + one), dtype=unsigned)  # modulo 2^32 or 2^64
+    sign = one << unsigned.type(8 * dtype.itemsize - 1)
+    return np.where(index & sign, ~(index ^ sign), index).astype(unsigned).view(dtype)
+
+
 # ------------------------------------------------------------------------------------------------ entry points
 
 
@@ -958,7 +976,7 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
     known. `boxes`: their shape and positions, if known. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
-    codec, payload, size = open_chunk(data, offset, range(10), SCALARS[np.dtype(dtype).name], count)
+    codec, payload, size = open_chunk(data, offset, range(11), SCALARS[np.dtype(dtype).name], count)
     raw_size = count * dtype.itemsize
     if codec == RAW:
         values = np.frombuffer(payload.take(raw_size), dtype)
@@ -972,6 +990,8 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
         values = decode_pcp(payload, count, coarse, parents, family, width, dtype)
     elif codec == BINS:
         values = decode_bins(payload, count, dtype)
+    elif codec == DIFFERENCES:
+        values = decode_differences(payload, count, dtype)
     elif codec == BOXES:
         with np.errstate(all="ignore"):
             values = Boxes(*(boxes or ((1, 1, 1), None)), count, dtype).decode(payload)

@@ -76,7 +76,7 @@ def test_samples_use_every_codec_and_every_prediction():
                 lattices |= {(codec, "narrow", lattice.narrow > 0), (codec, "common", lattice.common is not None)}
             flags = payload.byte()
             predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
-    assert codecs == {*range(10), 16, 17}
+    assert codecs == {*range(11), 16, 17}
     for codec in (reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, "two phases", True), (codec, "common", True)} <= lattices
     assert (reader.LOG_GRID, "narrow", True) in lattices
