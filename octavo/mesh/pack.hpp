@@ -1,6 +1,7 @@
 #pragma once
 #include "octavo/base/pack.hpp"
 #include "octavo/mesh/field.hpp"
+#include "octavo/mesh/octree.hpp"
 #include "octavo/mesh/particles.hpp"
 #include "octavo/mesh/patches.hpp"
 
@@ -20,6 +21,23 @@ void both(Way& way, SpeciesInfo& info) {
 template <class Way>
 void both(Way& way, Patches& patches) {
   both(way, patches.dim, patches.domain, patches.ratio, patches.boxes);
+}
+
+template <class Way>
+void both(Way& way, Octree& tree) {
+  const auto bits = [&](std::vector<base::BitArray>& levels) {
+    std::vector<std::uint64_t> sizes;
+    for (const base::BitArray& level : levels) sizes.push_back(level.size());
+    both(way, sizes);
+    levels.resize(sizes.size());
+    for (std::size_t level = 0; level < sizes.size(); ++level) {
+      both(way, levels[level].words());
+      levels[level].resize(sizes[level]);
+    }
+  };
+  both(way, tree.dim, tree.roots, tree.block, tree.held);
+  bits(tree.refined);
+  bits(tree.owned);
 }
 
 }  // namespace octavo::mesh

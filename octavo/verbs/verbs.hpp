@@ -6,6 +6,7 @@
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/convert.hpp"
 #include "octavo/verbs/diff/diff.hpp"
+#include "octavo/verbs/export/export.hpp"
 #include "octavo/verbs/line.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/place.hpp"

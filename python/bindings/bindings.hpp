@@ -29,6 +29,7 @@ void bind_verbs(nb::module_& m);
 void bind_analysis(nb::module_& m);
 void bind_diff(nb::module_& m);
 void bind_slices(nb::module_& m);
+void bind_export(nb::module_& m);
 void bind_telemac(nb::module_& m);
 void bind_triangles(nb::module_& m);
 

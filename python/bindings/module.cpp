@@ -85,6 +85,7 @@ NB_MODULE(_core, m) {
   bindings::bind_analysis(m);
   bindings::bind_diff(m);
   bindings::bind_slices(m);
+  bindings::bind_export(m);
   bindings::bind_telemac(m);
   bindings::bind_triangles(m);
 }

@@ -355,6 +355,24 @@ class Selection:
             **self._chosen(),
         )  # fmt: skip
 
+    def export(
+        self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
+        single_precision: bool = False, overwrite: bool = False, threads: int = 0,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Writes the selection as a file for other programs, and returns what was written: `cells`, `leaves`, `fields`,
+        `bytes` ... docs/export.md lists the kinds, `as_`, and the endings of each; without `as_` the ending chooses.
+
+        "htg" (.vtkhdf) is a hyper tree grid for VTK and ParaView: the adaptive mesh with a value on each cell. `fields`
+        (default: all that are stored) may be names and formulas; `single_precision` writes reals of 4 bytes. Raises
+        UsageError where no cell is selected, for an unknown field, or if the file exists and `overwrite` is not set;
+        Unsupported for a mesh of triangles. Releases the GIL."""
+        from octavo.export import write
+
+        return write(
+            self._data, os.fspath(path), as_, self._chosen(), fields=_listed(fields),
+            single_precision=single_precision, overwrite=overwrite, threads=threads, ranks=None, progress=None,
+        )  # fmt: skip
+
     def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
         """Extremes, means and integrals per field, as `octavo stats --json` gives them."""
         return _core.stats(

@@ -6,6 +6,7 @@
 #include "octavo/base/pack.hpp"
 #include "octavo/engine/targets/flash_step.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/mesh/pack.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
@@ -17,27 +18,6 @@ using base::Put;
 // A part is sent in pieces: its tree, one of its fields, or its particles. Requests other than fields have these
 // numbers.
 constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
-
-template <class Way>
-void both(Way& way, base::BitArray& bits) {
-  std::size_t size = bits.size();
-  both(way, size);
-  bits.resize(size);
-  for (std::uint64_t& word : bits.words()) both(way, word);
-}
-
-template <class Way>
-void both(Way& way, mesh::Octree& tree) {
-  both(way, tree.dim, tree.roots, tree.block);
-  tree.held.resize(way.count(tree.held.size(), sizeof(mesh::RootInterval)));
-  for (mesh::RootInterval& interval : tree.held) {
-    both(way, interval.begin, interval.end);
-  }
-  for (auto* levels : {&tree.refined, &tree.owned}) {
-    levels->resize(way.count(levels->size(), 1));
-    for (base::BitArray& level : *levels) both(way, level);
-  }
-}
 
 // A rank that has no answer sends this instead of a size. It reports the reason at the end of the step.
 constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();

@@ -2,6 +2,8 @@
 // For formats/vtkhdf alone.
 #include <array>
 #include <cstdint>
+#include <span>
+#include <string>
 
 namespace octavo::formats::vtkhdf {
 
@@ -12,6 +14,11 @@ constexpr const char* own_unit = "Unit";
 constexpr const char* own_place = "Place";  ///< of a field among the others
 /// VTK's numbers of cell types (vtkCellType.h).
 constexpr std::uint8_t triangle = 5, wedge = 13;
+
+/// The name of a field's data set: one that HDF5 takes (a slash would be a group), and that no other field has. The
+/// field's own name is an attribute.
+std::string set_name(std::string name, std::span<const std::string> taken);
+inline std::string in_root(const std::string& name) { return std::string(root) + "/" + name; }
 
 /// SERAFIN's header among a step's attributes.
 constexpr std::array<const char*, 6> kept_texts{"title",     "tag",       "byte_order",

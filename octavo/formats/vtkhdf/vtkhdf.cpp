@@ -76,8 +76,6 @@ class Group {
   std::vector<hdf5::Info> sets_;
 };
 
-std::string in_root(const std::string& name) { return std::string(root) + "/" + name; }
-
 void check_kind(const hdf5::File& file) {
   const std::string type = hdf5::read_words(file, root, "Type").value_or("nothing");
   if (type != "UnstructuredGrid") refuse("VTKHDF data of type " + type + ": expected UnstructuredGrid");

@@ -18,20 +18,9 @@ void write_list(const hdf5::File& file, const std::string& name, const hdf5::Ite
   hdf5::write_rows<T>(file, name, 0, values.size(), values);
 }
 
-std::string in_root(const std::string& name) { return std::string(root) + "/" + name; }
-
 bool fit_floats(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(),
                      [](double v) { return static_cast<double>(static_cast<float>(v)) == v; });
-}
-
-/// A slash would be a group.
-// The name of a field's data set: what HDF5 takes for one, and no other field has. The field's own is an attribute.
-std::string set_name(std::string name, std::span<const std::string> taken) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  if (name.empty() || name == "." || name == "IPOBO") name += '_';
-  while (std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
-  return name;
 }
 
 /// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
@@ -49,6 +38,13 @@ std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
 }
 
 }  // namespace
+
+std::string set_name(std::string name, std::span<const std::string> taken) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  if (name.empty() || name == "." || name == "IPOBO") name += '_';
+  while (std::find(taken.begin(), taken.end(), name) != taken.end()) name += '_';
+  return name;
+}
 
 Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
                SeriesInfo series)

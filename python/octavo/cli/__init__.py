@@ -19,6 +19,7 @@ VERBS = {
     "info": "what is in an output or a store, from headers alone",
     "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
     "convert": "write outputs as steps of a compact store",
+    "export": "write cells or particles as a file for other programs: VTK, NumPy, FITS, CSV",
     "repack": "change the domains and files of a store",
     "verify": "read everything and check it",
     "stats": "extremes, means and integrals of fields and particles",
