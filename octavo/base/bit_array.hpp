@@ -51,6 +51,17 @@ class BitArray {
     }
     return size_;
   }
+  /// The bits [begin, end). @pre begin <= end <= size()
+  BitArray slice(std::size_t begin, std::size_t end) const {
+    BitArray out(end - begin);
+    const std::size_t first = begin >> 6, shift = begin & 63;
+    for (std::size_t w = 0; w < out.words_.size(); ++w) {
+      out.words_[w] = words_[first + w] >> shift;
+      if (shift != 0 && first + w + 1 < words_.size()) out.words_[w] |= words_[first + w + 1] << (64 - shift);
+    }
+    out.trim();
+    return out;
+  }
   /// Calls f(i) for each set bit, in order.
   template <class F>
   void for_each_set(F&& f) const {

@@ -103,12 +103,7 @@ std::vector<Coordinate> children(const BitArray& refined, const std::vector<Coor
   std::vector<Coordinate> out(refined.count() * family);
   Coordinate* to = out.data();
   refined.for_each_set([&](std::size_t i) {
-    const Coordinate parent = parents[i];
-    for (std::uint32_t c = 0; c < family; ++c, ++to) {
-      *to = {2 * parent[0] + (c & 1), 0, 0};
-      if constexpr (dim > 1) (*to)[1] = 2 * parent[1] + (c >> 1 & 1);
-      if constexpr (dim > 2) (*to)[2] = 2 * parent[2] + (c >> 2);
-    }
+    for (std::uint32_t c = 0; c < family; ++c) *to++ = child_of(parents[i], c, dim);
   });
   return out;
 }
@@ -194,18 +189,7 @@ std::vector<Coordinate> root_coordinates(const Octree& tree) {
   const RootIntervals held = held_roots(tree);
   std::vector<Coordinate> out;
   out.reserve(count_roots(held));
-  const std::int64_t nx = tree.roots[0], ny = tree.roots[1];
-  for (const RootInterval& interval : held) {
-    std::int64_t x = interval.begin % nx, y = interval.begin / nx % ny, z = interval.begin / nx / ny;
-    for (std::int64_t root = interval.begin; root < interval.end; ++root) {
-      out.push_back({static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)});
-      if (++x < nx) continue;
-      x = 0;
-      if (++y < ny) continue;
-      y = 0;
-      ++z;
-    }
-  }
+  for_each_root(tree.roots, held, [&](const Coordinate& at) { out.push_back(at); });
   return out;
 }
 

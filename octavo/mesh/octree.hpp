@@ -85,6 +85,26 @@ class RootIndex {
   std::vector<std::size_t> before_;  ///< roots before each interval
 };
 
+/// Calls f(position) for each root of a list, x fastest.
+template <class F>
+void for_each_root(const Index3& roots, const RootIntervals& intervals, F&& f) {
+  for (const RootInterval& interval : intervals) {
+    std::int64_t x = interval.begin % roots[0], y = interval.begin / roots[0] % roots[1];
+    std::int64_t z = interval.begin / roots[0] / roots[1];
+    for (std::int64_t root = interval.begin; root < interval.end; ++root) {
+      f(Coordinate{static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)});
+      if (++x < roots[0]) continue;
+      x = 0;
+      if (++y < roots[1]) continue;
+      y = 0;
+      ++z;
+    }
+  }
+}
+/// The position of child `c` of a cell, on the next level.
+inline Coordinate child_of(const Coordinate& cell, std::uint32_t c, int dim) {
+  return {2 * cell[0] + (c & 1), dim > 1 ? 2 * cell[1] + (c >> 1 & 1) : 0, dim > 2 ? 2 * cell[2] + (c >> 2) : 0};
+}
 /// Positions of the level-0 cells: those of the held roots, x fastest.
 std::vector<Coordinate> root_coordinates(const Octree& tree);
 /// Positions of the cells of `level + 1`, given those of `level`. Walk a tree level by level, keeping two levels.

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/tree/cell_runs.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/prune.hpp"
-#include "octavo/mesh/tree/tree_index.hpp"
+#include "octavo/mesh/tree/walk.hpp"
 
 namespace octavo::step {
 namespace {
@@ -23,30 +25,45 @@ struct Shared {
   mesh::Dataset source;
   mesh::Header header;
   mesh::Regrid plan;
-  mesh::DepthFirst walk;
-  std::vector<std::int64_t> bounds;         ///< part p owns the cells of numbers [bounds[p], bounds[p + 1])
-  std::vector<std::vector<int>> source_of;  ///< the source parts with cells of each part
+  std::optional<mesh::TreeIndex> index;          ///< of the plan's tree
+  std::vector<std::vector<std::size_t>> bounds;  ///< part p owns the cells [bounds[p][l], bounds[p + 1][l]) of level l
+  std::vector<std::vector<int>> source_of;       ///< the source parts with cells of each part
 };
 
-std::vector<std::int64_t> part_bounds(std::int64_t cells, std::int64_t each) {
-  const std::int64_t parts = each <= 0 ? 1 : (cells + each - 1) / each;
-  std::vector<std::int64_t> bounds;
-  for (std::int64_t p = 0; p <= parts; ++p) bounds.push_back(cells * p / parts);
-  return bounds;
+std::size_t num_parts(const Shared& shared) { return shared.bounds.size() - 1; }
+
+/// Equal stretches of the walk.
+void set_bounds(Shared& shared, std::size_t each) {
+  const std::size_t cells = mesh::num_cells(shared.plan.tree), parts = each == 0 ? 1 : (cells + each - 1) / each;
+  for (std::size_t p = 0; p <= parts; ++p) shared.bounds.push_back(mesh::cut_walk(*shared.index, cells * p / parts));
 }
 
-std::size_t part_of(const Shared& shared, std::int64_t number) {
-  return static_cast<std::size_t>(std::upper_bound(shared.bounds.begin(), shared.bounds.end(), number) -
-                                  shared.bounds.begin() - 1);
+std::size_t part_of(const Shared& shared, std::size_t level, std::size_t cell) {
+  const auto after =
+      std::upper_bound(shared.bounds.begin(), shared.bounds.end(), cell,
+                       [&](std::size_t c, const std::vector<std::size_t>& bound) { return c < bound[level]; });
+  return static_cast<std::size_t>(after - shared.bounds.begin() - 1);
 }
 
-/// The new part's own cells, to level index `deepest`.
+/// Whether values of a part are made of others that need not be its own.
+bool needs_others(const Shared& shared) { return shared.plan.fills != 0 && num_parts(shared) > 1; }
+
+/// The new part's own cells, to level index `deepest`: among those below its roots, or among all if it needs others.
 Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
-  Octree tree = shared.plan.tree;
+  const auto &begin = shared.bounds[part], &end = shared.bounds[part + 1];
+  std::vector<std::size_t> first(begin.size(), 0);  // cell of each level of the tree
+  Octree tree;
+  if (needs_others(shared)) {
+    tree = shared.plan.tree;
+  } else {
+    // Its first cells may lie below the root before.
+    const std::size_t root = begin[0] - (begin[0] == 0 ? 0 : 1);
+    tree = mesh::roots_between(*shared.index, root, end[0]);
+    first = mesh::cells_before(*shared.index, root);
+  }
   for (std::size_t level = 0; level < tree.owned.size(); ++level) {
-    const auto& numbers = shared.walk.number[level];
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (numbers[i] < shared.bounds[part] || numbers[i] >= shared.bounds[part + 1]) tree.owned[level].set(i, false);
+    tree.owned[level] = base::BitArray(tree.owned[level].size());
+    for (std::size_t i = begin[level]; i < end[level]; ++i) tree.owned[level].set(i - first[level]);
   }
   if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
   return tree;
@@ -56,9 +73,9 @@ Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
 using Needs = std::vector<std::pair<std::size_t, std::size_t>>;
 Needs list_needs(const Shared& shared) {
   Needs needs;
-  if (shared.plan.fills == 0 || shared.bounds.size() == 2) return needs;
+  if (!needs_others(shared)) return needs;
   const auto offsets = mesh::level_offsets(shared.plan.tree);
-  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) {
+  for (std::size_t p = 0; p < num_parts(shared); ++p) {
     const Octree own = own_tree(shared, p, mesh::num_levels(shared.plan.tree));
     const auto needed = mesh::cells_to_complete(shared.plan, own, own.owned);
     for (std::size_t level = 0; level < needed.size(); ++level)
@@ -71,28 +88,25 @@ Needs list_needs(const Shared& shared) {
 /// Parts that own, or need to make values, a new cell that shares something with an owned cell of this source part.
 std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, const Octree& source) {
   const mesh::Regrid& plan = shared.plan;
-  const mesh::TreeIndex index(plan.tree);
   const auto offsets = mesh::level_offsets(plan.tree);
   std::set<std::size_t> fed;
   const auto feed = [&](int level, const mesh::Index3& at) {
-    const auto cell = index.find(level, at);
+    const auto cell = shared.index->find(level, at);
     if (!cell) return;
     const auto l = static_cast<std::size_t>(level);
-    if (needs.empty()) fed.insert(part_of(shared, shared.walk.number[l][*cell]));
+    if (needs.empty()) fed.insert(part_of(shared, l, *cell));
     const std::size_t number = offsets[l] + *cell;
     for (auto need = std::lower_bound(needs.begin(), needs.end(), std::pair(number, std::size_t{0}));
          need != needs.end() && need->first == number; ++need)
       fed.insert(need->second);
   };
-  std::vector<mesh::Coordinate> at = mesh::root_coordinates(source);
-  for (int level = 0; level < mesh::num_levels(source); ++level) {
-    if (level > 0) at = mesh::child_coordinates(source, level - 1, at);
+  for (mesh::LevelCells places(source); places.level() < mesh::num_levels(source); places.next()) {
+    const int level = places.level(), finer = std::max(0, plan.shift - level);
+    const auto l = static_cast<std::size_t>(level);
     if (level < plan.first) continue;
-    const int finer = std::max(0, plan.shift - level);
-    source.owned[static_cast<std::size_t>(level)].for_each_set([&](std::size_t i) {
-      if (finer > 0 && source.refined[static_cast<std::size_t>(level)][i]) return;
-      const mesh::IndexBox cells =
-          mesh::refined_box(mesh::cells_of(source, at[i]), std::int64_t{1} << finer, source.dim);
+    places.for_each([&](std::size_t i, const mesh::Coordinate& at) {
+      if (!source.owned[l][i] || (finer > 0 && source.refined[l][i])) return;
+      const mesh::IndexBox cells = mesh::refined_box(mesh::cells_of(source, at), std::int64_t{1} << finer, source.dim);
       mesh::for_each_row(mesh::blocks_touching(plan.tree, mesh::flat(cells, source.dim)),
                          [&](const mesh::Index3& row, std::int64_t n) {
                            for (std::int64_t x = 0; x < n; ++x)
@@ -103,25 +117,26 @@ std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, con
   return fed;
 }
 
-/// The new part's tree: its own cells, what is needed to make their values, and what closes them.
-mesh::Extract part_tree(const Shared& shared, std::size_t part, int deepest) {
+/// The new part's tree: its own cells, what is needed to make their values, and what closes it.
+Octree part_tree(const Shared& shared, std::size_t part, int deepest) {
   Octree tree = own_tree(shared, part, deepest);
-  return shared.bounds.size() == 2 ? mesh::prune(tree) : tree_to_complete(shared.plan, std::move(tree));
+  if (!needs_others(shared)) return mesh::prune_tree(tree);
+  return tree_to_complete(shared.plan, std::move(tree)).tree;
 }
 
 bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
 
 mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
-  if (number < 0 || static_cast<std::size_t>(number) + 1 >= shared.bounds.size())
+  if (number < 0 || static_cast<std::size_t>(number) >= num_parts(shared))
     throw Error(Kind::usage, "no part " + std::to_string(number));
   const auto p = static_cast<std::size_t>(number);
   const std::int64_t deepest = std::int64_t{request.max_level} - shared.header.level_origin;
-  mesh::Extract extract =
+  Octree tree =
       part_tree(shared, p, static_cast<int>(std::clamp<std::int64_t>(deepest, -1, mesh::num_levels(shared.plan.tree))));
   mesh::Part part{.index = number, .mesh = {}, .fields = {}, .particles = {}};
   const auto asked = mesh::select_fields(shared.header, request.fields);
-  if (!asked.empty()) part.fields = read_onto(shared.source, shared.source_of[p], shared.plan, extract.tree, asked);
-  part.mesh = std::move(extract.tree);
+  if (!asked.empty()) part.fields = read_onto(shared.source, shared.source_of[p], shared.plan, tree, asked);
+  part.mesh = std::move(tree);
   return part;
 }
 
@@ -130,7 +145,7 @@ bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.be
 /// Returns all parts for any region, because the place of a new part is known only from its tree.
 std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
   std::vector<int> all;
-  for (std::size_t p = 0; p + 1 < shared.bounds.size(); ++p) all.push_back(static_cast<int>(p));
+  for (std::size_t p = 0; p < num_parts(shared); ++p) all.push_back(static_cast<int>(p));
   return all;
 }
 
@@ -139,7 +154,7 @@ mesh::Dataset dataset_of(const std::shared_ptr<const Shared>& shared) {
   out.format = shared->source.format;
   out.path = shared->source.path;
   out.header = shared->header;
-  out.num_parts = static_cast<int>(shared->bounds.size()) - 1;
+  out.num_parts = static_cast<int>(num_parts(*shared));
   out.bytes = shared->source.bytes;
   out.notes = shared->source.notes;
   const Octree& tree = shared->plan.tree;
@@ -271,14 +286,13 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   }
   shared->source = source;
   shared->header = header_on(source.header, shared->plan.tree);
-  shared->walk = mesh::depth_first(shared->plan.tree);
-  const auto cells = static_cast<std::int64_t>(mesh::num_cells(shared->plan.tree));
+  shared->index.emplace(shared->plan.tree);
   const auto block = static_cast<std::int64_t>(mesh::block_size(shared->plan.tree));
   // Means need all cells below a cell, and faces need the cells beside it. So the whole tree must be one part.
   const bool faces = shared->plan.fills != 0 && has_faces(source.header);
   const bool one = job.part_cells == 0 || shared->plan.means != 0 || faces;
-  shared->bounds = part_bounds(cells, one ? 0 : std::max<std::int64_t>(1, job.part_cells / block));
-  shared->source_of.resize(shared->bounds.size() - 1);
+  set_bounds(*shared, one ? 0 : static_cast<std::size_t>(std::max<std::int64_t>(1, job.part_cells / block)));
+  shared->source_of.resize(num_parts(*shared));
   const Needs needs = list_needs(*shared);
   for (std::size_t p = 0; p < parts.size(); ++p)
     for (std::size_t fed : parts_fed_by(*shared, needs, mesh::octree_of(parts[p])))

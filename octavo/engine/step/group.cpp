@@ -168,6 +168,11 @@ void note(std::optional<Error>& failure, Work&& work) {
   }
 }
 
+// A range of the subfile, in bytes.
+struct Space {
+  std::uint64_t begin = 0, size = 0;
+};
+
 }  // namespace
 
 struct Group::State {
@@ -182,6 +187,9 @@ struct Group::State {
       newest_order;  // by flow: the newest order that this rank has committed as segment 0
   std::map<std::filesystem::path, file::File> open;  // the writer's: subfiles that later steps go to
   std::filesystem::path marked;                      // the store whose marker is known to be there
+
+  void begin(std::optional<store::SegmentWriter>& segment, store::SegmentPlan& plan, const mesh::Header& header);
+  void commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams, Written& out);
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -288,11 +296,6 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   return bytes;
 }
 
-// A range of the subfile, in bytes.
-struct Space {
-  std::uint64_t begin = 0, size = 0;
-};
-
 // One rank's share of the segment, as the writer of the group knows it.
 struct Share {
   std::uint64_t bytes = 0, begin = 0;
@@ -373,41 +376,57 @@ bool has_room(const std::function<void()>& work, const Detour* detour) try {
 
 }  // namespace
 
+// Begins the plan's segment, in the subfile that an earlier step left open if there is one.
+void Group::State::begin(std::optional<store::SegmentWriter>& segment, store::SegmentPlan& plan,
+                         const mesh::Header& header) {
+  plan.marked = marked == plan.store;
+  const auto left_open = open.extract(store::subfile_path(plan));
+  segment.emplace(plan, header, left_open ? std::move(left_open.mapped()) : file::File());
+  marked = plan.store;
+}
+
+// Commits a segment whose streams, in that range, are all written.
+void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams,
+                          Written& out) {
+  const std::filesystem::path subfile = store::subfile_path(plan);
+  if (!plan.sync) unsynced.try_emplace(subfile, segment.records_before());
+  segment.commit();
+  out.order = segment.order();
+  // The next step reads the footer, so its page stays.
+  if (drops_pages && plan.sync && streams.size > 0) file::drop_pages(segment.file(), streams.begin, streams.size);
+  if (plan.segment == 0) newest_order[static_cast<std::size_t>(plan.flow)] = out.order;
+  if (plan.sync && !plan.recycle) out.segment = committed_in(segment.file());
+  if (plan.stays_open && plan.sync) open[subfile] = segment.take_file();
+}
+
 Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
                              const std::function<Part()>& encode, const std::function<void()>& written,
                              const Detour* detour) {
   const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync};
   if (state_->rank != 0) return {contribute(state_->writer, planned, way, encode, written, state_->direct_io_refused)};
   store::SegmentPlan plan = planned;
-  std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
   // The store has one writer: nobody else has added a step since.
+  const std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
   if (newest_order && plan.after_order == 0) plan.order_before = newest_order;
   const std::vector<Socket>& members = state_->members;
   std::vector<Share> shares(static_cast<std::size_t>(state_->size));
   std::optional<Error> failure;
   std::optional<store::SegmentWriter> segment;
-  std::uint64_t order = 0;
-  std::optional<store::Committed> committed;
   Space streams;
   Part part;
-  bool went_round = false;
-  const auto begin = [&] {
-    plan.marked = state_->marked == plan.store;
-    const auto open = state_->open.extract(store::subfile_path(plan));
-    segment.emplace(plan, header, open ? std::move(open.mapped()) : file::File());
-    state_->marked = plan.store;
-  };
-  const auto take_detour = [&] { went_round = true, leave_disk(*detour, plan, segment), begin(); };
+  Written out;
+  const auto begin = [&] { state_->begin(segment, plan, header); };
+  const auto take_detour = [&] { out.went_round = true, leave_disk(*detour, plan, segment), begin(); };
   note(failure, [&] {
     if (!has_room(begin, detour)) take_detour();
     part = encode();
-    shares[0].bytes = bytes_of(part);
+    out.bytes = shares[0].bytes = bytes_of(part);
   });
   hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
     if (failure) return;
-    const auto place = [&] { streams = give_places(*segment, shares, plan, detour != nullptr && !went_round); };
-    if (!has_room(place, went_round ? nullptr : detour)) take_detour(), place();
+    const auto place = [&] { streams = give_places(*segment, shares, plan, detour != nullptr && !out.went_round); };
+    if (!has_room(place, out.went_round ? nullptr : detour)) take_detour(), place();
   });
   tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
   if (failure) throw *failure;
@@ -421,21 +440,12 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     if (message.prefix.tag == Tag::part) segment->add_written(part_of_message(message.bytes));
   });
   note(failure, [&] {
-    if (failure) return;
-    if (!plan.sync) state_->unsynced.try_emplace(store::subfile_path(plan), segment->records_before());
-    segment->commit();
-    order = segment->order();
-    // The next step reads the footer, so its page stays.
-    if (state_->drops_pages && plan.sync && streams.size > 0)
-      file::drop_pages(segment->file(), streams.begin, streams.size);
-    if (plan.segment == 0) newest_order = order;
-    if (plan.sync && !plan.recycle) committed = committed_in(segment->file());
-    if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();
+    if (!failure) state_->commit(*segment, plan, streams, out);
   });
   segment.reset();
   tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
-  return {.bytes = shares[0].bytes, .order = order, .segment = std::move(committed), .went_round = went_round};
+  return out;
 }
 
 }  // namespace octavo::engine

@@ -12,6 +12,7 @@
 #include "octavo/mesh/patches/octree_to_patches.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
+#include "octavo/mesh/tree/walk.hpp"
 
 namespace octavo::formats::amrex {
 namespace {
@@ -108,32 +109,30 @@ IndexBox cells_on(const Octree& tree, const IndexBox& domain, const mesh::Coordi
   return block;
 }
 
-/// Calls f(level of the patches, places of its tree cells) for each level.
+/// Calls f(level of the patches, its tree cells) for each level.
 template <class F>
 void for_each_level(const BoxLayout& layout, const Octree& tree, F&& f) {
-  std::vector<mesh::Coordinate> at = mesh::root_coordinates(tree);
   std::size_t n = 0;
-  for (int level = 0; level < mesh::num_levels(tree) && n < layout.index.size(); ++level) {
-    if (level > 0) at = mesh::child_coordinates(tree, level - 1, at);
-    if (layout.index[n] == level) f(n++, std::as_const(at));
-  }
+  for (mesh::LevelCells cells(tree); cells.level() < mesh::num_levels(tree) && n < layout.index.size(); cells.next())
+    if (layout.index[n] == cells.level()) f(n++, std::as_const(cells));
 }
 
 /// Whether the boxes of each level are the cells of its tree level.
 bool fit(const BoxLayout& layout, const Octree& tree) {
   bool fits = true;
   const auto block_cells = static_cast<std::int64_t>(mesh::block_size(tree));
-  for_each_level(layout, tree, [&](std::size_t n, const std::vector<mesh::Coordinate>& at) {
+  for_each_level(layout, tree, [&](std::size_t n, const mesh::LevelCells& places) {
     const mesh::BoxIndex index = mesh::index_boxes(layout.patches.boxes[n], tree.dim);
     std::int64_t cells = 0;
     for (const IndexBox& box : layout.patches.boxes[n]) cells += mesh::num_cells(box, tree.dim);
-    fits = fits && cells == static_cast<std::int64_t>(at.size()) * block_cells;
-    for (std::size_t i = 0; i < at.size() && fits; ++i) {
+    fits = fits && cells == static_cast<std::int64_t>(places.size()) * block_cells;
+    places.for_each([&](std::size_t, const mesh::Coordinate& place) {
+      if (!fits) return;
       std::int64_t covered = 0;
-      mesh::for_each_touching(index, cells_on(tree, layout.patches.domain[n], at[i]),
+      mesh::for_each_touching(index, cells_on(tree, layout.patches.domain[n], place),
                               [&](std::size_t, const IndexBox& both) { covered += mesh::num_cells(both, tree.dim); });
       fits = covered == block_cells;
-    }
+    });
   });
   return fits;
 }
@@ -188,8 +187,7 @@ class CubeCount {
 };
 
 /// Tree cells (blocks) are cut into units, which are cubes or a part of one.
-Cubes cubes_of(const Octree& tree, const IndexBox& domain, const std::vector<mesh::Coordinate>& at,
-               std::int64_t factor) {
+Cubes cubes_of(const Octree& tree, const IndexBox& domain, const mesh::LevelCells& places, std::int64_t factor) {
   Cubes out;
   Index3 unit{1, 1, 1};
   std::int64_t full = 1;  // units of a cube
@@ -199,7 +197,7 @@ Cubes cubes_of(const Octree& tree, const IndexBox& domain, const std::vector<mes
     out.origin[axis] = floor_of(domain.lo[axis], factor);
   }
   CubeCount units;
-  for (const mesh::Coordinate& place : at) {
+  places.for_each([&](std::size_t, const mesh::Coordinate& place) {
     const IndexBox cells = cells_on(tree, domain, place);
     Index3 cell{};
     for (cell[2] = cells.lo[2]; cell[2] < cells.hi[2]; cell[2] += unit[2])
@@ -213,7 +211,7 @@ Cubes cubes_of(const Octree& tree, const IndexBox& domain, const std::vector<mes
           else
             units.add(cube);
         }
-  }
+  });
   units.for_each(
       [&](const Index3& cube, std::int64_t count) { (count == full ? out.whole : out.in_part).push_back(cube); });
   return out;
@@ -265,8 +263,8 @@ std::vector<IndexBox> merged(Cubes cubes, int dim, std::int64_t factor, std::int
 void make_boxes(BoxLayout& layout, const Octree& tree, std::int64_t factor, std::int64_t max_box) {
   layout.patches.boxes.clear();
   layout.blocking_factor = factor;
-  for_each_level(layout, tree, [&](std::size_t n, const std::vector<mesh::Coordinate>& at) {
-    Cubes cubes = cubes_of(tree, layout.patches.domain[n], at, factor);
+  for_each_level(layout, tree, [&](std::size_t n, const mesh::LevelCells& places) {
+    Cubes cubes = cubes_of(tree, layout.patches.domain[n], places, factor);
     if (!cubes.in_part.empty()) throw not_made_of(std::move(cubes), tree.dim, n, factor);
     layout.patches.boxes.push_back(merged(std::move(cubes), tree.dim, factor, max_box));
   });

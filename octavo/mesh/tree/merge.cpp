@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/tree/prune.hpp"
+#include "octavo/mesh/tree/cell_runs.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -66,8 +66,16 @@ std::vector<std::size_t> field_widths(std::span<const Part> parts) {
   return widths;
 }
 
-// A part's cells of one level in the merged tree.
-using CellPlaces = std::vector<std::uint32_t>;
+// A part's cells of one level, all of them in order, and where they are in the merged tree. Families stay together, and
+// most neighbours do.
+using CellPlaces = std::vector<CellRun>;
+
+// Calls f(cell, its place in the merged tree).
+template <class F>
+void for_each_place(const CellPlaces& places, F&& f) {
+  for (const CellRun& run : places)
+    for (std::uint32_t i = 0; i < run.count; ++i) f(std::size_t{run.from} + i, run.to + i);
+}
 
 // One level of the merged tree as it grows.
 struct MergedLevel {
@@ -80,22 +88,21 @@ void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const 
               std::uint32_t part) {
   const BitArray& refined = tree.refined[level];
   const BitArray& owned = tree.owned[level];
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    const std::uint32_t at = places[i];
+  for_each_place(places, [&](std::size_t i, std::uint32_t at) {
     if (refined[i]) merged.refined.set(at);
     const bool better = owned[i] && !merged.owned[at];
     if (owned[i]) merged.owned.set(at);
-    if (merged.part.empty()) continue;
-    if (!better && merged.part[at] != nobody) continue;
+    if (merged.part.empty()) return;
+    if (!better && merged.part[at] != nobody) return;
     merged.part[at] = part;
     merged.cell[at] = static_cast<std::uint32_t>(i);
-  }
+  });
 }
 
 void check_leaves(const MergedLevel& merged, const Octree& tree, std::size_t level, const CellPlaces& places,
                   int part) {
-  tree.owned[level].for_each_set([&](std::size_t i) {
-    if (!tree.refined[level][i] && merged.refined[places[i]])
+  for_each_place(places, [&](std::size_t i, std::uint32_t at) {
+    if (tree.owned[level][i] && !tree.refined[level][i] && merged.refined[at])
       throw Error(Kind::corrupt, "an owned leaf is refined by another part: they are not of one step")
           .at("part " + std::to_string(part) + ", level index " + std::to_string(level) + ", cell " +
               std::to_string(i));
@@ -117,13 +124,14 @@ std::vector<std::uint32_t> counts_before(const BitArray& bits) {
 CellPlaces child_places(const Octree& tree, std::size_t level, const CellPlaces& places, const BitArray& merged,
                         const std::vector<std::uint32_t>& before) {
   CellPlaces children;
-  const auto family = static_cast<std::uint32_t>(family_size(tree));
-  children.reserve(level + 1 < tree.refined.size() ? tree.refined[level + 1].size() : 0);
-  tree.refined[level].for_each_set([&](std::size_t i) {
-    const std::uint32_t at = places[i];
+  const std::size_t family = family_size(tree);
+  std::size_t next = 0;  // child of the part's
+  for_each_place(places, [&](std::size_t i, std::uint32_t at) {
+    if (!tree.refined[level][i]) return;
     const std::uint64_t lower = merged.words()[at >> 6] & ((std::uint64_t{1} << (at & 63)) - 1);
     const std::uint32_t earlier = before[at >> 6] + static_cast<std::uint32_t>(std::popcount(lower));
-    for (std::uint32_t c = 0; c < family; ++c) children.push_back(earlier * family + c);
+    add_run(children, next, earlier * family, family);
+    next += family;
   });
   return children;
 }
@@ -132,7 +140,8 @@ MergedLevel merge_level(std::span<const Part> parts, std::size_t level, std::siz
                         const std::vector<CellPlaces>& places, bool with_sources) {
   if (cells > nobody) throw Error(Kind::unsupported, "a merged level of 2^32 cells or more");
   const std::size_t sources = with_sources ? cells : 0;
-  MergedLevel merged{BitArray(cells), BitArray(cells), CellPlaces(sources, nobody), CellPlaces(sources, 0)};
+  MergedLevel merged{BitArray(cells), BitArray(cells), std::vector<std::uint32_t>(sources, nobody),
+                     std::vector<std::uint32_t>(sources, 0)};
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (!places[p].empty()) add_part(merged, octree_of(parts[p]), level, places[p], static_cast<std::uint32_t>(p));
   for (std::size_t p = 0; p < parts.size(); ++p)
@@ -150,22 +159,24 @@ RootIntervals joined_roots(std::span<const Part> parts) {
 // The part's roots among the merged ones.
 CellPlaces root_places(const Octree& tree, const RootIndex& merged) {
   CellPlaces places;
-  places.reserve(num_cells(tree, 0));
+  std::size_t next = 0;
   for (const RootInterval& interval : held_roots(tree)) {
-    const auto first = static_cast<std::uint32_t>(*merged.find(interval.begin));
-    const auto count = static_cast<std::uint32_t>(interval.end - interval.begin);
-    for (std::uint32_t i = 0; i < count; ++i) places.push_back(first + i);
+    const auto count = static_cast<std::size_t>(interval.end - interval.begin);
+    add_run(places, next, *merged.find(interval.begin), count);
+    next += count;
   }
   return places;
 }
 
 std::vector<MergedLevel> merge_levels(std::span<const Part> parts, const RootIntervals& roots, bool with_sources) {
   const Octree& first = octree_of(parts.front());
+  std::size_t cells = count_roots(roots);
+  if (cells > nobody) throw Error(Kind::unsupported, "2^32 roots or more in a merged tree");
   const RootIndex index(roots);
   std::vector<CellPlaces> places;
   for (const Part& part : parts) places.push_back(root_places(octree_of(part), index));
   std::vector<MergedLevel> levels;
-  for (std::size_t cells = count_roots(roots); levels.empty() || cells != 0;) {
+  while (levels.empty() || cells != 0) {
     levels.push_back(merge_level(parts, levels.size(), cells, places, with_sources));
     const BitArray& refined = levels.back().refined;
     const auto before = counts_before(refined);
@@ -249,16 +260,17 @@ std::vector<Part> read_trees(const Dataset& dataset) {
 Octree whole_tree(const Dataset& dataset, int first) { return whole_tree(dataset, read_trees(dataset), first); }
 
 Octree whole_tree(const Dataset& dataset, std::span<const Part> trees, int first) {
-  Part whole = merge(trees);
-  hold_all_roots(whole);
-  const Octree& tree = octree_of(whole);
-  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level)
-    if (tree.owned[level].count() != tree.owned[level].size())
-      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " +
-                                         std::to_string(tree.owned[level].size()) + " cells on tree level index " +
-                                         std::to_string(level) + ", found " + std::to_string(tree.owned[level].count()))
+  Octree tree = merge_trees(trees);
+  for (auto level = static_cast<std::size_t>(first); level < tree.owned.size(); ++level) {
+    const std::size_t expected =
+        level == 0 ? static_cast<std::size_t>(num_roots(tree.roots)) : tree.owned[level].size();
+    if (tree.owned[level].count() != expected)
+      throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " + std::to_string(expected) +
+                                         " cells on tree level index " + std::to_string(level) + ", found " +
+                                         std::to_string(tree.owned[level].count()))
           .at(dataset.path);
-  return std::get<Octree>(std::move(whole.mesh));
+  }
+  return tree;
 }
 
 Octree merge_trees(std::span<const Part> parts) {

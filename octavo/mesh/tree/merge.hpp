@@ -10,7 +10,7 @@ const Octree& octree_of(const Part& part);
 /// Throws Error(usage) unless there are parts and all have the same dim, roots and block.
 void check_same_roots(std::span<const Part> parts);
 
-/// One part of the same domain: its tree holds every root and has every cell that any of `parts` has and refines what
+/// One part of the same domain: its tree has every cell (roots, too) that any of `parts` has and refines what
 /// any of them refines; what any owns is owned. Values of a cell are those of the part that owns it, else of the first
 /// that has it. Particles of one species are put one after another, by part. The index is that of the first part.
 ///
@@ -25,7 +25,8 @@ Octree merge_trees(std::span<const Part> parts);
 Part read_tree(const Dataset& dataset, int part);
 std::vector<Part> read_trees(const Dataset& dataset);
 
-/// The tree of all parts, with every root. Error(unsupported) where a level from index `first` on is not whole.
+/// The tree of all parts. Error(unsupported) where a level from index `first` on is not whole. With `first` above 0
+/// there may be holes in the domain, where the tree holds no root. Memory: bits, and none for roots that no part holds.
 Octree whole_tree(const Dataset& dataset, int first);
 /// The same from trees that were read.
 Octree whole_tree(const Dataset& dataset, std::span<const Part> trees, int first);

@@ -7,7 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
-#include "octavo/mesh/tree/tree_index.hpp"
+#include "octavo/mesh/tree/walk.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -47,11 +47,8 @@ int root_level(const Octree& source, const RegridOptions& options) {
 /// Calls f(source level index, coordinate, number on the level) for each cell of each level.
 template <class F>
 void for_each_cell(const Octree& tree, F&& f) {
-  std::vector<Coordinate> at = root_coordinates(tree);
-  for (int level = 0; level < num_levels(tree); ++level) {
-    if (level > 0) at = child_coordinates(tree, level - 1, at);
-    for (std::size_t i = 0; i < at.size(); ++i) f(level, at[i], i);
-  }
+  for (LevelCells cells(tree); cells.level() < num_levels(tree); cells.next())
+    cells.for_each([&](std::size_t i, const Coordinate& at) { f(cells.level(), at, i); });
 }
 
 std::uint64_t key_of(const Index3& at) {
@@ -65,18 +62,17 @@ template <class F>
 Octree grow(const Octree& shape, RootIntervals roots, F&& is_refined) {
   Octree tree{shape.dim, shape.roots, shape.block, {}, {}};
   // A tree without cells on level 0 holds no root.
-  tree.refined = tree.owned = {BitArray(count_roots(roots))};
+  tree.refined = {BitArray(count_roots(roots))};
   hold(tree, std::move(roots));
-  std::vector<Coordinate> at = root_coordinates(tree);
+  LevelCells cells(tree);
   tree.refined.clear();
-  tree.owned.clear();
-  for (int level = 0; level == 0 || !at.empty(); ++level) {
-    BitArray refined(at.size());
-    for (std::size_t i = 0; i < at.size(); ++i)
-      if (is_refined(level, Index3{at[i][0], at[i][1], at[i][2]})) refined.set(i);
-    tree.owned.emplace_back(at.size());
+  for (; cells.level() == 0 || cells.size() != 0; cells.next()) {
+    BitArray refined(cells.size());
+    cells.for_each([&](std::size_t i, const Coordinate& at) {
+      if (is_refined(cells.level(), Index3{at[0], at[1], at[2]})) refined.set(i);
+    });
+    tree.owned.emplace_back(cells.size());
     tree.refined.push_back(std::move(refined));
-    at = child_coordinates(tree, level, at);
   }
   return tree;
 }
@@ -202,6 +198,20 @@ std::int64_t overlap(const IndexBox& a, const IndexBox& b, int dim) {
   return both ? num_cells(*both, dim) : 0;
 }
 
+/// The cells of a block of the new tree that the source holds, on a level of the source.
+std::int64_t cells_held(const Octree& source, const TreeIndex& index, int level, const IndexBox& block) {
+  std::int64_t held = 0;
+  if (level >= num_levels(source)) return held;
+  for_each_row(blocks_touching(source, block), [&](const Index3& row, std::int64_t n) {
+    for (std::int64_t x = 0; x < n; ++x) {
+      const Coordinate at{static_cast<std::uint32_t>(row[0] + x), static_cast<std::uint32_t>(row[1]),
+                          static_cast<std::uint32_t>(row[2])};
+      if (index.find(level, {at[0], at[1], at[2]})) held += overlap(cells_of(source, at), block, source.dim);
+    }
+  });
+  return held;
+}
+
 std::int64_t cells_above_first(const Octree& tree, int shift, int first) {
   std::int64_t n = 0;
   for (int level = 0; level < num_levels(tree) && level + shift < first; ++level)
@@ -221,6 +231,7 @@ IndexBox blocks_touching(const Octree& tree, const IndexBox& cells) {
 }
 
 int coarsest_leaf(const Octree& tree) {
+  if (count_roots(held_roots(tree)) != static_cast<std::size_t>(num_roots(tree.roots))) return 0;
   for (int level = 0; level < num_levels(tree); ++level)
     if (tree.refined[static_cast<std::size_t>(level)].count() != num_cells(tree, level)) return level;
   return num_levels(tree) - 1;
@@ -228,34 +239,19 @@ int coarsest_leaf(const Octree& tree) {
 
 Missing find_missing(const Octree& source, const Regrid& plan) {
   const Octree& tree = plan.tree;
-  const int first = std::max(plan.first, plan.shift);
-  const TreeIndex index(tree);
-  std::vector<std::vector<std::uint32_t>> have;
-  for (int level = 0; level < num_levels(tree); ++level) have.emplace_back(num_cells(tree, level), 0);
-  for_each_cell(source, [&](int level, const Coordinate& at, std::size_t) {
-    if (level < first || level - plan.shift >= num_levels(tree)) return;
-    const IndexBox cells = cells_of(source, at);
-    for_each_row(blocks_touching(tree, cells), [&](const Index3& row, std::int64_t n) {
-      for (std::int64_t x = 0; x < n; ++x) {
-        const Index3 block{row[0] + x, row[1], row[2]};
-        const Coordinate place{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
-                               static_cast<std::uint32_t>(block[2])};
-        if (const auto found = index.find(level - plan.shift, block))
-          have[static_cast<std::size_t>(level - plan.shift)][*found] +=
-              static_cast<std::uint32_t>(overlap(cells_of(tree, place), cells, tree.dim));
-      }
-    });
-  });
+  const TreeIndex index(source);
   Missing missing;
-  const auto whole = static_cast<std::uint32_t>(block_size(tree));
+  const auto whole = static_cast<std::int64_t>(block_size(tree));
   for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
-    const auto l = static_cast<std::size_t>(level);
-    if (level + plan.shift < plan.first || !tree.owned[l][i] || have[l][i] == whole) return;
-    missing.cells += whole - have[l][i];
+    if (level + plan.shift < plan.first || !tree.owned[static_cast<std::size_t>(level)][i]) return;
+    const IndexBox block = cells_of(tree, at);
+    const std::int64_t here = cells_held(source, index, level + plan.shift, block);
+    if (here == whole) return;
+    missing.cells += whole - here;
     if (++missing.blocks <= static_cast<std::int64_t>(most_listed))
       missing.first += (missing.first.empty() ? "" : "; ") + std::string("level index ") +
-                       std::to_string(level + plan.shift) + " " + describe(cells_of(tree, at), tree.dim) + " has " +
-                       std::to_string(have[l][i]) + " of " + std::to_string(whole);
+                       std::to_string(level + plan.shift) + " " + describe(block, tree.dim) + " has " +
+                       std::to_string(here) + " of " + std::to_string(whole);
   });
   return missing;
 }
@@ -433,18 +429,23 @@ std::vector<BitArray> cells_to_complete(const Regrid& plan, const Octree& tree, 
   beside.balance = Balance::faces;
   beside.periodic = plan.fill.periodic;
   const TreeIndex index(tree);
-  std::vector<std::vector<Coordinate>> at{root_coordinates(tree)};
-  for (int level = 0; level + 1 < num_levels(tree); ++level) at.push_back(child_coordinates(tree, level, at.back()));
+  std::vector<std::vector<Coordinate>> at;  // of the refined cells of each level
+  for (LevelCells cells(tree); cells.level() + 1 < num_levels(tree);) {
+    cells.next();
+    at.push_back(cells.parents());
+  }
   for (int level = num_levels(tree) - 1; level-- > 0;) {
     const auto l = static_cast<std::size_t>(level);
+    std::size_t next = 0;
     tree.refined[l].for_each_set([&](std::size_t i) {
-      const std::size_t child = index.family(level, i) * family_size(tree);
+      const std::size_t family = next++, child = family * family_size(tree);
       bool wanted = false;
       for (std::size_t c = 0; c < family_size(tree); ++c) wanted = wanted || needed[l + 1][child + c];
       if (!wanted) return;
       needed[l].set(i);
       if (plan.fill.by == FillBy::constant) return;
-      for_each_neighbour(tree, level, {at[l][i][0], at[l][i][1], at[l][i][2]}, beside, [&](const Index3& to) {
+      const Coordinate& here = at[l][family];
+      for_each_neighbour(tree, level, {here[0], here[1], here[2]}, beside, [&](const Index3& to) {
         if (const auto found = index.find(level, to)) needed[l].set(*found);
       });
     });

@@ -38,11 +38,12 @@ struct Regrid {
   FillOptions fill;                ///< how those get their values
 };
 
-/// The coarsest level with leaves, as a tree level index.
+/// The coarsest level with leaves, as a tree level index; 0 if there are holes in the domain, where no cell is.
 int coarsest_leaf(const Octree& tree);
 
 /// Plans the tree of `block`s with the cells of `source`, a whole tree: the new one refines what the source refines. At
-/// the roots it holds the coarsest level from `root` on whose cells divide into blocks.
+/// the roots it holds the coarsest level from `root` on whose cells divide into blocks. Memory: the bits of the new
+/// tree, and some 100 bytes for each cell that it refines.
 ///
 /// Where a block has cells that the source does not hold on its level (the source refines a part of the block above),
 /// or where neighbours differ by more levels than `balance` allows, Error(unsupported) says how many and lists the

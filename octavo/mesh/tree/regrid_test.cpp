@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <set>
+#include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/mesh/tree/tree_index.hpp"
+#include "octavo/mesh/tree/prune.hpp"
+#include "octavo/mesh/tree/walk.hpp"
 #include "tests/support/cell_map.hpp"
 #include "tests/support/random_octree.hpp"
 
@@ -97,22 +98,68 @@ TEST(TreeIndex, finds_every_cell_and_no_other) {
   }
 }
 
-TEST(TreeIndex, the_walk_numbers_a_cell_and_all_below_it_in_one_run) {
-  const Octree tree = random_tree(3, 2, {1, 1, 1});
-  const DepthFirst walk = depth_first(tree);
-  std::set<std::int64_t> numbers;
-  for (const auto& level : walk.number) numbers.insert(level.begin(), level.end());
-  EXPECT_EQ(numbers.size(), num_cells(tree));
-  EXPECT_EQ(*numbers.rbegin() + 1, static_cast<std::int64_t>(num_cells(tree)));
-  for (int level = 0; level + 1 < num_levels(tree); ++level) {
-    const auto l = static_cast<std::size_t>(level);
-    std::size_t child = 0;
-    tree.refined[l].for_each_set([&](std::size_t i) {
-      for (std::size_t c = 0; c < family_size(tree); ++c, ++child) {
-        EXPECT_GT(walk.number[l + 1][child], walk.number[l][i]);
-        EXPECT_LE(walk.number[l + 1][child] + walk.size[l + 1][child], walk.number[l][i] + walk.size[l][i]);
-      }
+// A random tree, or the piece of it that one part would hold.
+Octree some_tree(std::uint64_t seed) {
+  Octree tree = octavo::testing::random_octree(seed, {.max_cells = 300});
+  if (seed % 2 == 0) return tree;
+  octavo::testing::Random random(seed);
+  for (BitArray& level : tree.owned)
+    for (std::size_t i = 0; i < level.size(); ++i) level.set(i, random.chance(0.1));
+  return prune(tree).tree;
+}
+
+TEST(LevelCells, has_the_positions_of_every_level) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Octree tree = some_tree(seed);
+    std::vector<Coordinate> at = root_coordinates(tree);
+    LevelCells cells(tree);
+    for (int level = 0; level < num_levels(tree); ++level, cells.next()) {
+      if (level > 0) at = child_coordinates(tree, level - 1, at);
+      EXPECT_EQ(cells.level(), level);
+      ASSERT_EQ(cells.size(), at.size());
+      std::size_t next = 0;
+      cells.for_each([&](std::size_t cell, const Coordinate& position) {
+        EXPECT_EQ(cell, next++);
+        EXPECT_EQ(position, at[cell]);
+      });
+      EXPECT_EQ(next, at.size());
+    }
+  }
+}
+
+TEST(TreeIndex, a_cut_of_the_walk_counts_what_it_has_visited) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Octree tree = some_tree(seed);
+    const TreeIndex index(tree);
+    std::vector<std::size_t> visited(tree.refined.size());
+    std::size_t n = 0;
+    EXPECT_EQ(cut_walk(index, 0), visited);
+    walk(tree, [&](int level, std::size_t cell, const Coordinate&) {
+      EXPECT_EQ(cell, visited[static_cast<std::size_t>(level)]++);
+      EXPECT_EQ(cut_walk(index, ++n), visited);
+      return true;
     });
+    EXPECT_EQ(n, num_cells(tree));
+  }
+}
+
+TEST(TreeIndex, roots_between_have_what_lies_below_them) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Octree tree = some_tree(seed);
+    const TreeIndex index(tree);
+    const std::size_t roots = num_cells(tree, 0);
+    for (const std::size_t first : {std::size_t{0}, roots / 3, roots})
+      for (const std::size_t last : {first, first + (roots - first) / 2, roots}) {
+        const Octree piece = roots_between(index, first, last);
+        EXPECT_NO_THROW(validate(piece));
+        Octree mine = tree;  // what prune leaves of a tree whose cells below these roots are owned
+        std::vector<std::size_t> begin = cells_before(index, first), end = cells_before(index, last);
+        for (std::size_t l = 0; l < mine.owned.size(); ++l)
+          for (std::size_t i = 0; i < mine.owned[l].size(); ++i) mine.owned[l].set(i, i >= begin[l] && i < end[l]);
+        Octree all = piece;
+        for (BitArray& level : all.owned) level = BitArray(level.size(), true);
+        EXPECT_EQ(all, prune(mine).tree);
+      }
   }
 }
 

@@ -1,6 +1,8 @@
 #include "octavo/mesh/tree/tree_index.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace octavo::mesh {
 
@@ -42,32 +44,72 @@ std::optional<std::size_t> TreeIndex::find(int level, const Index3& at) const {
   return cell;
 }
 
-DepthFirst depth_first(const Octree& tree) {
-  const auto levels = static_cast<std::size_t>(num_levels(tree));
-  const std::size_t family = family_size(tree);
-  DepthFirst out{std::vector<std::vector<std::int64_t>>(levels), std::vector<std::vector<std::int64_t>>(levels)};
-  for (std::size_t level = levels; level-- > 0;) {
-    out.size[level].assign(tree.refined[level].size(), 1);
-    std::size_t child = 0;
-    tree.refined[level].for_each_set([&](std::size_t i) {
-      for (std::size_t end = child + family; child < end; ++child) out.size[level][i] += out.size[level + 1][child];
-    });
+namespace {
+
+// For each level from `level` on, how many of its cells the walk has visited when it comes to `cell`: those before it,
+// and those below them.
+void count_before(const TreeIndex& index, std::size_t level, std::size_t cell, std::vector<std::size_t>& counts) {
+  const Octree& tree = index.tree();
+  for (; level < counts.size(); ++level) {
+    counts[level] = cell;
+    if (level + 1 == counts.size()) return;
+    const bool all = cell == tree.refined[level].size();
+    cell = all ? tree.refined[level + 1].size() : index.family(static_cast<int>(level), cell) << tree.dim;
   }
-  std::int64_t next = 0;
-  for (std::size_t level = 0; level < levels; ++level) out.number[level].resize(tree.refined[level].size());
-  for (std::size_t i = 0; i < tree.refined[0].size(); ++i) {
-    out.number[0][i] = next;
-    next += out.size[0][i];
+}
+
+}  // namespace
+
+std::vector<std::size_t> cells_before(const TreeIndex& index, std::size_t root) {
+  std::vector<std::size_t> counts(index.tree().refined.size());
+  count_before(index, 0, root, counts);
+  return counts;
+}
+
+std::vector<std::size_t> cut_walk(const TreeIndex& index, std::size_t cells) {
+  const Octree& tree = index.tree();
+  // On each level the walk is at its first cell, or at the first child of the cell that it has visited last.
+  std::vector<std::size_t> counts(tree.refined.size(), 0), tried = counts;
+  std::size_t siblings = tree.refined.empty() ? 0 : tree.refined[0].size();
+  for (std::size_t level = 0; level < counts.size() && cells != 0; ++level, siblings = family_size(tree)) {
+    // Visited from here on when it comes to that sibling.
+    const auto visited = [&](std::size_t sibling) {
+      count_before(index, level, counts[level] + sibling, tried);
+      std::size_t sum = 0;
+      for (std::size_t l = level; l < counts.size(); ++l) sum += tried[l] - counts[l];
+      return sum;
+    };
+    std::size_t whole = 0;  // siblings that it has visited with all below them
+    for (std::size_t step = std::bit_floor(siblings); step != 0; step /= 2)
+      if (whole + step <= siblings && visited(whole + step) <= cells) whole += step;
+    cells -= visited(whole);
+    count_before(index, level, counts[level] + whole, counts);
+    if (cells == 0 || whole == siblings) break;
+    ++counts[level];
+    --cells;
   }
-  for (std::size_t level = 0; level + 1 < levels; ++level) {
-    std::size_t child = 0;
-    tree.refined[level].for_each_set([&](std::size_t i) {
-      next = out.number[level][i] + 1;
-      for (std::size_t end = child + family; child < end; ++child) {
-        out.number[level + 1][child] = next;
-        next += out.size[level + 1][child];
-      }
-    });
+  return counts;
+}
+
+Octree roots_between(const TreeIndex& index, std::size_t first, std::size_t last) {
+  const Octree& tree = index.tree();
+  Octree out{.dim = tree.dim, .roots = tree.roots, .block = tree.block, .refined = {}, .owned = {}, .held = {}};
+  RootIntervals held;
+  std::size_t before = 0;
+  for (const RootInterval& interval : held_roots(tree)) {
+    const auto count = static_cast<std::size_t>(interval.end - interval.begin);
+    const std::size_t from = std::max(first, before), to = std::min(last, before + count);
+    if (from < to)
+      append(held, {interval.begin + static_cast<std::int64_t>(from - before),
+                    interval.begin + static_cast<std::int64_t>(to - before)});
+    before += count;
+  }
+  hold(out, std::move(held));
+  const std::vector<std::size_t> begin = cells_before(index, first), end = cells_before(index, last);
+  for (std::size_t level = 0; level < begin.size(); ++level) {
+    if (level > 0 && begin[level] == end[level]) break;
+    out.refined.push_back(tree.refined[level].slice(begin[level], end[level]));
+    out.owned.push_back(tree.owned[level].slice(begin[level], end[level]));
   }
   return out;
 }

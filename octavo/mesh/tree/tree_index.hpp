@@ -20,6 +20,7 @@ class TreeIndex {
 
   /// The number of a refined cell among those of its level: its children begin at 2^dim times that.
   std::size_t family(int level, std::size_t cell) const;
+  const Octree& tree() const { return tree_; }
 
  private:
   const Octree& tree_;
@@ -27,12 +28,15 @@ class TreeIndex {
   std::vector<std::vector<std::uint32_t>> before_;  ///< per level, refined cells before each word
 };
 
-/// Numbers of the cells, per level, in the order of a walk that visits a parent before its children: 0, 1, ... And
-/// `size`: of each cell, it and all below it.
-struct DepthFirst {
-  std::vector<std::vector<std::int64_t>> number;
-  std::vector<std::vector<std::int64_t>> size;
-};
-DepthFirst depth_first(const Octree& tree);
+/// How many cells of each level are among the first `cells` of a walk that visits a parent before its children. On
+/// every level these are the first ones, so two such cuts bound the cells that the walk visits between them.
+std::vector<std::size_t> cut_walk(const TreeIndex& index, std::size_t cells);
+
+/// How many cells of each level the walk has visited when it comes to a cell of level 0 (or, behind the last, at its
+/// end).
+std::vector<std::size_t> cells_before(const TreeIndex& index, std::size_t root);
+
+/// The cells [first, last) of level 0 and all that lies below them, as a tree of the same domain.
+Octree roots_between(const TreeIndex& index, std::size_t first, std::size_t last);
 
 }  // namespace octavo::mesh
