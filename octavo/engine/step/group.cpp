@@ -319,13 +319,6 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
   }
 }
 
-// For the index, which does not need it: the step is committed, whatever happens here.
-std::optional<store::Committed> committed_in(const file::File& file) try {
-  return store::newest_commit(file);
-} catch (const Error&) {
-  return {};
-}
-
 // Memory file systems reserve nothing, and are full only when bytes are written.
 void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
   constexpr std::uint64_t tables = std::uint64_t{1} << 20;
@@ -429,7 +422,7 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     if (state_->drops_pages && plan.sync && streams.size > 0)
       file::drop_pages(segment->file(), streams.begin, streams.size);
     if (plan.segment == 0) newest_order = order;
-    if (plan.sync && !plan.recycle) committed = committed_in(segment->file());
+    if (plan.sync && !plan.recycle) committed = store::commit_in(segment->file());
     if (plan.stays_open && plan.sync) state_->open[store::subfile_path(plan)] = segment->take_file();
   });
   segment.reset();
