@@ -322,13 +322,6 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
   }
 }
 
-// For the index, which does not need it: the step is committed, whatever happens here.
-std::optional<store::Committed> committed_in(const file::File& file) try {
-  return store::newest_commit(file);
-} catch (const Error&) {
-  return {};
-}
-
 // Memory file systems reserve nothing, and are full only when bytes are written.
 void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
   constexpr std::uint64_t tables = std::uint64_t{1} << 20;
@@ -395,7 +388,7 @@ void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPla
   // The next step reads the footer, so its page stays.
   if (drops_pages && plan.sync && streams.size > 0) file::drop_pages(segment.file(), streams.begin, streams.size);
   if (plan.segment == 0) newest_order[static_cast<std::size_t>(plan.flow)] = out.order;
-  if (plan.sync && !plan.recycle) out.segment = committed_in(segment.file());
+  if (plan.sync && !plan.recycle) out.segment = store::commit_in(segment.file());
   if (plan.stays_open && plan.sync) open[subfile] = segment.take_file();
 }
 

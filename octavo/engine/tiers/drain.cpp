@@ -6,7 +6,6 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/store/write/copy_segment.hpp"
 
 namespace octavo::engine {
 
@@ -18,12 +17,12 @@ void Pace::spend(std::uint64_t bytes) {
   std::this_thread::sleep_until(free_);
 }
 
-std::uint64_t drain_now(const DrainJob& job, Pace& pace) try {
-  const std::uint64_t bytes =
+store::Copied drain_now(const DrainJob& job, Pace& pace) try {
+  store::Copied copied =
       store::copy_segment(store::open_newest(job.subfile), job.to, [&pace](std::uint64_t count) { pace.spend(count); });
   // A copy that cannot be removed costs space: the next start finds its step in the store and tries again.
   if (!job.keep_local) file::remove_all(job.local);
-  return bytes;
+  return copied;
 } catch (base::Error& error) {
   throw error.at(store::to_string(job.to.flow) + " step " + std::to_string(job.to.step) + ", which stays in " +
                  job.local.string());

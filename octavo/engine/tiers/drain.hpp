@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "octavo/store/store.hpp"
+#include "octavo/store/write/copy_segment.hpp"
 
 namespace octavo::engine {
 
@@ -28,7 +29,6 @@ struct DrainJob {
 };
 
 /// Copies the segment, checking its stored checksums, and commits it in the store. If it throws, the local copy stays.
-/// Returns bytes written.
-std::uint64_t drain_now(const DrainJob& job, Pace& pace);
+store::Copied drain_now(const DrainJob& job, Pace& pace);
 
 }  // namespace octavo::engine

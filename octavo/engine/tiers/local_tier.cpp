@@ -54,7 +54,11 @@ std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Opti
 namespace {
 
 TierJob drain_job(LocalSteps& local, std::int64_t number, const std::shared_ptr<LocalFiles>& files) {
-  return {number, [&local, files] { return drain_now(files->job, local.drain_pace); }};
+  return {number, [&local, files] {
+            store::Copied copied = drain_now(files->job, local.drain_pace);
+            files->stored = std::move(copied.segment);
+            return copied.bytes;
+          }};
 }
 
 // Runs all schemes that are due, even if one fails, because the other members of each wait for this one.
@@ -74,6 +78,7 @@ std::uint64_t protect(LocalSteps& local, const ParityJob& job, SafetySet due) {
 double hand_on(LocalSteps& local, const Submitted& step, const std::shared_ptr<LocalFiles>& files, ParityJob parity,
                const Written* written) {
   files->is_here = written != nullptr && !written->went_round;
+  if (written != nullptr && written->went_round) files->stored = written->segment;
   const bool drains = files->is_here && step.drains;
   if (step.due == 0) return drains ? local.drain->submit(drain_job(local, step.number, files)) : 0;
   parity.failed = written == nullptr;
@@ -238,12 +243,14 @@ std::vector<Submitted> advance(LocalSteps& local, std::int64_t up_to, std::vecto
   std::vector<Submitted> ended;
   for (; !local.steps.empty() && local.steps.front().number < up_to; local.steps.pop_front()) {
     ended.push_back(std::move(local.steps.front()));
-    const Submitted& step = ended.back();
+    Submitted& step = ended.back();
     if (step.failed) {
       local.files.erase(step.number);
       continue;
     }
     local.drained[static_cast<std::size_t>(step.flow)] = step.id;
+    if (const auto files = local.files.find(step.number); files != local.files.end())
+      step.segment = files->second->stored;
     remove_files(local, step);
     if (step.flow != store::Flow::checkpoint) continue;
     for (std::size_t safety = 0; safety < num_safeties; ++safety) note_safe(local, static_cast<Safety>(safety), step);

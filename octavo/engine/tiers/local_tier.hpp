@@ -30,7 +30,7 @@ struct Submitted {
   StepRecord record;                          ///< of this rank
   std::string directory{};                    ///< of a checkpoint, in the store
   std::uint64_t order = 0;                    ///< on rank 0, once it has written the step
-  std::optional<store::Committed> segment{};  ///< Written::segment
+  std::optional<store::Committed> segment{};  ///< of this rank's file in the store, once it is there
   bool lost_on_the_way = false;  ///< the drain to the store failed; the next start may still find it on local disks
   SafetySet due = 0;             ///< with local disks: schemes that protect it
   bool drains = true;            ///< it goes to the store
@@ -42,6 +42,7 @@ struct LocalFiles {
   DrainJob job;
   std::vector<std::filesystem::path> paths;  ///< of the segment and its parity
   bool is_here = false;                      ///< set by the writing thread: the segment is committed on the local disk
+  std::optional<store::Committed> stored{};  ///< set by the thread that commits the segment in the store
 };
 
 /// The newest step that survives something.

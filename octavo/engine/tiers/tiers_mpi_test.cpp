@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +15,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/layout.hpp"
+#include "octavo/store/read/index.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
 
@@ -213,13 +215,48 @@ TEST(TiersMpi, a_restart_reads_each_part_on_its_own_node_if_the_store_cannot_be_
     EXPECT_TRUE(from->notes.empty());
     EXPECT_TRUE(std::ranges::equal(from->part.fields[0].as<double>(), make_domain(1, rank(), size(), 6).density));
   }
-  // Rank 0 looks for newer steps: one file a step in the store.
-  EXPECT_EQ(unreadable.opened, rank() == 0 ? 2 : 0);
+  // Rank 0 looks for newer steps, in the index alone.
+  EXPECT_EQ(unreadable.opened, 0);
   // Equal shares need the parts of other nodes: these come through the store.
   place.restart.keep_parts = false;
   const auto shared = restart(everyone(), place.store, place.restart);
   EXPECT_EQ(shared->id.step, 6);
   EXPECT_FALSE(shared->from_local_disks);
+}
+
+// Operations of this process on the subfiles of a store.
+std::int64_t count_in(const fs::path& store, file::Operation operation, const std::function<void()>& work) {
+  std::int64_t count = 0;
+  file::set_observer([&, within = store.string() + "/"](const file::Event& event) {
+    const bool inside =
+        event.path.string().starts_with(within) && store::is_subfile_name(event.path.filename().string());
+    count += inside && event.operation == operation ? 1 : 0;
+    return file::Verdict{};
+  });
+  work();
+  file::set_observer({});
+  return count;
+}
+
+TEST(TiersMpi, drained_steps_are_in_the_index_and_a_start_from_the_nodes_opens_no_file_of_the_store) {
+  const Place place;
+  run_that_dies(place, {4, 5, 6}, {7});
+  if (rank() == 0) {
+    const store::Index index = store::read_index(place.store, Flow::checkpoint);
+    EXPECT_TRUE(index.is_whole);
+    EXPECT_EQ(index.steps.size(), 3u);
+    EXPECT_EQ(index.steps, store::index_of(store::scan_store(place.store, store::Trust::nothing), Flow::checkpoint));
+    // One sector says that a file is still the one of the index.
+    const auto list = [&] { EXPECT_EQ(store::list_steps(place.store).size(), 3u); };
+    EXPECT_EQ(count_in(place.store, file::Operation::read, list), 3);
+  }
+  barrier();
+  std::optional<Restart> from;
+  const auto start = [&] { from = restart(everyone(), place.store, place.restart); };
+  EXPECT_EQ(count_in(place.store, file::Operation::open, start), 0);
+  ASSERT_TRUE(from && from->from_local_disks);
+  EXPECT_EQ(from->id.step, 7);
+  barrier();
 }
 
 TEST(TiersMpi, a_local_step_is_not_taken_from_the_nodes_if_the_store_has_a_newer_one_that_nobody_has_marked) {

@@ -286,9 +286,9 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
 }
 
 // Collective: a sum of two integers to rank 0, which returns the step's line in the index. Where checkpoints are
-// removed again, few are there, and there is no index. The drain of local disks and unsynced writes do without one.
+// removed again, few are there, and there is no index. Unsynced writes do without one.
 std::optional<store::IndexedStep> StoreSteps::entry_of(const Submitted& step) {
-  if (local || options.keep_last > 0 || options.sync_policy != SyncPolicy::step) return {};
+  if (options.keep_last > 0 || options.sync_policy != SyncPolicy::step) return {};
   constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
   std::array<std::int64_t, 2> mine{}, all{};
   if (has_file && step.segment)
@@ -305,8 +305,6 @@ std::optional<store::IndexedStep> StoreSteps::entry_of(const Submitted& step) {
 }
 
 void StoreSteps::landed(const Submitted& step) {
-  std::optional<store::IndexedStep> entry;
-  if (!step.failed) entry = entry_of(step);
   if (step.failed) {
     slots.failed(step.number);
   } else {
@@ -316,7 +314,7 @@ void StoreSteps::landed(const Submitted& step) {
     if (step.flow == Flow::analysis && triangles.shares && step.number >= triangles.since && !triangles.mesh_step)
       triangles.mesh_step = step.id.step;
   }
-  if (!local) keep(step, std::move(entry));
+  if (!local) keep(step, step.failed ? std::nullopt : entry_of(step));
 }
 
 void StoreSteps::told_up_to(std::int64_t number) {
@@ -339,7 +337,7 @@ void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
   std::vector<Submitted> passed;
   const std::vector<Submitted> ended = engine::advance(*local, up_to, passed);
   leave_behind(passed);
-  for (const Submitted& step : ended) keep(step);
+  for (const Submitted& step : ended) keep(step, step.failed ? std::nullopt : entry_of(step));
   mark_failed(local->steps, failed);
   for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }

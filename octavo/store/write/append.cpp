@@ -127,13 +127,15 @@ file::File open_subfile(const SegmentPlan& plan, file::File open) {
   return file;
 }
 
-Committed newest_commit(const file::File& file) {
+std::optional<Committed> commit_in(const file::File& file) try {
   bool damaged = false;
   const Records records = read_records(file);
   const auto a = record_in(records[0], damaged), b = record_in(records[1], damaged);
   const auto& newest = a && b ? (a->sequence > b->sequence ? a : b) : (a ? a : b);
-  if (!newest) throw Error(Kind::corrupt, "no commit record").at(file.path().string());
-  return {read_footer(file, newest->file, {newest->sequence, newest->footer}), newest->footer};
+  if (!newest) return {};
+  return Committed{read_footer(file, newest->file, {newest->sequence, newest->footer}), newest->footer};
+} catch (const Error&) {
+  return {};
 }
 
 Tail read_tail(const file::File& file) {

@@ -29,8 +29,9 @@ Records read_records(const file::File& file);
 /// Restores the records that the file had before failed commits, and syncs.
 void put_back_records(const std::filesystem::path& subfile, const Records& records);
 
-/// The newest footer, of a file that a commit has just been written to. Throws Error(corrupt) if there is none.
-Committed newest_commit(const file::File& file);
+/// The newest footer, of a file that a commit has just been written to. For the index, which does not need it: returns
+/// nothing if it cannot be read.
+std::optional<Committed> commit_in(const file::File& file);
 
 /// Throws Error(corrupt) if the newest footer is damaged.
 Tail read_tail(const file::File& file);

@@ -6,6 +6,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/codec/codec.hpp"
 #include "octavo/file/page_cache.hpp"
+#include "octavo/store/write/append.hpp"
 
 namespace octavo::store {
 namespace {
@@ -123,8 +124,8 @@ bool is_there(const SegmentPlan& plan) {
   });
 }
 
-std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_there,
-                   const std::function<void(std::uint64_t)>& copied) {
+Copied copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_there,
+            const std::function<void(std::uint64_t)>& copied) {
   const file::File file = file::open_read(from.path);
   const Fetch fetch = [&copied, read = fetch_from(file)](const StreamRow& row) {
     auto bytes = read(row);
@@ -132,21 +133,22 @@ std::uint64_t copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_
     return bytes;
   };
   SegmentWriter writer(plan, from.table.header);
-  if (may_be_there && is_there(plan)) return 0;
+  if (may_be_there && is_there(plan)) return {};
   for (std::size_t row = 0; row < from.table.parts.size(); ++row) writer.add(encoded_part(from, row, fetch));
   writer.commit();
+  Copied out{writer.bytes_written(), commit_in(writer.file())};
   file::drop_pages(writer.file());  // nobody reads the copy soon
-  return writer.bytes_written();
+  return out;
 }
 
 }  // namespace
 
-std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
-                           const std::function<void(std::uint64_t bytes)>& copied) {
+Copied copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
+                    const std::function<void(std::uint64_t bytes)>& copied) {
   return copy(from, plan, false, copied);
 }
 std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan) {
-  return copy(from, plan, true, {});
+  return copy(from, plan, true, {}).bytes;
 }
 
 }  // namespace octavo::store

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "octavo/store/read/opened.hpp"
 
@@ -16,12 +17,16 @@ EncodedPart encoded_part(const OpenedSegment& segment, std::size_t row, const Fe
 /// The plan for a copy of the segment in `store`, with the same step, attempt and segment number.
 SegmentPlan plan_of_copy(const OpenedSegment& from, const std::filesystem::path& store, int subfile);
 
+struct Copied {
+  std::uint64_t bytes = 0;             ///< written
+  std::optional<Committed> segment{};  ///< the copy; nothing if it could not be read back
+};
 /// Copies a segment to where `plan` says and commits the copy. The bytes of its streams are not decoded; each stream is
 /// checked against its stored checksum on the way. One part at a time is in memory. Throws Error(corrupt) with the
 /// place of damage in the original; nothing is committed then. `copied` is called with the bytes of each stream once it
-/// has been read. Returns the bytes written.
-std::uint64_t copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
-                           const std::function<void(std::uint64_t bytes)>& copied = {});
+/// has been read.
+Copied copy_segment(const OpenedSegment& from, const SegmentPlan& plan,
+                    const std::function<void(std::uint64_t bytes)>& copied = {});
 /// The same if the copy may exist already: in that case it does nothing and returns 0. It looks for the copy after
 /// locking the subfile. A segment that is there twice would make its step incomplete.
 std::uint64_t copy_segment_once(const OpenedSegment& from, const SegmentPlan& plan);
