@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/telemac/files/piece_files.hpp"
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
-std::size_t counted(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 void check_triangles(const serafin::Series& series) {
   if (series.header.nodes != 3)
@@ -27,13 +28,13 @@ void check_triangles(const serafin::Series& series) {
 }
 
 std::vector<double> read_axis(const serafin::Series& series, int axis) {
-  std::vector<double> values(counted(series.header.points));
+  std::vector<double> values(at(series.header.points));
   serafin::read_coordinates(series, axis, 0, values);
   return values;
 }
 
 std::vector<std::int32_t> read_corners(const serafin::Series& series) {
-  std::vector<std::int32_t> corners(3 * counted(series.header.elements));
+  std::vector<std::int32_t> corners(3 * at(series.header.elements));
   serafin::read_connectivity(series, 0, corners);
   for (std::int32_t& point : corners) --point;
   return corners;
@@ -59,7 +60,7 @@ void list_points(Share& share) {
 void pick_coordinates(const serafin::Series& series, Share& share) {
   for (int axis = 0; axis < 2; ++axis) {
     const std::vector<double> all = read_axis(series, axis);
-    for (const std::int32_t point : share.points) (axis == 0 ? share.x : share.y).push_back(all[counted(point)]);
+    for (const std::int32_t point : share.points) (axis == 0 ? share.x : share.y).push_back(all[at(point)]);
   }
 }
 
@@ -80,8 +81,7 @@ void read_piece(const serafin::Series& series, std::optional<double> level, Shar
   for (std::size_t i = 0; i < all.size(); ++i) points[global[i]] = {x[i], y[i], state.bottom[i], state.water[i]};
   const std::vector<std::int32_t> corners = read_corners(series);
   for (std::size_t c = 0; c < corners.size(); c += 3)
-    share.triangles.push_back(
-        {global[counted(corners[c])], global[counted(corners[c + 1])], global[counted(corners[c + 2])]});
+    share.triangles.push_back({global[at(corners[c])], global[at(corners[c + 1])], global[at(corners[c + 2])]});
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Input read_pieces(MPI_Comm comm, const std::string& prefix, std::int32_t all_poi
   input.share.all_points = all_points;
   ranks::agree(comm, [&] {
     const telemac::PieceSet pieces = telemac::find_pieces({prefix + "GEO"});
-    const std::size_t rank = counted(ranks::rank_in(comm)), ranks = counted(ranks::size_of(comm));
+    const std::size_t rank = at(ranks::rank_in(comm)), ranks = at(ranks::size_of(comm));
     const std::size_t first = pieces.places.size() * rank / ranks, end = pieces.places.size() * (rank + 1) / ranks;
     std::map<std::int32_t, PiecePoint> points;
     for (std::size_t piece = first; piece < end; ++piece)
