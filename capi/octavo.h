@@ -95,7 +95,8 @@ typedef struct octavo_tree {
   const int64_t* cells_of_level;  /* [levels] */
   const uint8_t* refined;         /* [cells] flag */
   const uint8_t* owned;           /* [cells] flag: this rank owns the cell; each leaf has one owner */
-  int64_t num_intervals;          /* level 0 holds these intervals of roots; 0: it holds all roots of the domain */
+  int64_t num_intervals;          /* level 0 holds these intervals of roots; 0: it holds all roots of the domain, or
+                                     none where it has no cells. Roots are numbered from 0, x fastest */
   const int64_t* held;            /* [num_intervals][2] ascending: first root, one past the last root */
 } octavo_tree;
 

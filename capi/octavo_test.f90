@@ -147,6 +147,7 @@ program octavo_test
   call native_outputs()
   call options_of_a_series(trim(store)//'.slf')
   call check_triangles(trim(store)//'_triangles')
+  call check_held_roots(trim(store)//'_roots')
   call check_blocks(trim(store))
   call MPI_Finalize(ierror)
   to%path = trim(store)//'_late'
@@ -405,6 +406,51 @@ contains
       call expect(all(around%behind_rank(1:3:2, i) == -1 .and. around%behind_triangle(1:3:2, i) == 0), 'the outside')
     end do
     call expect(size(around%boundary_point) == 0 .and. size(around%values, 1) == 7, 'no boundary is stored')
+  end subroutine
+
+  ! Each rank holds roots 3-6 and 9-10 of its own row of 16, and gets lists of such roots again.
+  subroutine check_held_roots(path)
+    character(*), intent(in) :: path
+    type(octavo_domain) :: cube
+    type(octavo_target) :: to
+    type(octavo_writer) :: writer
+    type(octavo_tree) :: tree
+    type(octavo_restart_options) :: wanted
+    type(octavo_restart) :: from
+    real(real64), allocatable :: density(:)
+    real(real64) :: numbers(6)
+    integer(int64) :: root
+    integer :: i, next
+    cube%roots = 16
+    to%path = path
+    call writer%open(MPI_COMM_WORLD, to, cube)
+    call writer%begin_step(octavo_checkpoint, 1, 0.5_real64)
+    tree = octavo_tree([6_int64], spread(.false., 1, 6), spread(.true., 1, 6))
+    tree%held = 16*rank + reshape([3_int64, 6_int64, 9_int64, 10_int64], [2, 2])
+    numbers = 16*rank + [3, 4, 5, 6, 9, 10]
+    call writer%put_tree(tree)
+    call writer%put_field('density', numbers)
+    call writer%end_step()
+    call writer%close()
+    wanted%held_roots = .true.
+    call from%open(MPI_COMM_WORLD, path, wanted)
+    call from%get_tree(tree)
+    call from%get_field('density', density)
+    call expect(size(density) == tree%cells_of_level(1), 'values of held roots')
+    next = 0
+    do i = 1, size(tree%held, 2)
+      do root = tree%held(1, i), tree%held(2, i)
+        next = next + 1
+        call expect(density(next) == root, 'a held root')
+      end do
+    end do
+    call expect(next == size(density), 'all held roots')
+    call expect(sum_of_all(sum(density, tree%owned)) == sum_of_all(sum(numbers)), 'owned roots')
+    call from%free()
+    call from%open(MPI_COMM_WORLD, path)
+    call from%get_tree(tree)
+    call expect(.not. allocated(tree%held) .and. tree%cells_of_level(1) == 16**3, 'all roots')
+    call from%free()
   end subroutine
 
   ! Lines of a text file that have this text.

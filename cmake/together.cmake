@@ -4,8 +4,9 @@
 # programs) are compiled once, in octavo_base and in octavo_base_test, whose compiled headers all others take. (2) A
 # compiler reads eight sources as one, which takes 0.6 of the CPU time. A function in an unnamed namespace then takes part
 # in the calls of other sources of its room: give it a name that no call there could mean, above all if it takes a string
-# or a path. A source still includes what it uses: preset `serial` builds each on its own, without compiled headers. With
-# -DOCTAVO_TOGETHER=OFF a change of one source compiles that source alone.
+# or a path (python/tests/test_together.py finds pairs of such functions). A source still includes what it uses: preset
+# `serial` builds each on its own, without compiled headers. With -DOCTAVO_TOGETHER=OFF a change of one source compiles
+# that source alone.
 #
 # A release is compiled with -O3. Rooms of NO_KERNELS, whose time goes into files and into other rooms, take -O2, which
 # compiles in 0.9 of the time. Test programs take -O1: they compile in two thirds of the time and run as long.

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/telemac/files/piece_files.hpp"
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace serafin = formats::serafin;
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 void check_triangles(const serafin::Series& series) {
   if (series.header.nodes != 3)

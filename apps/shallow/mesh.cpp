@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/ranks/communicator.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 using Lists = std::vector<std::vector<std::int32_t>>;
 
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 Lists lists_for(MPI_Comm comm) { return Lists(at(ranks::size_of(comm))); }
 

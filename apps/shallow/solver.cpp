@@ -7,12 +7,13 @@
 #include <utility>
 
 #include "apps/shallow/gradient.hpp"
+#include "octavo/base/at.hpp"
 
 namespace octavo::shallow {
 
 namespace {
 
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
+using base::at;
 
 void fill_ghost_water(const Simulation& simulation, std::vector<Water>& water) {
   static_assert(sizeof(Water) == 3 * sizeof(double));

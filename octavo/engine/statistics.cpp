@@ -40,13 +40,13 @@ void add(Statistics& sum, const Statistics& other) {
   sum.largest_step = std::max(sum.largest_step, other.largest_step);
 }
 
-std::string text_of(double seconds) {
+std::string json_of(double seconds) {
   std::array<char, 40> text{};
   std::snprintf(text.data(), text.size(), "%.6f", seconds);
   return text.data();
 }
 template <class T>
-requires std::is_integral_v<T> std::string text_of(T count) { return std::to_string(count); }
+requires std::is_integral_v<T> std::string json_of(T count) { return std::to_string(count); }
 
 }  // namespace
 
@@ -89,9 +89,9 @@ std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm) {
 std::string to_json(const Statistics& s) {
   std::string text = "{";
   for_each_sum(
-      [&](const char* name, auto member) { text += "\"" + std::string(name) + "\": " + text_of(s.*member) + ", "; });
-  return text + "\"largest_step\": " + text_of(s.largest_step) +
-         ", \"seconds_hidden\": " + text_of(s.seconds_hidden()) + "}";
+      [&](const char* name, auto member) { text += "\"" + std::string(name) + "\": " + json_of(s.*member) + ", "; });
+  return text + "\"largest_step\": " + json_of(s.largest_step) +
+         ", \"seconds_hidden\": " + json_of(s.seconds_hidden()) + "}";
 }
 
 std::string report_json(const std::vector<Statistics>& by_rank) {

@@ -30,7 +30,7 @@ class Posix : public ::testing::Test {
   fs::path dir_ = folder_.path();
 };
 
-std::vector<std::byte> bytes_of(const std::string& text) {
+std::vector<std::byte> bytes_of_text(const std::string& text) {
   const auto* first = reinterpret_cast<const std::byte*>(text.data());
   return {first, first + text.size()};
 }
@@ -43,8 +43,8 @@ std::string text_of(const File& file) {
 
 TEST_F(Posix, what_was_written_at_a_place_is_read_from_there) {
   const File file = create(dir_ / "a");
-  pwrite_all(file, 3, bytes_of("def"));
-  pwrite_all(file, 0, bytes_of("abc"));
+  pwrite_all(file, 3, bytes_of_text("def"));
+  pwrite_all(file, 0, bytes_of_text("abc"));
   EXPECT_EQ(text_of(file), "abcdef");
   std::vector<std::byte> out(10);
   EXPECT_EQ(pread_some(file, 4, out), 2U);
@@ -53,7 +53,7 @@ TEST_F(Posix, what_was_written_at_a_place_is_read_from_there) {
 
 TEST_F(Posix, reading_past_the_end_is_corrupt_and_says_where) {
   const File file = create(dir_ / "a");
-  pwrite_all(file, 0, bytes_of("abc"));
+  pwrite_all(file, 0, bytes_of_text("abc"));
   std::vector<std::byte> out(8);
   const Error error = error_of([&] { pread_all(file, 1, out); });
   EXPECT_EQ(error.kind(), Kind::corrupt);
@@ -62,7 +62,7 @@ TEST_F(Posix, reading_past_the_end_is_corrupt_and_says_where) {
 }
 
 TEST_F(Posix, an_existing_file_is_never_truncated) {
-  pwrite_all(create(dir_ / "a"), 0, bytes_of("abc"));
+  pwrite_all(create(dir_ / "a"), 0, bytes_of_text("abc"));
   EXPECT_EQ(error_of([&] { create(dir_ / "a"); }).kind(), Kind::usage);
   EXPECT_EQ(text_of(open_write(dir_ / "a")), "abc");
 }
@@ -76,7 +76,7 @@ TEST_F(Posix, what_is_no_regular_file_is_not_opened_and_does_not_block) {
 
 TEST_F(Posix, a_file_without_permission_is_unreadable) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  pwrite_all(create(dir_ / "a"), 0, bytes_of("abc"));
+  pwrite_all(create(dir_ / "a"), 0, bytes_of_text("abc"));
   ::chmod((dir_ / "a").c_str(), 0);
   EXPECT_EQ(error_of([&] { open_read(dir_ / "a"); }).kind(), Kind::unreadable);
 }
@@ -91,7 +91,7 @@ TEST_F(Posix, a_moved_handle_stays_open_and_the_old_one_is_empty) {
   File first = create(dir_ / "a");
   File second = std::move(first);
   EXPECT_TRUE(second.is_open());
-  pwrite_all(second, 0, bytes_of("x"));
+  pwrite_all(second, 0, bytes_of_text("x"));
   second.close();
   EXPECT_FALSE(second.is_open());
 }
@@ -151,7 +151,7 @@ TEST_F(Posix, the_observer_sees_every_operation_in_order) {
   });
   {
     File file = create(dir_ / "a");
-    pwrite_all(file, 0, bytes_of("abc"));
+    pwrite_all(file, 0, bytes_of_text("abc"));
     sync(file);
   }
   file::rename(dir_ / "a", dir_ / "b");
@@ -165,8 +165,8 @@ TEST_F(Posix, the_observer_sees_every_operation_in_order) {
 TEST_F(Posix, writes_and_syncs_are_counted) {
   const Counts before = counts();
   const File file = create(dir_ / "a");
-  pwrite_all(file, 0, bytes_of("hello"));
-  pwrite_all(file, 5, bytes_of("!"));
+  pwrite_all(file, 0, bytes_of_text("hello"));
+  pwrite_all(file, 5, bytes_of_text("!"));
   sync(file);
   EXPECT_EQ(counts().writes - before.writes, 2u);
   EXPECT_EQ(counts().bytes_written - before.bytes_written, 6u);
@@ -176,7 +176,7 @@ TEST_F(Posix, writes_and_syncs_are_counted) {
 TEST_F(Posix, an_injected_full_disk_keeps_the_bytes_before_it) {
   const File file = create(dir_ / "a");
   set_observer([](const Event& event) { return event.operation == Operation::write ? Verdict{ENOSPC, 2} : Verdict{}; });
-  const Error error = error_of([&] { pwrite_all(file, 5, bytes_of("abc")); });
+  const Error error = error_of([&] { pwrite_all(file, 5, bytes_of_text("abc")); });
   EXPECT_EQ(error.kind(), Kind::no_space);
   EXPECT_THAT(error.what(), ::testing::HasSubstr("byte 7"));
   set_observer({});

@@ -41,7 +41,7 @@ bool is_inside(const IndexBox& box, const IndexBox& outer, std::size_t dim) {
   return true;
 }
 
-bool overlap(const IndexBox& a, const IndexBox& b, std::size_t dim) {
+bool boxes_overlap(const IndexBox& a, const IndexBox& b, std::size_t dim) {
   for (std::size_t axis = 0; axis < dim; ++axis)
     if (a.lo[axis] >= b.hi[axis] || b.lo[axis] >= a.hi[axis]) return false;
   return true;
@@ -97,7 +97,7 @@ Cut find_cut(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::s
 std::optional<Pair> find_overlap_slowly(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
   for (std::size_t a = 0; a < which.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
-      if (overlap(boxes[which[a]], boxes[which[b]], dim)) return Pair{which[b], which[a]};
+      if (boxes_overlap(boxes[which[a]], boxes[which[b]], dim)) return Pair{which[b], which[a]};
   return std::nullopt;
 }
 

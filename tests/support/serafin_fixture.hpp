@@ -98,9 +98,10 @@ struct SerafinBytes {
   }
 };
 
-inline std::string padded(std::string text, std::size_t size) {
-  text.resize(size, ' ');
-  return text;
+inline std::string padded(const std::string& text, std::size_t size) {
+  std::string out(size, ' ');
+  text.copy(out.data(), size);
+  return out;
 }
 
 inline std::string serafin_bytes(const SerafinFixture& f) {

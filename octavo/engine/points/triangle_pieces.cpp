@@ -16,14 +16,14 @@ using base::Error;
 using base::Kind;
 
 template <class T>
-std::vector<std::byte> bytes_of(std::span<const T> values) {
+std::vector<std::byte> raw_bytes(std::span<const T> values) {
   const auto bytes = std::as_bytes(values);
   return {bytes.begin(), bytes.end()};
 }
 
 std::vector<std::byte> coordinates(const std::vector<double>& values, bool single) {
-  if (!single) return bytes_of<double>(values);
-  return bytes_of<float>(std::vector<float>(values.begin(), values.end()));
+  if (!single) return raw_bytes<double>(values);
+  return raw_bytes<float>(std::vector<float>(values.begin(), values.end()));
 }
 
 std::vector<std::int64_t> connectivity_of(const std::vector<std::array<std::int32_t, 3>>& triangles) {
@@ -161,7 +161,7 @@ void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::option
     add(to, store::mesh_array(MeshSet::points, "x", real, 1), shares.x);
     add(to, store::mesh_array(MeshSet::points, "y", real, 1), shares.y);
     add(to, store::mesh_array(MeshSet::triangles, "connectivity", mesh::ScalarType::int32, 3),
-        bytes_of<std::int32_t>(shares.steps));
+        raw_bytes<std::int32_t>(shares.steps));
   });
   std::vector<Source> fields;
   for (Source& source : job.fields) {

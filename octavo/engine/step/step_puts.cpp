@@ -105,20 +105,20 @@ void check_owned(const mesh::Octree& tree, const Source& source) {
             .at("field " + source.info.name);
 }
 
-std::string text_of(std::int64_t value) { return std::to_string(value); }
+std::string text_of_value(std::int64_t value) { return std::to_string(value); }
 // The shortest text that gives exactly this number.
-std::string text_of(double value) {
+std::string text_of_value(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
   std::string out(text.data(), end);
   return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
 }
-std::string text_of(const std::string& value) { return "'" + value + "'"; }
+std::string text_of_value(const std::string& value) { return "'" + value + "'"; }
 // A long list is named by its length and its sum.
 template <class T>
-std::string text_of(const std::vector<T>& values) {
+std::string text_of_value(const std::vector<T>& values) {
   std::string text = "[";
-  for (const T& value : values) text += (text.size() > 1 ? ", " : "") + text_of(value);
+  for (const T& value : values) text += (text.size() > 1 ? ", " : "") + text_of_value(value);
   if (text.size() < 200) return text + "]";
   return std::to_string(values.size()) + " values, sum " +
          std::to_string(base::checksum(std::as_bytes(std::span(text))));
@@ -139,7 +139,7 @@ void check(const mesh::Header& common) {
     const double lo = common.lo[axis], hi = common.hi[axis];
     if (!(std::isfinite(lo) && std::isfinite(hi) && lo < hi))
       throw Error(Kind::usage, "domain along axis " + std::to_string(axis) + ": expected finite lo < hi, found " +
-                                   text_of(lo) + " to " + text_of(hi));
+                                   text_of_value(lo) + " to " + text_of_value(hi));
   }
   as_usage([&] { store::check_header(common); });
 }
@@ -229,7 +229,7 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 void check_complete(const StepJob& job) {
   if (job.plan.step < 0) throw Error(Kind::usage, "the step's number is negative").at(describe_step(job));
   if (!std::isfinite(job.header.time))
-    throw Error(Kind::usage, "expected a finite time, found " + text_of(job.header.time)).at(describe_step(job));
+    throw Error(Kind::usage, "expected a finite time, found " + text_of_value(job.header.time)).at(describe_step(job));
   for (const auto& attribute : job.header.attributes) check_name(attribute.first, "an attribute");
   for (const Source& field : job.fields) check_name(field.info.name, "a field");
   for (const SpeciesSource& species : job.species) {
@@ -274,7 +274,7 @@ std::string describe(const mesh::Header& header) {
   std::string text;
   const auto item = [&text](const std::string& name, const auto&... values) {
     text += " " + name + " =";
-    ((text += " " + text_of(values)), ...);
+    ((text += " " + text_of_value(values)), ...);
     text += ";";
   };
   const auto& [rx, ry, rz] = header.roots;

@@ -26,17 +26,17 @@ using ::testing::HasSubstr;
 using testing::rank;
 using testing::size;
 
-OutputOptions options_for_tests() {
+OutputOptions output_options() {
   OutputOptions options;
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   options.sync = false;
   options.staging_bytes = 1 << 20;
   return options;
 }
-FlashTarget to_flash() { return {.options = options_for_tests()}; }
-AmrexTarget to_amrex(AmrexKind kind = AmrexKind::plotfile) { return {.kind = kind, .options = options_for_tests()}; }
+FlashTarget to_flash() { return {.options = output_options()}; }
+AmrexTarget to_amrex(AmrexKind kind = AmrexKind::plotfile) { return {.kind = kind, .options = output_options()}; }
 
-double value_at(double level, double x, double y) { return level * 1e6 + x * 1e3 + y; }
+double value_in_cell(double level, double x, double y) { return level * 1e6 + x * 1e3 + y; }
 
 // ------------------------------------------------------------------ blocks
 
@@ -76,7 +76,7 @@ Blocks make_blocks(int writer, int writers) {
     for (std::size_t i = 0; i < at.size(); ++i) {
       for (unsigned y = 0; y < 2; ++y)
         for (unsigned x = 0; x < 4; ++x) {
-          out.density.push_back(value_at(level, 4 * at[i][0] + x, 2 * at[i][1] + y));
+          out.density.push_back(value_in_cell(level, 4 * at[i][0] + x, 2 * at[i][1] + y));
           out.energy.push_back(static_cast<float>(-out.density.back()));
         }
       // One particle in the middle of each leaf, and two in leaves of odd x.
@@ -128,9 +128,9 @@ void expect_blocks(const fs::path& path) {
   EXPECT_TRUE(std::ranges::equal(part.fields[1].as<float>(), whole.energy));
   const file::hdf5::File file = file::hdf5::open(path);
   // The range is over leaves. Root 1 is a leaf; roots 0 and 3 are not.
-  EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "minimum"), value_at(0, 0, 2));
-  EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "maximum"), value_at(1, 15, 7));
-  EXPECT_EQ(file::hdf5::read_attribute(file, "ener", "minimum"), static_cast<float>(-value_at(1, 15, 7)));
+  EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "minimum"), value_in_cell(0, 0, 2));
+  EXPECT_EQ(file::hdf5::read_attribute(file, "dens", "maximum"), value_in_cell(1, 15, 7));
+  EXPECT_EQ(file::hdf5::read_attribute(file, "ener", "minimum"), static_cast<float>(-value_in_cell(1, 15, 7)));
   ASSERT_EQ(part.particles.size(), 1u);
   const auto find = [&](const std::string& name) {
     for (const mesh::Field& field : part.particles[0].attributes)
@@ -173,7 +173,7 @@ std::vector<double> faces_of(const mesh::Octree& tree, std::size_t axis) {
     for (const mesh::Coordinate& block : at)
       for (int y = -1; y < (axis == 1 ? 4 : 3); ++y)
         for (int x = -1; x < (axis == 0 ? 6 : 5); ++x)
-          values.push_back(value_at(level, 4.0 * block[0] + x, 2.0 * block[1] + y));
+          values.push_back(value_in_cell(level, 4.0 * block[0] + x, 2.0 * block[1] + y));
   }
   return values;
 }
@@ -286,8 +286,8 @@ TEST(NativeMpi, face_variables_are_written_by_all_ranks_with_one_value_more_a_bl
     const file::hdf5::File file = file::hdf5::open(path);
     // The range is over all faces of leaves. The faces of root 1 begin at x = 4, and those of the last block end at x =
     // 16.
-    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "minimum"), value_at(0, 0, 2));
-    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "maximum"), value_at(1, 16, 7));
+    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "minimum"), value_in_cell(0, 0, 2));
+    EXPECT_EQ(file::hdf5::read_attribute(file, "bx  ", "maximum"), value_in_cell(1, 16, 7));
     MPI_Barrier(everyone());
   }
 }
@@ -401,7 +401,7 @@ Boxes make_boxes(int writer, int writers) {
       for_each_row(box, [&](const mesh::Index3& at, std::int64_t length) {
         for (std::int64_t x = 0; x < length; ++x) {
           out.density.push_back(
-              value_at(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1])));
+              value_in_cell(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1])));
           out.energy.push_back(static_cast<float>(-out.density.back()));
         }
       });
@@ -464,7 +464,7 @@ void expect_boxes(const fs::path& path) {
       for_each_row(flat(box, 2), [&](const mesh::Index3& at, std::int64_t length) {
         for (std::int64_t x = 0; x < length; ++x, ++next) {
           const double value =
-              value_at(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1]));
+              value_in_cell(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1]));
           ASSERT_EQ(part.fields[0].as<double>()[next], value);
           ASSERT_EQ(part.fields[1].as<double>()[next], static_cast<double>(static_cast<float>(-value)));
         }
@@ -473,9 +473,9 @@ void expect_boxes(const fs::path& path) {
   const auto& multifab = output.multifabs[1][0];
   for (std::size_t b = 0; b < multifab.boxes.boxes.size(); ++b) {
     const IndexBox& box = multifab.boxes.boxes[b];
-    EXPECT_EQ(multifab.minima[2 * b], value_at(1, static_cast<double>(box.lo[0]), static_cast<double>(box.lo[1])));
+    EXPECT_EQ(multifab.minima[2 * b], value_in_cell(1, static_cast<double>(box.lo[0]), static_cast<double>(box.lo[1])));
     EXPECT_EQ(multifab.maxima[2 * b],
-              value_at(1, static_cast<double>(box.hi[0] - 1), static_cast<double>(box.hi[1] - 1)));
+              value_in_cell(1, static_cast<double>(box.hi[0] - 1), static_cast<double>(box.hi[1] - 1)));
   }
   ASSERT_EQ(output.particles.size(), 1u);
   EXPECT_EQ(output.particles[0].damage, "");
@@ -643,8 +643,9 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
       for (const IndexBox& box : patches.boxes[level])
         for_each_row(flat(box, 2), [&](const mesh::Index3& at, std::int64_t length) {
           for (std::int64_t x = 0; x < length; ++x, ++next)
-            ASSERT_EQ(part.fields[0].as<double>()[next],
-                      value_at(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1])));
+            ASSERT_EQ(
+                part.fields[0].as<double>()[next],
+                value_in_cell(static_cast<double>(level), static_cast<double>(at[0] + x), static_cast<double>(at[1])));
         });
     EXPECT_EQ(next, 12u * 8);
   }
@@ -662,7 +663,7 @@ TEST(NativeMpi, a_tree_becomes_a_plotfile_and_patches_become_a_flash_file) {
   const mesh::Part part = read_whole(formats::flash::open(directory.path() / "chk"));
   const auto& tree = std::get<mesh::Octree>(part.mesh);
   EXPECT_EQ(num_cells(tree), 16u + 24);
-  EXPECT_EQ(part.fields[0].as<double>()[0], value_at(0, 0, 0));
+  EXPECT_EQ(part.fields[0].as<double>()[0], value_in_cell(0, 0, 0));
   MPI_Barrier(everyone());
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "octavo/base/at.hpp"
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/current_error.hpp"
 #include "octavo/base/error.hpp"
@@ -45,11 +46,10 @@ void both(Way& way, ParitySet& set) {
 
 namespace {
 
+using base::at;
 using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 // ------------------------------------------------------------------ rank 0 decides
 

@@ -322,7 +322,7 @@ TEST(SafetyMpi, options_drain_bandwidth_and_copy_bandwidth_hold_the_threads_back
 
 // ------------------------------------------------------------------ damage and full disks
 
-void flip(const fs::path& path, std::uint64_t at) {
+void flip_byte(const fs::path& path, std::uint64_t at) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
   file.seekg(static_cast<std::streamoff>(at));
   const int byte = file.get();
@@ -349,7 +349,7 @@ TEST(SafetyMpi, damaged_parity_is_named_with_file_and_bytes_and_the_next_scheme_
     place.lose({0});
     if (rank() == 0)
       for (const fs::path& file : files_named(place.disk, ".partner"))
-        flip(file, in_blocks ? 1000 : fs::file_size(file) - 40);
+        flip_byte(file, in_blocks ? 1000 : fs::file_size(file) - 40);
     barrier();
     const auto from = place.restart();
     ASSERT_TRUE(from);
@@ -368,7 +368,7 @@ TEST(SafetyMpi, a_damaged_file_on_a_local_disk_is_made_again_from_its_group) {
   for (int node = 0; node < size(); ++node) {
     place.put_back();
     if (rank() == 0)
-      flip(files_named(nodes_of(place.disk)[static_cast<std::size_t>(node)], "data.").at(0), 3 * 4096 + 64);
+      flip_byte(files_named(nodes_of(place.disk)[static_cast<std::size_t>(node)], "data.").at(0), 3 * 4096 + 64);
     barrier();
     const auto from = place.restart();
     ASSERT_TRUE(from);

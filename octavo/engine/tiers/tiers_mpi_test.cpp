@@ -38,7 +38,7 @@ using testing::size;
 
 mesh::Header header() { return make_domain(1, 0, 1).header; }
 
-void write_step(Writer& writer, Flow flow, std::int64_t step) {
+void write_on_tiers(Writer& writer, Flow flow, std::int64_t step) {
   const Domain domain = make_domain(1, rank(), size(), step);
   writer.begin_step(flow, step, 0.5 * static_cast<double>(step));
   writer.put_mesh(domain.tree);
@@ -47,7 +47,7 @@ void write_step(Writer& writer, Flow flow, std::int64_t step) {
   writer.end_step();
 }
 
-void expect_step(const fs::path& store, Flow flow, std::int64_t step) {
+void expect_on_tiers(const fs::path& store, Flow flow, std::int64_t step) {
   const Domain domain = make_domain(1, rank(), size(), step);
   const mesh::Part part = store::open_step(store, flow, step).read(rank(), {});
   EXPECT_EQ(std::get<mesh::Octree>(part.mesh), domain.tree);
@@ -99,7 +99,7 @@ void run_that_dies(const Place& place, const std::vector<std::int64_t>& drained,
     std::optional<StoreFails> refusing;
     Writer writer(everyone(), place.store, header(), options);
     if (fails) refusing.emplace(place.store);
-    for (std::int64_t step : fails ? kept : drained) write_step(writer, Flow::checkpoint, step);
+    for (std::int64_t step : fails ? kept : drained) write_on_tiers(writer, Flow::checkpoint, step);
     const std::string message = message_of([&] { writer.close(); });
     EXPECT_EQ(message == "no error", !fails || kept.empty()) << message;
   }
@@ -114,8 +114,8 @@ TEST(TiersMpi, option_staging_directory_takes_steps_first_and_close_drains_them)
     place.options.mode = mode;
     Writer writer(everyone(), place.store, header(), place.options);
     for (std::int64_t step = 1; step <= 5; ++step) {
-      write_step(writer, Flow::checkpoint, step);
-      write_step(writer, Flow::analysis, 10 * step);
+      write_on_tiers(writer, Flow::checkpoint, step);
+      write_on_tiers(writer, Flow::analysis, 10 * step);
     }
     writer.wait();
     EXPECT_EQ(writer.newest_durable(Flow::checkpoint)->step, 5);
@@ -127,8 +127,8 @@ TEST(TiersMpi, option_staging_directory_takes_steps_first_and_close_drains_them)
     barrier();
     EXPECT_EQ(local_segments(place.disk), 0u);
     for (std::int64_t step = 1; step <= 5; ++step) {
-      expect_step(place.store, Flow::checkpoint, step);
-      expect_step(place.store, Flow::analysis, 10 * step);
+      expect_on_tiers(place.store, Flow::checkpoint, step);
+      expect_on_tiers(place.store, Flow::analysis, 10 * step);
     }
     if (rank() == 0) {
       const store::Report report = store::verify(place.store, 1);
@@ -145,14 +145,14 @@ TEST(TiersMpi, option_staging_directory_takes_steps_first_and_close_drains_them)
 TEST(TiersMpi, a_failed_drain_is_thrown_on_all_ranks_and_the_step_stays_on_the_local_disk) {
   Place place;
   Writer writer(everyone(), place.store, header(), place.options);
-  write_step(writer, Flow::checkpoint, 1);
+  write_on_tiers(writer, Flow::checkpoint, 1);
   std::string message;
   {
     std::optional<StoreFails> refusing;
     do writer.wait();  // the first step is in the store: it shall not fail
     while (!writer.newest_drained(Flow::checkpoint));
     refusing.emplace(place.store);
-    write_step(writer, Flow::checkpoint, 2);
+    write_on_tiers(writer, Flow::checkpoint, 2);
     message = message_of([&] { writer.close(); });
   }
   EXPECT_THAT(message, HasSubstr("Input/output error"));
@@ -172,10 +172,10 @@ TEST(TiersMpi, a_restart_takes_the_newest_step_of_any_tier) {
   EXPECT_TRUE(std::ranges::equal(from->part.fields[0].as<double>(), make_domain(1, rank(), size(), 7).density));
   // The continued run drains what it finds, and supersedes only the steps that it should.
   Writer writer(everyone(), place.store, header(), place.options, from->id);
-  for (std::int64_t step : {5, 6, 7}) expect_step(place.store, Flow::checkpoint, step);
+  for (std::int64_t step : {5, 6, 7}) expect_on_tiers(place.store, Flow::checkpoint, step);
   barrier();
   EXPECT_EQ(local_segments(place.disk), 0u);
-  write_step(writer, Flow::checkpoint, 8);
+  write_on_tiers(writer, Flow::checkpoint, 8);
   writer.close();
   barrier();
   EXPECT_EQ(store::list_steps(place.store).size(), 4u);
@@ -264,7 +264,7 @@ TEST(TiersMpi, a_local_step_is_not_taken_from_the_nodes_if_the_store_has_a_newer
   run_that_dies(place, {5}, {6, 9});
   {
     Writer writer(everyone(), place.store, header(), {}, restart(everyone(), place.store)->id);
-    write_step(writer, Flow::checkpoint, 6);
+    write_on_tiers(writer, Flow::checkpoint, 6);
     writer.close();
   }
   barrier();
@@ -311,7 +311,7 @@ TEST(TiersMpi, what_was_abandoned_on_a_local_disk_does_not_come_back_as_newest) 
   EXPECT_EQ(from->id.step, 5);
   {
     Writer writer(everyone(), place.store, header(), plain, from->id);
-    write_step(writer, Flow::checkpoint, 6);
+    write_on_tiers(writer, Flow::checkpoint, 6);
     writer.close();
   }
   barrier();
@@ -319,7 +319,7 @@ TEST(TiersMpi, what_was_abandoned_on_a_local_disk_does_not_come_back_as_newest) 
   EXPECT_GT(local_segments(place.disk), 0u);
   // Once a newer checkpoint is in the store, the space is given back.
   Writer writer(everyone(), place.store, header(), place.options, from->id);
-  write_step(writer, Flow::checkpoint, 7);
+  write_on_tiers(writer, Flow::checkpoint, 7);
   writer.close();
   barrier();
   EXPECT_EQ(local_segments(place.disk), 0u);
@@ -356,18 +356,18 @@ TEST(TiersMpi, option_keep_last_counts_what_is_in_the_store) {
   Place place;
   place.options.keep_last = 1;
   Writer writer(everyone(), place.store, header(), place.options);
-  for (std::int64_t step : {1, 2, 3}) write_step(writer, Flow::checkpoint, step);
+  for (std::int64_t step : {1, 2, 3}) write_on_tiers(writer, Flow::checkpoint, step);
   writer.close();
   barrier();
   ASSERT_EQ(store::list_steps(place.store).size(), 1u);
-  expect_step(place.store, Flow::checkpoint, 3);
+  expect_on_tiers(place.store, Flow::checkpoint, 3);
 }
 
 // ------------------------------------------------------------------ starts that failed
 
 void write_checkpoints(const fs::path& store, const std::vector<std::int64_t>& steps) {
   Writer writer(everyone(), store, header());
-  for (std::int64_t step : steps) write_step(writer, Flow::checkpoint, step);
+  for (std::int64_t step : steps) write_on_tiers(writer, Flow::checkpoint, step);
   writer.close();
   barrier();
 }
@@ -410,7 +410,7 @@ TEST(TiersMpi, a_start_that_led_to_a_step_is_forgotten) {
   const auto from = restart(everyone(), directory.path(), remembering);
   {
     Writer writer(everyone(), directory.path(), header(), {}, from->id);
-    write_step(writer, Flow::analysis, 3);
+    write_on_tiers(writer, Flow::analysis, 3);
     writer.close();
   }
   barrier();
@@ -465,14 +465,14 @@ TEST(TiersMpi, options_checkpoint_every_and_analysis_fields_give_each_flow_its_o
   Writer writer(everyone(), directory.path(), header(), options);
   for (std::int64_t step = 1; step <= 8; ++step)
     for (Flow flow : {Flow::checkpoint, Flow::analysis})
-      if (writer.due(flow, step, 0.5 * static_cast<double>(step))) write_step(writer, flow, step);
+      if (writer.due(flow, step, 0.5 * static_cast<double>(step))) write_on_tiers(writer, flow, step);
   writer.close();
   barrier();
   std::map<Flow, std::vector<std::int64_t>> steps;
   for (const store::StepInfo& info : store::list_steps(directory.path())) steps[info.flow].push_back(info.step);
   EXPECT_EQ(steps[Flow::checkpoint], (std::vector<std::int64_t>{4, 8}));
   EXPECT_EQ(steps[Flow::analysis], (std::vector<std::int64_t>{2, 4, 6, 8}));
-  expect_step(directory.path(), Flow::checkpoint, 8);
+  expect_on_tiers(directory.path(), Flow::checkpoint, 8);
   const mesh::Part part = store::open_step(directory.path(), Flow::analysis, 8).read(rank(), {});
   ASSERT_EQ(part.fields.size(), 1u);
   ASSERT_EQ(part.fields[0].info.type, mesh::ScalarType::float32);
@@ -490,14 +490,14 @@ TEST(TiersMpi, options_analysis_append_and_checkpoint_fields_give_steps_of_their
   set_option(options, "checkpoint.fields", "density");
   Writer writer(everyone(), directory.path(), header(), options);
   for (std::int64_t step = 1; step <= 2; ++step)
-    for (Flow flow : {Flow::checkpoint, Flow::analysis}) write_step(writer, flow, step);
+    for (Flow flow : {Flow::checkpoint, Flow::analysis}) write_on_tiers(writer, flow, step);
   writer.close();
   barrier();
   std::set<std::string> folders;
   for (const auto& entry : fs::recursive_directory_iterator(directory.path() / "analysis"))
     if (entry.is_regular_file()) folders.insert(entry.path().parent_path().filename());
   EXPECT_EQ(folders.size(), 2u);
-  for (std::int64_t step = 1; step <= 2; ++step) expect_step(directory.path(), Flow::analysis, step);
+  for (std::int64_t step = 1; step <= 2; ++step) expect_on_tiers(directory.path(), Flow::analysis, step);
   const mesh::Header read = store::open_step(directory.path(), Flow::checkpoint, 2).header;
   ASSERT_EQ(read.fields.size(), 1u);
   EXPECT_EQ(read.fields[0].name, "density");
@@ -526,8 +526,8 @@ TEST(TiersMpi, options_statistics_and_log_write_json_at_close_and_a_line_a_step)
   options.statistics = directory.path() / "run.json";
   options.log = directory.path() / "run.log";
   Writer writer(everyone(), directory.path() / "run.octavo", header(), options);
-  write_step(writer, Flow::checkpoint, 1);
-  write_step(writer, Flow::analysis, 2);
+  write_on_tiers(writer, Flow::checkpoint, 1);
+  write_on_tiers(writer, Flow::analysis, 2);
   writer.close();
   barrier();
   const Statistics sum = writer.total_statistics();
@@ -556,11 +556,11 @@ TEST(TiersMpi, option_log_names_a_step_that_is_lost) {
   {
     const StoreFails refusing(directory.path() / "run.octavo");
     message_of([&] {
-      write_step(writer, Flow::checkpoint, 1);
+      write_on_tiers(writer, Flow::checkpoint, 1);
       writer.wait();
     });
   }
-  write_step(writer, Flow::checkpoint, 2);
+  write_on_tiers(writer, Flow::checkpoint, 2);
   writer.close();
   barrier();
   const std::string log = text_of(options.log);

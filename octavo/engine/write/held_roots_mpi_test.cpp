@@ -81,7 +81,7 @@ struct Cost {
   std::size_t largest = 0;
 };
 template <class Work>
-Cost cost_of(Work&& work) {
+Cost memory_of(Work&& work) {
   testing::largest_allocation = 0;
   if (!testing::reset_peak()) return {};
   const std::int64_t before = testing::peak_memory();
@@ -140,12 +140,12 @@ void expect_all_cells(std::size_t mine) {
 void write_and_restart(std::int64_t cells, Put put, const std::string& name) {
   testing::SharedDirectory directory;
   const auto store = directory.path() / "run.octavo";
-  expect_small(cost_of([&] { write(store, cells, put); }), name + " written");
+  expect_small(memory_of([&] { write(store, cells, put); }), name + " written");
   for (const bool keep : {true, false}) {
     RestartOptions options;
     options.keep_parts = keep;
     std::optional<Restart> found;
-    const Cost cost = cost_of([&] { found = restart(everyone(), store, options); });
+    const Cost cost = memory_of([&] { found = restart(everyone(), store, options); });
     ASSERT_TRUE(found);
     expect_small(cost, name + (keep ? " restarted" : " shared out"));
     expect_all_cells(check_values(found->part));

@@ -25,7 +25,7 @@ using testing::RandomPatches;
 using testing::rank;
 using testing::size;
 
-Options options_for_tests() {
+Options options_for_patches() {
   Options options;
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   return options;
@@ -111,7 +111,7 @@ Ghosted with_ghosts(const mesh::Part& part, int ghost) {
 void write(const std::filesystem::path& store, const RandomPatches& made, int writers) {
   const ranks::OwnComm comm = ranks::split(everyone(), rank() < writers ? 0 : 1, rank());
   if (rank() < writers) {
-    Writer writer(comm.get(), store, header_for(made), options_for_tests());
+    Writer writer(comm.get(), store, header_for(made), options_for_patches());
     const mesh::Part mine = mine_of(made, rank(), writers);
     const Ghosted ghosted = with_ghosts(mine, 2);
     writer.begin_step(Flow::checkpoint, 3, 1.5);
@@ -193,7 +193,7 @@ TEST(PatchesMpi, what_was_restarted_can_be_written_again_and_is_the_same) {
   options.keep_parts = false;
   const auto from = restart(everyone(), directory.path() / "a", options);
   ASSERT_TRUE(from);
-  Writer writer(everyone(), directory.path() / "b", header_for(made), options_for_tests());
+  Writer writer(everyone(), directory.path() / "b", header_for(made), options_for_patches());
   writer.begin_step(Flow::checkpoint, 4, 2);
   writer.put_mesh(patches_of(from->part));
   writer.put_field("density", view_of(from->part.fields[0].as<double>()));
@@ -253,7 +253,7 @@ TEST(PatchesMpi, blocks_of_a_tree_are_restarted_as_blocks_and_as_patches) {
     const std::filesystem::path store = directory.path() / std::to_string(writers);
     const ranks::OwnComm comm = ranks::split(everyone(), rank() < writers ? 0 : 1, rank());
     if (rank() < writers) {
-      Writer writer(comm.get(), store, header, options_for_tests());
+      Writer writer(comm.get(), store, header, options_for_patches());
       const auto pieces = testing::random_domains(whole, static_cast<std::size_t>(writers));
       const mesh::Octree tree = mesh::prune(pieces[static_cast<std::size_t>(rank())]).tree;
       const std::vector<double> values = values_of(tree);
@@ -299,7 +299,7 @@ TEST(PatchesMpi, blocks_of_a_tree_are_restarted_as_blocks_and_as_patches) {
 TEST(PatchesMpi, patches_that_are_not_whole_blocks_or_lack_values_are_named_on_all_ranks) {
   const testing::SharedDirectory directory;
   const RandomPatches made = make(3);
-  Writer writer(everyone(), directory.path(), header_for(made), options_for_tests());
+  Writer writer(everyone(), directory.path(), header_for(made), options_for_patches());
   const mesh::Part mine = mine_of(made, rank(), size());
   const auto message = [&](bool short_field) -> std::string {
     try {
@@ -340,7 +340,7 @@ TEST(PatchesMpi, cells_of_a_finer_level_that_two_ranks_have_make_the_step_fail) 
     header.roots = {8, 8, 1};
     header.hi = {8, 8, 1};
     const testing::SharedDirectory directory;
-    Writer writer(everyone(), directory.path(), header, options_for_tests());
+    Writer writer(everyone(), directory.path(), header, options_for_patches());
     writer.begin_step(Flow::checkpoint, 1, 0);
     writer.put_mesh(patches);
     writer.put_field("density", view_of(values));

@@ -281,7 +281,7 @@ Part example(std::vector<IndexBox> fine, int ratio = 2) {
   return {.index = 0, .mesh = patches, .fields = {make_field({.name = "phi", .unit = ""}, cells)}, .particles = {}};
 }
 
-std::pair<base::Kind, std::string> refusal(const std::function<void()>& act) {
+std::pair<base::Kind, std::string> kind_and_text(const std::function<void()>& act) {
   try {
     act();
   } catch (const base::Error& error) {
@@ -292,25 +292,27 @@ std::pair<base::Kind, std::string> refusal(const std::function<void()>& act) {
 
 TEST(patches_to_octree, patches_that_cover_part_of_a_parent_cell_are_refused_and_listed) {
   const Part part = example({{{3, 2, 0}, {7, 4, 1}}});
-  const auto [kind, text] = refusal([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); });
+  const auto [kind, text] = kind_and_text([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); });
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("not made of whole parent cells: 4 cells"));
   EXPECT_THAT(text, HasSubstr("tree level index 1, cell (2,2)"));
   // Two patches may cover it together.
   const Part good = example({{{3, 2, 0}, {7, 4, 1}}, {{2, 2, 0}, {3, 4, 1}}, {{7, 2, 0}, {8, 4, 1}}});
-  EXPECT_EQ(refusal([&] { patches_to_octree(good, plan_patch_tree(patches_of(good))); }).second, "accepted");
+  EXPECT_EQ(kind_and_text([&] { patches_to_octree(good, plan_patch_tree(patches_of(good))); }).second, "accepted");
 }
 
 TEST(patches_to_octree, patches_that_are_not_whole_blocks_are_refused_and_named) {
   const Part part = example({{{2, 2, 0}, {6, 4, 1}}});
-  const auto [kind, text] = refusal([&] { patches_to_octree(part, plan_patch_tree(patches_of(part), 0, {4, 4, 1})); });
+  const auto [kind, text] = kind_and_text([&] {
+    patches_to_octree(part, plan_patch_tree(patches_of(part), 0, {4, 4, 1}));
+  });
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("box [2,2 to 6,4) is not made of whole blocks of 4x4 cells"));
 }
 
 TEST(patches_to_octree, ratios_other_than_2_and_4_are_unsupported) {
   const Part part = example({{{3, 3, 0}, {6, 6, 1}}}, 3);
-  const auto [kind, text] = refusal([&] { plan_patch_tree(patches_of(part)); });
+  const auto [kind, text] = kind_and_text([&] { plan_patch_tree(patches_of(part)); });
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("refinement ratio 3"));
 }
@@ -318,7 +320,7 @@ TEST(patches_to_octree, ratios_other_than_2_and_4_are_unsupported) {
 TEST(patches_to_octree, means_of_integers_are_not_formed) {
   Part part = example({{{0, 0, 0}, {4, 4, 1}}}, 4);
   part.fields[0].info.type = ScalarType::int64;
-  const auto [kind, text] = refusal([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); });
+  const auto [kind, text] = kind_and_text([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); });
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("a mean of integers is not formed"));
 }
@@ -326,7 +328,8 @@ TEST(patches_to_octree, means_of_integers_are_not_formed) {
 TEST(patches_to_octree, a_field_of_another_size_is_refused) {
   Part part = example({});
   part.fields[0].bytes.resize(8);
-  EXPECT_EQ(refusal([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); }).first, base::Kind::usage);
+  EXPECT_EQ(kind_and_text([&] { patches_to_octree(part, plan_patch_tree(patches_of(part))); }).first,
+            base::Kind::usage);
 }
 
 TEST(patches_to_octree, bits_of_nan_and_minus_zero_survive) {
@@ -356,7 +359,7 @@ TEST(octree_to_patches, leaves_on_a_level_that_is_left_out_are_refused) {
   const Part tree = patches_to_octree(part, plan_patch_tree(patches_of(part)));
   PatchOptions four;
   four.ratio = {4};
-  const auto [kind, text] = refusal([&] { octree_to_patches(tree, four); });
+  const auto [kind, text] = kind_and_text([&] { octree_to_patches(tree, four); });
   EXPECT_EQ(kind, base::Kind::unsupported);
   EXPECT_THAT(text, HasSubstr("is none of the patches' levels, but has 16 leaves"));
 }

@@ -71,21 +71,21 @@ void add(StoredTriangles& part, MeshArray array, std::vector<std::byte> values) 
 }
 
 template <class T>
-std::vector<std::byte> bytes_of(std::span<const T> values) {
+std::vector<std::byte> copied_bytes(std::span<const T> values) {
   const auto bytes = std::as_bytes(values);
   return {bytes.begin(), bytes.end()};
 }
 
 void add_coordinates(StoredTriangles& part, const std::string& name, const std::vector<double>& values) {
   if (!fit_float32(values))
-    return add(part, mesh_array(MeshSet::points, name, ScalarType::float64, 1), bytes_of<double>(values));
+    return add(part, mesh_array(MeshSet::points, name, ScalarType::float64, 1), copied_bytes<double>(values));
   add(part, mesh_array(MeshSet::points, name, ScalarType::float32, 1),
-      bytes_of<float>(std::vector<float>(values.begin(), values.end())));
+      copied_bytes<float>(std::vector<float>(values.begin(), values.end())));
 }
 
 template <class T>
 void add_array(StoredTriangles& part, MeshSet of, const std::string& name, int components, std::span<const T> values) {
-  add(part, mesh_array(of, name, mesh::scalar_type_of<T>(), components), bytes_of(values));
+  add(part, mesh_array(of, name, mesh::scalar_type_of<T>(), components), copied_bytes(values));
 }
 
 bool is_number(const MeshArray& array) {

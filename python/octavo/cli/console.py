@@ -86,6 +86,15 @@ def notes(quiet: bool, texts: Iterable[str]) -> None:
         say(quiet, "note: " + text)
 
 
+def report(quiet: bool, as_json: bool, facts: dict[str, Any], sentence: str) -> None:
+    """Tells of the files that a verb wrote: its notes, then all facts as JSON, or one sentence on stdout."""
+    notes(quiet, facts.get("notes", []))
+    if as_json:
+        print_json(facts)
+    elif not quiet:
+        line(sentence)
+
+
 def size(count: float) -> str:
     """Formats a number of bytes for readers: 1.5 MB (decimal prefixes)."""
     for prefix in ("B", "kB", "MB", "GB", "TB"):

@@ -47,12 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
-    console.notes(arguments.quiet, report["notes"])
-    if arguments.json:
-        console.print_json(report)
-    elif not arguments.quiet:
-        console.line(
-            f"{arguments.out}: {report['parts']} pieces, {console.number(report['points'])} points, "
-            f"{report['steps']} steps, {console.size(report['bytes'])}"
-        )
+    console.report(
+        arguments.quiet,
+        arguments.json,
+        report,
+        f"{arguments.out}: {report['parts']} pieces, {console.number(report['points'])} points, "
+        f"{report['steps']} steps, {console.size(report['bytes'])}",
+    )
     return 0

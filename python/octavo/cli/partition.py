@@ -95,7 +95,7 @@ def also_of(texts: list[str]) -> dict[str, str]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import pieces
     from octavo.cli import console
-    from octavo.ranks import is_root, world
+    from octavo.ranks import world
 
     ranks = world()
     with console.Progress("partition", arguments.quiet) as progress:
@@ -118,16 +118,15 @@ def run(arguments: argparse.Namespace) -> int:
             ranks=ranks,
         )
     report["files"] = [str(path) for path in report["files"]]
-    console.notes(arguments.quiet, report["notes"])
-    if arguments.json:
-        console.print_json(report)
-    elif not arguments.quiet and is_root():
-        mean = report["elements"] / report["parts"]
-        console.line(
-            f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
-            f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
-            f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "
-            f"{console.number(report['shared_points'])} shared points, at most {report['most_neighbours']} neighbours; "
-            f"{len(report['files'])} files; memory {console.size(report['peak_bytes'])}"
-        )
+    mean = report["elements"] / report["parts"]
+    console.report(
+        arguments.quiet,
+        arguments.json,
+        report,
+        f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
+        f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
+        f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "
+        f"{console.number(report['shared_points'])} shared points, at most {report['most_neighbours']} neighbours; "
+        f"{len(report['files'])} files; memory {console.size(report['peak_bytes'])}",
+    )
     return 0

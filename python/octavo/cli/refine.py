@@ -45,12 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
             overwrite=arguments.force,
             progress=progress,
         )
-    console.notes(arguments.quiet, report["notes"])
-    if arguments.json:
-        console.print_json(report)
-    elif not arguments.quiet:
-        console.line(
-            f"{arguments.out}: {console.number(report['elements'])} triangles, {console.number(report['points'])} points, "
-            f"{report['steps']} steps, {console.size(report['bytes'])}"
-        )
+    console.report(
+        arguments.quiet,
+        arguments.json,
+        report,
+        f"{arguments.out}: {console.number(report['elements'])} triangles, {console.number(report['points'])} points, "
+        f"{report['steps']} steps, {console.size(report['bytes'])}",
+    )
     return 0

@@ -44,11 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
     report["files"] = [str(path) for path in report["files"]]
-    if arguments.json:
-        console.print_json(report)
-    elif not arguments.quiet:
-        console.line(
-            f"{arguments.path}: {report['steps']} steps of {console.number(report['points'])} points a plane in "
-            f"{report['parts']} parts; {len(report['files'])} files"
-        )
+    console.report(
+        arguments.quiet,
+        arguments.json,
+        report,
+        f"{arguments.path}: {report['steps']} steps of {console.number(report['points'])} points a plane in "
+        f"{report['parts']} parts; {len(report['files'])} files",
+    )
     return 0
