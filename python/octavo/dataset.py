@@ -19,6 +19,7 @@ from octavo.sizes import bytes_of
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
+    from octavo.cube import Cube
 
 Path = str | os.PathLike[str]
 #: A point: fractions of the box length, or "center", "max:FIELD", "min:FIELD".
@@ -357,21 +358,65 @@ class Selection:
 
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
-        single_precision: bool = False, overwrite: bool = False, threads: int = 0,
+        species: str | Sequence[str] | None = None, single_precision: bool = False, overwrite: bool = False,
+        threads: int = 0,
     ) -> dict[str, Any]:  # fmt: skip
-        """Writes the selection as a file for other programs, and returns what was written: `cells`, `leaves`, `fields`,
-        `bytes` ... docs/export.md lists the kinds, `as_`, and the endings of each; without `as_` the ending chooses.
+        """Writes the selection as a file for other programs, and returns what was written: `cells`, `fields`, `bytes` ...
 
-        "htg" (.vtkhdf) is a hyper tree grid for VTK and ParaView: the adaptive mesh with a value on each cell. `fields`
-        (default: all that are stored) may be names and formulas; `single_precision` writes reals of 4 bytes. Raises
-        UsageError where no cell is selected, for an unknown field, or if the file exists and `overwrite` is not set;
-        Unsupported for a mesh of triangles. Releases the GIL."""
+        `as_` is "htg" (a hyper tree grid for VTK and ParaView), "ug" (voxels or triangles), "cube" (a uniform grid),
+        "cells" (a table) or "particles"; without it the ending of the file's name chooses. docs/export.md lists kinds
+        and endings. `fields` (default: all that are stored) may be names and formulas, of particles attributes;
+        `single_precision` writes reals of 4 bytes. Raises UsageError where nothing is selected, for an unknown field, or
+        if the file exists and `overwrite` is not set; Unsupported where the data or a library lacks what it takes.
+        Releases the GIL."""
         from octavo.export import write
 
         return write(
-            self._data, os.fspath(path), as_, self._chosen(), fields=_listed(fields),
-            single_precision=single_precision, overwrite=overwrite, threads=threads, ranks=None, progress=None,
+            self._data, self._chosen(), os.fspath(path), as_, fields=_listed(fields), species=_listed(species),
+            single_precision=single_precision, overwrite=overwrite, threads=threads,
         )  # fmt: skip
+
+    def cube(self, fields: str | Sequence[str] | None = None) -> Cube:
+        """Fields (default: all that are stored) on a uniform grid of cells of the selection's level, else of the finest
+        one: the smallest box with all cells whose centre is in the region. A coarser leaf gives its value to all cells
+        in it, a refined cell its stored value, so that the sum of value times volume is kept. NaN where a cell's centre
+        is not in the region, or the condition does not hold. Raises UsageError for an unknown field or where no centre
+        is in the region; NoSpace if it would not fit into memory; Unsupported for triangles. Releases the GIL."""
+        from octavo.cube import cube_of
+
+        return cube_of(self._data, self._chosen(), _listed(fields))
+
+    def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
+        """The `cube` as an xarray.Dataset with coordinates. Raises Unsupported without xarray."""
+        return self.cube(fields).to_xarray()
+
+    def to_pandas(self, fields: str | Sequence[str] | None = None) -> Any:
+        """The cells as a pandas.DataFrame: fields, centre x, y, z, edge dx and level; of triangles the points. Raises
+        Unsupported without pandas."""
+        from octavo.libraries import pandas_table
+
+        return pandas_table(self, _listed(fields))
+
+    def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
+        """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles the mesh with fields at its points.
+        Raises Unsupported without PyVista."""
+        from octavo.libraries import pyvista_grid
+
+        return pyvista_grid(self, _listed(fields))
+
+    def to_yt(self, fields: str | Sequence[str] | None = None) -> Any:
+        """The step as a data set of yt, in memory: boxes on levels, fields ("stream", name), the code's units. A level may
+        be chosen, but no region or condition: yt selects by itself. Raises Unsupported without yt."""
+        from octavo.libraries import yt_dataset
+
+        return yt_dataset(self, _listed(fields))
+
+    def to_dask(self, fields: str | Sequence[str] | None = None) -> Any:
+        """The table of `to_pandas` as a dask.dataframe, a partition for each domain that the selection reads. Raises
+        Unsupported without Dask's data frames and for triangles."""
+        from octavo.libraries import dask_table
+
+        return dask_table(self, _listed(fields))
 
     def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
         """Extremes, means and integrals per field, as `octavo stats --json` gives them."""

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from octavo import _core
-from octavo.errors import UsageError
+from octavo.errors import Unsupported, UsageError
 from octavo.printable import printable
+
+if TYPE_CHECKING:
+    from octavo.dataset import Selection
+
+#: A selection as compiled functions take it: region, max_level, where, definitions.
+Chosen = dict[str, Any]
 
 #: Kind -> the endings that its files may have. The first kind that has an ending is that ending's default.
 KINDS = {
     "htg": (".vtkhdf",),
+    "amr": (".vtkhdf",),
+    "ug": (".vtkhdf",),
+    "cube": (".npy", ".npz", ".fits", ".vtkhdf"),
+    "cells": (".csv", ".npz"),
+    "particles": (".vtkhdf", ".csv", ".npz"),
 }
+#: Compiled code writes these; many ranks may share the work.
+_SHARED = {("htg", ".vtkhdf"), ("amr", ".vtkhdf"), ("ug", ".vtkhdf"), ("particles", ".vtkhdf")}
 
 
 def kind_of(path: str, kind: str | None) -> str:
@@ -31,8 +46,112 @@ def kind_of(path: str, kind: str | None) -> str:
                      "name the file *" + ", *".join(known))  # fmt: skip
 
 
-def write(data: Any, path: str, kind: str | None, chosen: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """Writes the selection `chosen` of an opened step. Returns what was written."""
+def write(
+    data: Any, chosen: Chosen, path: str, kind: str | None, *, fields: Sequence[str] | None = None,
+    species: Sequence[str] | None = None, single_precision: bool = False, overwrite: bool = False, threads: int = 0,
+    ranks: Any = None, progress: Any = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Writes a selection of an opened step, and returns what was written. Collective over `ranks`. NumPy is imported for
+    files that it writes alone."""
+    if data.unstructured and kind in (None, "ug"):
+        return _write_triangles(data, chosen, path, fields, single_precision, overwrite)
     kind = kind_of(path, kind)
-    report = _core.export_hyper_trees(data, path, **chosen, **options)
-    return {"output": path, "as": kind, **report}
+    if (kind, os.path.splitext(path)[1].lower()) in _SHARED:
+        report = _core.export_as(
+            kind, data, path, fields=fields, species=species, single_precision=single_precision, overwrite=overwrite,
+            threads=threads, ranks=ranks, progress=progress, **chosen,
+        )  # fmt: skip
+        return {"output": path, "as": kind, **report}
+    if ranks is not None and ranks.size > 1:
+        raise Unsupported(
+            f"a file {os.path.splitext(path)[1]} is written by one process", [path], "run it without mpirun"
+        )
+    with _new_file(path, overwrite) as partial:
+        report = _WRITERS[kind](_selection(data, chosen), partial, fields, species, single_precision)
+    return {"output": path, "as": kind, **report, "bytes": os.path.getsize(path), "notes": data.notes}
+
+
+@contextmanager
+def _new_file(path: str, overwrite: bool) -> Iterator[str]:
+    """A file that gets its name once it is whole."""
+    if os.path.exists(path) and not overwrite:
+        raise UsageError("the output exists already", [path], "-f replaces it")
+    stem, ending = os.path.splitext(path)
+    partial = f"{stem}.{os.getpid()}.partial{ending}"
+    try:
+        yield partial
+        os.replace(partial, path)
+    finally:
+        if os.path.exists(partial):
+            os.remove(partial)
+
+
+def _selection(data: Any, chosen: Chosen) -> Selection:
+    from octavo.dataset import Selection
+
+    return Selection(
+        data, chosen["region"], chosen["max_level"], chosen["where"], tuple(chosen["definitions"])
+    )  # fmt: skip
+
+
+def _write_triangles(
+    data: Any, chosen: Chosen, path: str, fields: Sequence[str] | None, single_precision: bool, overwrite: bool
+) -> dict[str, Any]:
+    """A mesh of triangles, with all its steps, as `octavo convert` writes it for VTK."""
+    if any(value not in (None, []) for value in chosen.values()):
+        raise Unsupported("a mesh of triangles is exported whole, without a selection", [data.path], "")
+    kind_of(path, "ug")
+    report = _core.convert(
+        [data.path], path, to="vtkhdf", fields=fields, single_precision=single_precision,
+        overwrite=overwrite,
+    )  # fmt: skip
+    return {"output": path, "as": "ug", **report, "notes": report.get("notes", [])}
+
+
+def _write_cube(selection: Selection, path: str, fields: Any, species: Any, single_precision: bool) -> dict[str, Any]:
+    from octavo import cube
+
+    made = cube.cube_of(selection._data, selection._chosen(), fields, single_precision)
+    cube.save(made, path)
+    facts = {name: getattr(made, name) for name in ("level", "shape", "corner", "cell", "first")}
+    return {"cells": int(made.fields[next(iter(made.fields))].size), "fields": list(made.fields), **facts}
+
+
+def _write_cells(selection: Selection, path: str, fields: Any, species: Any, single_precision: bool) -> dict[str, Any]:
+    from octavo import tables
+
+    pieces = selection.chunks(fields, memory="64 MiB")
+    rows, names = tables.save(map(tables.narrowed, pieces) if single_precision else pieces, path)
+    if rows == 0:
+        raise UsageError("no cell is selected", [selection._data.path], "")
+    return {"cells": rows, "leaves": rows, "fields": names}
+
+
+def _write_particles(
+    selection: Selection, path: str, fields: Any, species: Any, single_precision: bool
+) -> dict[str, Any]:
+    from octavo import tables
+
+    names = [row["name"] for row in selection._data.species] if species is None else list(species)
+    if len(names) != 1:
+        raise UsageError(f"a table holds one species of particles, and there are {len(names)}", [path],
+                         "--species " + (names[0] if names else "NAME"))  # fmt: skip
+    columns = selection.particles(names[0])
+    if fields is not None:
+        unknown = [name for name in fields if name not in columns]
+        if unknown:
+            raise UsageError(f'no particle has an attribute "{unknown[0]}"', [], "there are: " + ", ".join(columns))
+        columns = {name: columns[name] for name in fields}
+    if single_precision:
+        columns = tables.narrowed(columns)
+    rows, written = tables.save([columns] if columns else [], path)
+    if rows == 0:
+        raise UsageError("no particle is selected", [selection._data.path], "")
+    return {"cells": rows, "species": names, "fields": written}
+
+
+_WRITERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "cube": _write_cube,
+    "cells": _write_cells,
+    "particles": _write_particles,
+}

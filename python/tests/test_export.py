@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from conftest import OCTAVO
@@ -33,6 +34,45 @@ def vtk_reads(tmp_path, *files):
     ]
 
 
+def cells_of_trees(path):
+    """The shown leaves of a hyper tree grid, by the definition of its file alone, as vtk_reads gives them."""
+    with h5py.File(path) as file:
+        grid = file["VTKHDF"]
+        corners = [grid[f"{axis}Coordinates"][:] for axis in "XYZ"]
+        bits = np.unpackbits(grid["Descriptors"][:])[: grid["DescriptorsSize"][0]].astype(bool)
+        count = grid["NumberOfCells"][0]
+        hidden = np.unpackbits(grid["Mask"][:])[:count].astype(bool) if "Mask" in grid else np.zeros(count, bool)
+        values = {name: data[:] for name, data in grid["CellData"].items()}
+        trees = zip(grid["TreeIds"][:], grid["DepthPerTree"][:], strict=True)
+        sizes = iter(grid["NumberOfCellsPerTreeDepth"][:])
+        extents = [max(1, n - 1) for n in grid.attrs["Dimensions"]]
+        time = grid["FieldData/TimeValue"][0]
+    axes = [a for a in range(3) if len(corners[a]) > 1]
+    lo, hi, taken, bit, cell = [], [], [], 0, 0
+    for number, depth in trees:
+        at = [number % extents[0], number // extents[0] % extents[1], number // extents[0] // extents[1]]
+        low = np.array([[corners[a][at[a]] for a in range(3)]])
+        size = np.array([corners[a][at[a] + 1] - corners[a][at[a]] if a in axes else 0 for a in range(3)])
+        for level in range(depth):
+            assert len(low) == next(sizes)
+            refined = bits[bit : bit + len(low)] if level + 1 < depth else np.zeros(len(low), bool)
+            bit += len(low) if level + 1 < depth else 0
+            shown = ~refined & ~hidden[cell : cell + len(low)]
+            lo.append(low[shown])
+            hi.append(low[shown] + size)
+            taken.append(cell + np.flatnonzero(shown))
+            cell += len(low)
+            size = size / 2
+            child = np.zeros((1 << len(axes), 3))
+            for k, a in enumerate(axes):
+                child[:, a] = (np.arange(1 << len(axes)) >> k & 1) * size[a]
+            low = (low[refined][:, None, :] + child).reshape(-1, 3)
+    assert cell == count and bit == len(bits)
+    where = np.concatenate(taken)
+    fields = {f"field:{name}": array[where] for name, array in values.items()}
+    return {"lo": np.concatenate(lo), "hi": np.concatenate(hi), "time": time, **fields}
+
+
 def in_order(places, *columns):
     """The columns, sorted by place."""
     order = np.lexsort(np.round(np.asarray(places).T, 12))
@@ -55,8 +95,8 @@ def same_cells(found, selection, fields):
         assert value.dtype == want.dtype and np.array_equal(value, want)
 
 
-@needs_vtk
-def test_a_hyper_tree_grid_has_the_leaves_of_every_selection(sample, run, tmp_path):
+@pytest.mark.parametrize("reader", ["definition", pytest.param("VTK", marks=needs_vtk)])
+def test_a_hyper_tree_grid_has_the_leaves_of_every_selection(sample, run, tmp_path, reader):
     ds = octavo.open(sample)
     selections = {
         (): ds,
@@ -69,8 +109,9 @@ def test_a_hyper_tree_grid_has_the_leaves_of_every_selection(sample, run, tmp_pa
     files = [tmp_path / f"{i}.vtkhdf" for i in range(len(selections))]
     for file, words in zip(files, selections, strict=True):
         run("export", sample, file, "--field", "density,velocity_x,level,mass", *words)
-    for found, selection in zip(vtk_reads(tmp_path, *files), selections.values(), strict=True):
-        assert found["class"] == "vtkHyperTreeGrid" and found["time"] == ds.time
+    read = vtk_reads(tmp_path, *files) if reader == "VTK" else map(cells_of_trees, files)
+    for found, selection in zip(read, selections.values(), strict=True):
+        assert found.get("class", "vtkHyperTreeGrid") == "vtkHyperTreeGrid" and found["time"] == ds.time
         same_cells(found, selection, ["density", "velocity_x", "level", "mass"])
         volume = (found["hi"] - found["lo"]).prod(axis=1)
         assert np.isclose(
@@ -95,39 +136,36 @@ def test_refined_cells_have_the_stored_value_and_hidden_ones_none(sample, run, t
     assert len(part["lo"]) == leaves and part["numbers"][1] == leaves + hidden
 
 
+REAL = ["ramses/sedov3d_4ranks", "ramses/implosion2d_2ranks", "flash/sedov2d_pm4_par4", "flash/sedov3d_octant_par3"]
+REAL += ["amrex/adv2d_core_r4", "amrex/adv3d_amrlevel_r2"]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_hyper_tree_grids_of_real_outputs(data, tmp_path, name):
+    ds = octavo.open(newest(data / name))
+    near, fields = ds.sphere((0.4,) * ds._data.dim, 0.23), ds.fields[:2]
+    near.export(tmp_path / "a.vtkhdf", fields=fields)
+    same_cells(cells_of_trees(tmp_path / "a.vtkhdf"), near, fields)
+
+
 @needs_vtk
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ramses/sedov3d_4ranks",
-        "ramses/implosion2d_2ranks",
-        "flash/sedov2d_pm4_par4",
-        "flash/sedov3d_octant_par3",
-        "amrex/adv2d_core_r4",
-        "amrex/adv3d_amrlevel_r2",
-    ],
-)
-def test_hyper_tree_grids_of_real_outputs(data, run, tmp_path, name):
-    folder = data / name
-    paths = [p for p in sorted(folder.rglob("*")) if recognised(p)]
-    assert paths
-    path = paths[-1]
-    ds = octavo.open(path)
-    fields = [f for f in ds.fields if "left" not in f and "right" not in f][:2]
-    run("export", path, tmp_path / "a.vtkhdf", "--field", ",".join(fields))
-    run(
-        "export",
-        path,
-        tmp_path / "b.vtkhdf",
-        "--field",
-        ",".join(fields),
-        "--roi",
-        "sphere:" + ",".join(["0.4"] * ds._data.dim) + ":0.23",
-    )
-    whole, some = vtk_reads(tmp_path, tmp_path / "a.vtkhdf", tmp_path / "b.vtkhdf")
+@pytest.mark.parametrize("name", REAL)
+def test_vtk_reads_real_outputs(data, tmp_path, name):
+    ds = octavo.open(newest(data / name))
+    near, fields = ds.sphere((0.4,) * ds._data.dim, 0.23), [*ds.fields[:2], "level"]
+    ds.export(tmp_path / "a.vtkhdf", fields=fields)
+    near.export(tmp_path / "b.vtkhdf", fields=fields)
+    ds.export(tmp_path / "c.vtkhdf", as_="ug", fields=fields)
+    whole, some, voxels = vtk_reads(tmp_path, *(tmp_path / f"{name}.vtkhdf" for name in "abc"))
+    same_cells(voxels, ds, fields)
     same_cells(whole, ds, fields)
-    same_cells(some, ds.sphere((0.4,) * ds._data.dim, 0.23), fields)
+    same_cells(some, near, fields)
     assert not np.isnan(whole[f"all:{fields[0]}"]).any()
+
+
+def newest(folder):
+    """The last output in a folder, by name."""
+    return [path for path in sorted(folder.rglob("*")) if recognised(path)][-1]
 
 
 def recognised(path):
@@ -142,12 +180,15 @@ def recognised(path):
 @needs_mpi
 def test_ranks_threads_and_stores_make_the_same_file(sample, run, tmp_path):
     octavo.convert(sample, tmp_path / "run.octavo")
-    words = ["--field", "density,pressure", "--roi", "sphere:0.4,0.5,0.6:0.3"]
-    one, three, store = (tmp_path / f"{name}.vtkhdf" for name in ("one", "three", "store"))
-    run("export", sample, one, *words, "-j", "1")
-    run("export", sample, three, *words, "-j", "2", ranks=3)
-    run("export", tmp_path / "run.octavo", store, *words)
-    assert one.read_bytes() == three.read_bytes() == store.read_bytes()
+    for kind in ("htg", "amr", "ug", "particles"):
+        words = ["--as", kind, "--roi", "sphere:0.4,0.5,0.6:0.3", "-f"]
+        words += [] if kind == "particles" else ["--field", "density,pressure"]
+        one, three, store = (tmp_path / f"{name}.vtkhdf" for name in ("one", "three", "store"))
+        run("export", sample, one, *words, "-j", "1")
+        run("export", sample, three, *words, "-j", "2", ranks=3)
+        run("export", tmp_path / "run.octavo", store, *words)
+        assert one.read_bytes() == three.read_bytes()
+        assert kind == "particles" or one.read_bytes() == store.read_bytes()
 
 
 def test_an_export_holds_one_part_and_few_bits_a_cell(run, run_json, tmp_path):
@@ -171,6 +212,278 @@ def test_an_export_holds_one_part_and_few_bits_a_cell(run, run_json, tmp_path):
     assert size > 25e6
     held = peak("export", step, tmp_path / "b.vtkhdf", "-q", "-j", "1") - peak("info", step)
     assert held < size / 3
+
+
+@needs_vtk
+def test_voxels_are_the_cells_of_every_selection(sample, run, tmp_path):
+    ds = octavo.open(sample)
+    selections = [ds, ds.sphere("center", 0.21).level(5), ds.where("x + y < 0.7 & velocity_x > 0")]
+    files = [tmp_path / f"{i}.vtkhdf" for i in range(len(selections))]
+    for file, selection in zip(files, selections, strict=True):
+        report = selection.export(file, as_="ug", fields=["density", "level", "speed"])
+        assert report["cells"] == len(selection.arrays("density")["density"])
+    for found, selection in zip(vtk_reads(tmp_path, *files), selections, strict=True):
+        assert found["class"] == "vtkUnstructuredGrid" and found["time"] == ds.time
+        same_cells(found, selection, ["density", "level", "speed"])
+    with pytest.raises(octavo.UsageError, match="exists"):
+        ds.export(files[0], as_="ug")
+    ds.sphere("center", 0.1).export(files[0], as_="ug", single_precision=True, overwrite=True)
+    (found,) = vtk_reads(tmp_path, files[0])
+    assert found["field:density"].dtype == np.float32
+
+
+@needs_vtk
+@pytest.mark.parametrize(
+    "name", ["sample", "ramses/sedov3d_4ranks", "flash/sedov3d_octant_par3", "amrex/adv3d_amrlevel_r2"]
+)
+def test_boxes_on_levels_show_the_leaves(sample, request, run, tmp_path, name):
+    path = sample
+    if name != "sample":
+        path = newest(request.getfixturevalue("data") / name)
+    ds = octavo.open(path)
+    fields = [ds.fields[0], "level"]
+    selections = [ds, ds.level(ds.levels[-2]), ds.sphere("center", 0.3), ds.where("x < 0.3")]
+    files = [tmp_path / f"{i}.vtkhdf" for i in range(len(selections))]
+    for file, selection in zip(files, selections, strict=True):
+        report = selection.export(file, as_="amr", fields=fields)
+        assert report["leaves"] == len(selection.arrays("level")["level"])
+    for i, (found, selection) in enumerate(zip(vtk_reads(tmp_path, *files), selections, strict=True)):
+        assert found["class"] == "vtkOverlappingAMR"
+        shown = ~np.isnan(found[f"field:{fields[0]}"])
+        assert shown.all() or i >= 2
+        same_cells(
+            {key: array[shown] for key, array in found.items() if array.shape[:1] == shown.shape}, selection, fields
+        )
+
+
+def test_boxes_on_levels_are_for_three_dimensions(data, run, tmp_path):
+    path = newest(data / "ramses" / "implosion2d_2ranks")
+    done = run("export", path, tmp_path / "a.vtkhdf", "--as", "amr", check=False)
+    assert done.returncode == 4 and "3-D" in done.stderr
+
+
+@needs_vtk
+def test_triangles_are_exported_with_vtks_own_layout(data, run, tmp_path):
+    path = data / "serafin" / "r2d_malpasset-small_5steps.slf"
+    run("export", path, tmp_path / "a.vtkhdf")
+    run("convert", path, tmp_path / "b.vtkhdf")
+    assert (tmp_path / "a.vtkhdf").read_bytes() == (tmp_path / "b.vtkhdf").read_bytes()
+    assert run("export", path, tmp_path / "c.vtkhdf", "--where", "x > 0", check=False).returncode == 4
+
+
+@needs_vtk
+def test_particles_keep_places_attributes_and_family(sample, data, run, tmp_path):
+    ds = octavo.open(sample)
+    selections = [ds, ds.sphere((0.4, 0.5, 0.6), 0.3)]
+    files = [tmp_path / f"{i}.vtkhdf" for i in range(len(selections))]
+    for file, selection in zip(files, selections, strict=True):
+        selection.export(file, as_="particles")
+    for found, selection in zip(vtk_reads(tmp_path, *files), selections, strict=True):
+        there = selection.particles()
+        assert found["class"] == "vtkPolyData" and len(found["points"]) > 100
+        assert np.array_equal(found["points"], np.stack([there[f"position_{axis}"] for axis in "xyz"], axis=1))
+        assert np.array_equal(found["vertices"], np.arange(len(found["points"])))
+        assert not found["field:species"].any()
+        for name in set(there) - {"position_x", "position_y", "position_z"}:
+            assert np.array_equal(found[f"field:{name}"], there[name]), name
+    run("export", sample, tmp_path / "p.csv", "--as", "particles", "--roi", "sphere:0.4,0.5,0.6:0.3")
+    table = np.genfromtxt(tmp_path / "p.csv", delimiter=",", names=True)
+    there = selections[1].particles()
+    assert all(np.array_equal(table[name], there[name]) for name in there)
+    done = run("export", sample, files[0], "--as", "particles", "--species", "suns", "-f", check=False)
+    assert done.returncode == 2 and 'no species "suns"' in done.stderr
+
+
+@needs_vtk
+def test_species_have_their_numbers_and_what_one_lacks_is_nan(tmp_path):
+    header = octavo.Header(code="test", dim=2, roots=(4, 4))
+    tree = octavo.Octree([np.zeros(16, bool)], [np.ones(16, bool)], dim=2, roots=(4, 4))
+    random = np.random.default_rng(1)
+    places = {name: random.random((n, 2)) for name, n in (("dust", 30), ("stars", 20))}
+    with octavo.Writer(None, tmp_path / "run.octavo", header) as writer:
+        writer.begin_step("analysis", 1, 0.5)
+        writer.put_mesh(tree)
+        writer.put_field("density", np.ones(16))
+        for name, at in places.items():
+            own = {"mass": at[:, 0]} if name == "stars" else {"size": np.arange(30, dtype=np.int32)}
+            writer.put_particles(name, {"position_x": at[:, 0], "position_y": at[:, 1], **own})
+        writer.end_step()
+    ds = octavo.open(tmp_path / "run.octavo").box((0.2, 0.0), (0.9, 1.0))
+    report = ds.export(tmp_path / "a.vtkhdf", as_="particles")
+    assert sorted(report["species"]) == ["dust", "stars"]
+    (found,) = vtk_reads(tmp_path, tmp_path / "a.vtkhdf")
+    for number, name in enumerate(report["species"]):
+        there, chosen = places[name], found["field:species"] == number
+        there = there[(there[:, 0] >= 0.2) & (there[:, 0] < 0.9)]
+        assert 5 < len(there) < len(places[name])
+        order = np.argsort(there[:, 0])
+        mine = np.argsort(found["points"][chosen, 0])
+        assert np.array_equal(found["points"][chosen][mine], np.pad(there[order], ((0, 0), (0, 1))))
+        masses = found["field:mass"][chosen][mine]
+        assert np.array_equal(masses, there[order, 0]) if name == "stars" else np.isnan(masses).all()
+    assert found["field:size"].max() == 29
+    ds.export(tmp_path / "b.npz", as_="particles", species="stars", fields="mass")
+    assert (
+        np.load(tmp_path / "b.npz")["mass"].size == (found["field:species"] == report["species"].index("stars")).sum()
+    )
+
+
+def painted(cells, size, shape):
+    """The value of the cell that covers each cell of a cube from the origin, painted one by one."""
+    cube = np.full(shape, np.nan)
+    for x, y, z, dx, value in zip(*(cells[name] for name in ("x", "y", "z", "dx", "density")), strict=True):
+        first, n = [round((centre - dx / 2) / size) for centre in (z, y, x)], max(1, round(dx / size))
+        cube[tuple(slice(f, f + n) for f in first)] = value
+    return cube
+
+
+@pytest.mark.parametrize("level", [4, 5, 6])
+def test_a_cube_is_the_leaves_and_keeps_their_sum(sample, level):
+    ds = octavo.open(sample)
+    cube = ds.level(level).cube(["density", "level"])
+    size = 1 / 2**level
+    assert (
+        cube.shape == (2**level,) * 3 and cube.cell == (size,) * 3 and cube.corner == (0, 0, 0) and cube.level == level
+    )
+    assert np.array_equal(cube["density"], painted(ds.level(level).arrays("density"), size, cube.shape))
+    assert np.isclose(cube["density"].sum() * size**3, ds.sum("density", weight="volume"), rtol=1e-12)
+    assert cube["level"].max() == level
+
+
+def test_a_cube_over_a_region_has_the_cells_whose_centre_is_inside(sample):
+    ds = octavo.open(sample)
+    whole = ds.level(5).cube("density")
+    box = ds.box((0.11, 0.2, 0.3), (0.52, 0.6, 0.81)).level(5).cube("density")
+    centres = {axis: whole.centres(axis) for axis in "xyz"}
+    inside = {
+        axis: (c > lo) & (c < hi)
+        for (axis, c), lo, hi in zip(centres.items(), (0.11, 0.2, 0.3), (0.52, 0.6, 0.81), strict=True)
+    }
+    expected = whole["density"][np.ix_(inside["z"], inside["y"], inside["x"])]
+    assert np.array_equal(box["density"], expected) and np.isclose(box.corner[0], 4 / 32) and box.first == (4, 6, 10)
+    ball = ds.sphere((0.5, 0.4, 0.6), 0.2).level(5).cube("density")
+    z, y, x = np.meshgrid(*(ball.centres(axis) for axis in "zyx"), indexing="ij")
+    near = (x - 0.5) ** 2 + (y - 0.4) ** 2 + (z - 0.6) ** 2 < 0.04
+    assert np.array_equal(~np.isnan(ball["density"]), near)
+    for axis in range(3):  # no slab without a cell
+        assert near.any(axis=tuple(a for a in range(3) if a != axis)).all()
+    hot = ds.where("density > 1").level(5).cube(["density", "density*2"])
+    assert np.array_equal(hot["density"], np.where(whole["density"] > 1, whole["density"], np.nan), equal_nan=True)
+    assert np.array_equal(hot["density*2"], 2 * hot["density"], equal_nan=True)
+    with pytest.raises(octavo.UsageError, match="no centre"):
+        ds.sphere((0.5, 0.5, 0.5), 1e-4).cube("density")
+
+
+@needs_vtk
+def test_cubes_in_files_are_the_cube(sample, run, tmp_path):
+    words = ["--field", "density,pressure", "--level", "5", "--roi", "box:0.1,0.2,0.3:0.5,0.6,0.8", "-f"]
+    cube = octavo.open(sample).box((0.1, 0.2, 0.3), (0.5, 0.6, 0.8)).level(5).cube(["density", "pressure"])
+    for name in ("a.npz", "a.fits", "a.vtkhdf"):
+        run("export", sample, tmp_path / name, "--as", "cube", *words)
+    arrays = np.load(tmp_path / "a.npz")
+    assert np.array_equal(arrays["pressure"], cube["pressure"]) and tuple(arrays["octavo_corner"]) == cube.corner
+    (found,) = vtk_reads(tmp_path, tmp_path / "a.vtkhdf")
+    assert np.array_equal(found["field:pressure"].reshape(cube.shape), cube["pressure"])
+    assert tuple(found["dimensions"] - 1) == cube.shape[::-1]
+    upper = [c + n * d for c, n, d in zip(cube.corner, cube.shape[::-1], cube.cell, strict=True)]
+    assert np.allclose(found["bounds"][1::2], upper) and np.allclose(found["bounds"][::2], cube.corner)
+    run("export", sample, tmp_path / "a.npy", "--field", "density", "--level", "4")
+    assert np.array_equal(np.load(tmp_path / "a.npy"), octavo.open(sample).level(4).cube("density")["density"])
+    done = run("export", sample, tmp_path / "b.npy", check=False)
+    assert done.returncode == 2 and "one field" in done.stderr and not (tmp_path / "b.npy").exists()
+
+
+def test_fits_is_read_by_astropy(sample, tmp_path):
+    fits = pytest.importorskip("astropy.io.fits")
+    ds = octavo.open(sample).level(5).box((0.1, 0.2, 0.3), (0.5, 0.6, 0.8))
+    ds.export(tmp_path / "a.fits", fields=["density", "velocity_x"])
+    cube = ds.cube(["density", "velocity_x"])
+    with fits.open(tmp_path / "a.fits") as units:
+        units.verify("exception")
+        assert [unit.name for unit in units] == ["density", "velocity_x"]
+        for unit, name in zip(units, cube.fields, strict=True):
+            assert np.array_equal(unit.data, cube[name])
+            assert unit.header["BUNIT"] == cube.units[name] and unit.header["TIME"] == cube.time
+            assert unit.header["CRVAL3"] == cube.corner[2] and unit.header["CDELT1"] == cube.cell[0]
+
+
+def test_a_table_of_cells_has_every_digit(sample, run, tmp_path):
+    ds = octavo.open(sample).sphere("center", 0.2)
+    run("export", sample, tmp_path / "a.csv", "--field", "density,speed", "--roi", "sphere:center:0.2")
+    table, there = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True), ds.arrays(["density", "speed"])
+    assert list(table.dtype.names) == list(there) and all(np.array_equal(table[name], there[name]) for name in there)
+    ds.export(tmp_path / "a.npz", as_="cells", fields="density", single_precision=True)
+    arrays = np.load(tmp_path / "a.npz")
+    assert np.array_equal(arrays["density"], there["density"].astype(np.float32))
+    assert np.array_equal(arrays["level"], there["level"])
+
+
+def test_pandas_and_dask_have_the_cells(sample):
+    pytest.importorskip("pandas")
+    ds = octavo.open(sample).where("x < 0.4")
+    table, there = ds.to_pandas(["density", "speed"]), ds.arrays(["density", "speed"])
+    assert list(table) == list(there) and all(np.array_equal(table[name], there[name]) for name in there)
+    pytest.importorskip("dask.dataframe")
+    frame = ds.to_dask(["density", "speed"])
+    assert frame.npartitions == ds.domains
+    assert np.isclose(frame["density"].sum().compute(scheduler="sync"), there["density"].sum(), rtol=1e-12)
+
+
+def test_xarray_has_the_cube(sample):
+    pytest.importorskip("xarray")
+    ds = octavo.open(sample).level(5).sphere("center", 0.3)
+    found, cube = ds.to_xarray(["density"]), ds.cube("density")
+    assert found["density"].dims == ("z", "y", "x") and np.array_equal(found["x"], cube.centres("x"))
+    at = found["density"].sel(x=0.5, y=0.45, z=0.6, method="nearest")
+    assert (
+        float(at)
+        == octavo.open(sample).level(5).line("density", (0.515, 0.451, 0.601), (0.516, 0.451, 0.601))["density"][0]
+    )
+
+
+@needs_vtk
+@pytest.mark.parametrize("name", ["3-D", "flash/sedov2d_pm4_par4", "serafin/geo_gouttedo.slf"])
+def test_pyvista_has_the_mesh(sample, request, tmp_path, name):
+    pytest.importorskip("pyvista")
+    path = sample
+    if name != "3-D":
+        path = request.getfixturevalue("data") / name
+        path = path if path.is_file() else newest(path)
+    ds = octavo.open(path)
+    grid = ds.to_pyvista(None if ds._data.unstructured else ["level"])
+    if ds._data.unstructured:
+        assert grid.n_points == len(ds.part(0).x) and grid.area > 0
+        return
+    cells = ds.arrays("level")
+    assert grid.n_cells == len(cells["level"]) and np.array_equal(grid.cell_data["level"], cells["level"])
+    domain = np.prod(np.array(ds._data.hi) - np.array(ds._data.lo))
+    assert np.isclose(grid.volume if ds._data.dim == 3 else grid.area, domain, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "name", ["sample", "ramses/implosion2d_2ranks", "flash/sedov3d_octant_par3", "amrex/adv3d_amrlevel_r2"]
+)
+def test_yt_has_the_cells(sample, request, name):
+    yt = pytest.importorskip("yt")
+    yt.set_log_level("error")
+    ds = octavo.open(sample if name == "sample" else newest(request.getfixturevalue("data") / name))
+    for selection in (ds, ds.level(ds.levels[-2])):
+        field = ds.fields[0]
+        found, cells = selection.to_yt(field).all_data(), selection.arrays(field)
+        here = np.sort(np.asarray(found["stream", field]))
+        assert np.array_equal(here, np.sort(cells[field])) and np.isclose(float(found.ds.current_time), ds.time)
+        order = np.lexsort([np.round(np.asarray(found["index", axis].to("code_length")), 10) for axis in "zyx"])
+        there = np.lexsort([np.round(cells.get(axis, np.full(len(here), 0.5)), 10) for axis in "zyx"])
+        assert np.array_equal(np.asarray(found["stream", field])[order], cells[field][there])
+    with pytest.raises(octavo.Unsupported, match="whole step"):
+        ds.sphere("center", 0.2).to_yt()
+
+
+def test_a_missing_library_is_named(sample, monkeypatch):
+    for name, call in {"pandas": "to_pandas", "xarray": "to_xarray", "pyvista": "to_pyvista", "yt": "to_yt"}.items():
+        monkeypatch.setitem(sys.modules, name, None)
+        with pytest.raises(octavo.Unsupported, match=f"the Python package {name}, which is not installed"):
+            getattr(octavo.open(sample).level(4), call)("density")
 
 
 def test_an_export_of_nothing_is_refused_and_leaves_nothing(sample, run, tmp_path):

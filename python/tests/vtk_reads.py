@@ -46,7 +46,45 @@ def unstructured(grid):
     return {"lo": lo, "hi": hi, **{f"field:{name}": array for name, array in values(grid.GetCellData()).items()}}
 
 
-KINDS = {"vtkHyperTreeGrid": hyper_tree_grid, "vtkUnstructuredGrid": unstructured}
+def particles(cloud):
+    points = vtk_to_numpy(cloud.GetPoints().GetData())
+    vertices = vtk_to_numpy(cloud.GetVerts().GetConnectivityArray())
+    fields = values(cloud.GetPointData())
+    return {"points": points, "vertices": vertices, **{f"field:{name}": array for name, array in fields.items()}}
+
+
+def image(grid):
+    found = {f"field:{name}": array for name, array in values(grid.GetCellData()).items()}
+    return {"dimensions": np.array(grid.GetDimensions()), "bounds": np.array(grid.GetBounds()), **found}
+
+
+def boxes(amr):
+    """The cells that are not hidden under finer ones, level after level, and how many there are with the others."""
+    lo, hi, fields, cells = [], [], {}, 0
+    for level in range(amr.GetNumberOfLevels()):
+        for number in range(amr.GetNumberOfBlocks(level)):
+            block = amr.GetDataSetAsImageData(level, number)
+            found = values(block.GetCellData())
+            shown = found.pop("vtkGhostType") == 0
+            counts = [n - 1 for n in block.GetDimensions()]
+            z, y, x = np.meshgrid(*(np.arange(n) for n in counts[::-1]), indexing="ij")
+            corner = np.stack([x.ravel(), y.ravel(), z.ravel()], axis=1) * block.GetSpacing() + block.GetOrigin()
+            lo.append(corner[shown])
+            hi.append(corner[shown] + block.GetSpacing())
+            cells += len(shown)
+            for name, array in found.items():
+                fields.setdefault(f"field:{name}", []).append(array[shown])
+    joined = {name: np.concatenate(arrays) for name, arrays in fields.items()}
+    return {"lo": np.concatenate(lo), "hi": np.concatenate(hi), "cells": np.array(cells), **joined}
+
+
+KINDS = {
+    "vtkOverlappingAMR": boxes,
+    "vtkHyperTreeGrid": hyper_tree_grid,
+    "vtkUnstructuredGrid": unstructured,
+    "vtkPolyData": particles,
+    "vtkImageData": image,
+}
 
 
 def read(path):
@@ -57,7 +95,9 @@ def read(path):
     reader.Update()
     grid = reader.GetOutputDataObject(0)
     found = KINDS[grid.GetClassName()](grid)
-    found["class"], found["time"] = np.array(grid.GetClassName()), values(grid.GetFieldData())["TimeValue"][0]
+    found["class"] = np.array(grid.GetClassName())
+    if "TimeValue" in (facts := values(grid.GetFieldData())):
+        found["time"] = facts["TimeValue"][0]
     return found
 
 

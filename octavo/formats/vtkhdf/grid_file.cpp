@@ -29,16 +29,18 @@ void GridFile::attribute(const std::string& object, const std::string& name, std
 void GridFile::group(const std::string& name) { hdf5::make_group(file_, in_root(name)); }
 
 template <class T>
-void GridFile::list(const std::string& name, const std::vector<T>& values) {
+void GridFile::list(const std::string& name, const std::vector<T>& values, std::uint64_t columns) {
   const hdf5::ItemType type = std::is_same_v<T, double>         ? hdf5::float64_type
                               : std::is_same_v<T, std::uint8_t> ? hdf5::uint8_type
                                                                 : hdf5::int64_type;
-  hdf5::make(file_, in_root(name), type, std::array<std::uint64_t, 1>{values.size()});
-  hdf5::write_rows<T>(file_, in_root(name), 0, values.size(), values);
+  std::vector<std::uint64_t> shape{values.size()};
+  if (columns != 0) shape = {values.size() / columns, columns};
+  hdf5::make(file_, in_root(name), type, shape);
+  hdf5::write_rows<T>(file_, in_root(name), 0, shape[0], values);
 }
-template void GridFile::list(const std::string&, const std::vector<double>&);
-template void GridFile::list(const std::string&, const std::vector<std::int64_t>&);
-template void GridFile::list(const std::string&, const std::vector<std::uint8_t>&);
+template void GridFile::list(const std::string&, const std::vector<double>&, std::uint64_t);
+template void GridFile::list(const std::string&, const std::vector<std::int64_t>&, std::uint64_t);
+template void GridFile::list(const std::string&, const std::vector<std::uint8_t>&, std::uint64_t);
 
 void GridFile::later(const std::string& name, const hdf5::ItemType& type, const std::vector<std::uint64_t>& shape) {
   hdf5::make(file_, in_root(name), type, shape);
@@ -49,7 +51,9 @@ std::string GridFile::later(const std::string& group, const mesh::FieldInfo& fie
   std::vector<std::string>& taken = taken_[group];
   taken.push_back(set_name(field.name, taken));
   const std::string name = group + "/" + taken.back();
-  later(name, item_type_of(field.type), {values});
+  std::vector<std::uint64_t> shape{values};
+  if (field.components > 1) shape.push_back(static_cast<std::uint64_t>(field.components));
+  later(name, item_type_of(field.type), shape);
   hdf5::write_words(file_, in_root(name), own_name, field.name);
   hdf5::write_words(file_, in_root(name), own_unit, field.unit);
   return name;

@@ -24,12 +24,12 @@ class GridFile {
   void attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values);
   void attribute(const std::string& object, const std::string& name, std::span<const double> values);
   void group(const std::string& name);
-  /// A list that is written now: doubles, or integers of 8 bytes or 1.
+  /// A list, or a table of so many columns, that is written now: doubles, or integers of 8 bytes or 1.
   template <class T>
-  void list(const std::string& name, const std::vector<T>& values);
+  void list(const std::string& name, const std::vector<T>& values, std::uint64_t columns = 0);
   /// A data set whose values come later.
   void later(const std::string& name, const file::hdf5::ItemType& type, const std::vector<std::uint64_t>& shape);
-  /// A field's values come later; its name and unit are attributes. Returns the data set's name.
+  /// A field's values come later, at `values` places; its name and unit are attributes. Returns the data set's name.
   std::string later(const std::string& group, const mesh::FieldInfo& field, std::uint64_t values);
   /// The step's time, as field data TimeValue: VTK shows it beside data of one step.
   void time(double time);

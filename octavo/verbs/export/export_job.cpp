@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/formats/vtkhdf/field_type.hpp"
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/merge.hpp"
@@ -82,6 +83,27 @@ base::BitArray selected_values(const mesh::Part& part, const ExportJob& job) {
     for (const std::size_t value : cells.values) selected.set(value);
   });
   return selected;
+}
+
+base::Error nothing_selected(const ExportJob& job, const std::string& things) {
+  const std::string& text = job.report.selection;
+  return Error(Kind::usage, "no " + things + " selected" + (text.empty() ? "" : ": " + text)).at(job.mine.path);
+}
+
+PartRanges number_parts(const ExportJob& job, const std::function<std::int64_t(std::size_t)>& count) {
+  std::vector<std::int64_t> counts;
+  for_each_part(job, count, [&](std::size_t, std::int64_t found) { counts.push_back(found); });
+  PartRanges ranges;
+  const auto own = static_cast<std::int64_t>(counts.size());
+  const std::vector<std::int64_t> parts = base::gather(job.workers.ranks, std::vector<std::int64_t>{own});
+  const std::vector<std::int64_t> all = base::gather(job.workers.ranks, counts);
+  std::int64_t before = 0;
+  for (int rank = 0; rank < job.workers.ranks.rank; ++rank) before += parts[static_cast<std::size_t>(rank)];
+  for (std::int64_t i = 0; i < std::ssize(all); ++i) {
+    if (i >= before && i < before + own) ranges.first.push_back(ranges.total);
+    ranges.total += all[static_cast<std::size_t>(i)];
+  }
+  return ranges;
 }
 
 }  // namespace octavo::verbs::detail

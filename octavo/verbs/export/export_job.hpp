@@ -1,10 +1,14 @@
 #pragma once
 // For verbs/export alone.
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "octavo/analysis/select.hpp"
 #include "octavo/base/bit_array.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
 #include "octavo/verbs/export/export.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/workers.hpp"
@@ -28,5 +32,30 @@ ExportJob begin_export(const step::SharedStep& step, const ExportOptions& option
 
 /// A bit for each value of the part that belongs to a selected cell.
 base::BitArray selected_values(const mesh::Part& part, const ExportJob& job);
+
+/// A fresh error for a selection without cells.
+base::Error nothing_selected(const ExportJob& job, const std::string& things);
+
+/// Runs work(i) for this rank's parts on the job's threads, and commit(i, its result) in order. Collective.
+template <class Work, class Commit>
+void for_each_part(const ExportJob& job, Work&& work, Commit&& commit) {
+  base::agree(job.workers.ranks, [&] {
+    const auto count = static_cast<std::size_t>(job.mine.num_parts);
+    base::ordered_for(count, job.workers.threads, work, [&](std::size_t i, auto result) {
+      commit(i, std::move(result));
+      const auto done = static_cast<std::int64_t>(i + 1);
+      if (job.workers.progress && !job.workers.progress(done, static_cast<std::int64_t>(count)))
+        throw base::Error(base::Kind::interrupted, "stopped on request");
+    });
+  });
+}
+
+/// What parts number one after another, over all ranks.
+struct PartRanges {
+  std::vector<std::int64_t> first;  ///< of each of this rank's parts
+  std::int64_t total = 0;           ///< of all ranks
+};
+/// `count(i)` of each of this rank's parts, summed up. Collective.
+PartRanges number_parts(const ExportJob& job, const std::function<std::int64_t(std::size_t)>& count);
 
 }  // namespace octavo::verbs::detail

@@ -61,9 +61,7 @@ SelectedTree find_selected(const ExportJob& job) {
       job.scope.parts, job.workers,
       Summation{[&](std::size_t i) { return selected_tree(job.mine.read(static_cast<int>(i), job.condition), job); },
                 join_trees});
-  if (all.selected == 0)
-    throw Error(Kind::usage, "no cell is selected" + (job.report.selection.empty() ? "" : ": " + job.report.selection))
-        .at(job.mine.path);
+  if (all.selected == 0) throw detail::nothing_selected(job, "cell is");
   if (!mesh::levels_in_block(all.tree)) {
     const mesh::Index3& block = all.tree.block;
     throw Error(Kind::unsupported, "a hyper tree grid holds blocks of 2^k cells along every axis, not of " +
@@ -84,23 +82,17 @@ std::int64_t num_leaves(const mesh::Octree& cells) {
 
 /// Writes the values of this rank's parts, and tells which cells have got one. Collective.
 void write_all_parts(const ExportJob& job, const detail::TreeValues& values, std::vector<base::BitArray>& shown) {
-  base::agree(job.workers.ranks, [&] {
-    const auto count = static_cast<std::size_t>(job.mine.num_parts);
-    base::ordered_for(
-        count, job.workers.threads,
-        [&](std::size_t i) {
-          const mesh::Part part = job.mine.read(static_cast<int>(i), job.values);
-          return values.write(part, detail::selected_values(part, job));
-        },
-        [&](std::size_t i, std::vector<detail::CellRange> written) {
-          for (const detail::CellRange& range : written)
-            for (std::uint64_t cell = range.first; cell < range.first + range.count; ++cell)
-              shown[static_cast<std::size_t>(range.level)].set(cell);
-          const auto done = static_cast<std::int64_t>(i + 1);
-          if (job.workers.progress && !job.workers.progress(done, static_cast<std::int64_t>(count)))
-            throw Error(Kind::interrupted, "stopped on request");
-        });
-  });
+  detail::for_each_part(
+      job,
+      [&](std::size_t i) {
+        const mesh::Part part = job.mine.read(static_cast<int>(i), job.values);
+        return values.write(part, detail::selected_values(part, job));
+      },
+      [&](std::size_t, const std::vector<detail::CellRange>& written) {
+        for (const detail::CellRange& range : written)
+          for (std::uint64_t cell = range.first; cell < range.first + range.count; ++cell)
+            shown[static_cast<std::size_t>(range.level)].set(cell);
+      });
   for (base::BitArray& level : shown)
     level.words() = base::reduce(job.workers.ranks, std::move(level.words()), std::bit_or<std::uint64_t>());
 }

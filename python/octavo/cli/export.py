@@ -1,11 +1,17 @@
-"""Write the selected cells of an output as a file for other programs.
+"""Write the selected cells of an output, or its particles, as a file for other programs.
 
---as chooses the kind: `htg` is a hyper tree grid for ParaView and VTK (VTKHDF), the whole adaptive mesh with a value on
-each cell. Cells that are not selected are hidden."""
+--as chooses the kind; the ending of the file's name chooses the format, and the kind if --as does not:
+  htg        .vtkhdf                  the adaptive mesh as a hyper tree grid, for ParaView and VTK
+  ug         .vtkhdf                  voxels (pixels in 2-D), or triangles with all steps
+  cube       .npy .npz .fits .vtkhdf  a uniform grid of the cells of --level (default: the finest) over --roi
+  cells      .csv .npz                a table: centre, edge, level and fields of each cell
+  particles  .vtkhdf .csv .npz        positions and attributes
+Cells that are not selected are left out; in a hyper tree grid they are hidden, in a cube NaN."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli import options
 
@@ -13,6 +19,9 @@ EXAMPLES = [
     "octavo export output_00080 run.vtkhdf",
     "octavo export run.octavo core.vtkhdf --field density,speed,level --roi sphere:center:0.1",
     "octavo export run.octavo hot.vtkhdf --where 'pressure/density > 1e-3' --level 9 --precision single",
+    "octavo export output_00080 cube.fits --field density --level 8 --roi box:0.4,0.4,0.4:0.6,0.6,0.6",
+    "octavo export output_00080 stars.vtkhdf --as particles --species star",
+    "octavo export run.octavo dense.csv --where 'density > 10' --field density,pressure",
     "mpirun -n 4 octavo export run.octavo run.vtkhdf",
 ]
 
@@ -24,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", help="the file to write; its ending chooses the format")
     parser.add_argument("--as", dest="kind", choices=list(KINDS), help="the kind of data (default: by the ending)")
     parser.add_argument("--field", type=options.names, metavar="F,G", help="only these, also formulas (default: all)")
+    parser.add_argument("--species", type=options.names, metavar="A,B", help="species of particles (default: all)")
     options.add_selection(parser)
     options.add_fields(parser)
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
@@ -38,12 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
-    kind = export.kind_of(arguments.out, arguments.kind)
+    export.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     with console.Progress("export", arguments.quiet, unit="domains") as progress:
         report = export.write(
-            ds, arguments.out, kind, options.chosen(arguments), fields=arguments.field,
+            ds, options.chosen(arguments), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
             single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
             ranks=ranks, progress=progress,
         )  # fmt: skip
@@ -52,6 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json({**report, "notes": notes})
     else:
-        console.say(arguments.quiet, f"{arguments.out}: {report['leaves']} cells, {len(report['fields'])} fields, "
-                    f"{console.size(report['bytes'])}, read {report['parts_read']} of {ds.num_parts} domains")  # fmt: skip
+        console.say(arguments.quiet, f"{arguments.out}: {_amount(report)}, {console.size(report['bytes'])}")
     return 0
+
+
+def _amount(report: dict[str, Any]) -> str:
+    if report["as"] == "ug" and "cells" not in report:
+        return f"{report['elements']} triangles, {report['steps']} steps"
+    if report["as"] == "cube":
+        return " x ".join(map(str, report["shape"][::-1])) + f" cells of level {report['level']}"
+    return f"{report.get('leaves') or report['cells']} {'particles' if report['as'] == 'particles' else 'cells'}"
