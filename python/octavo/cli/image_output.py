@@ -62,13 +62,14 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
 def finish(arguments: argparse.Namespace, image: Any, path: str, ds: Any, ranks: Any) -> int:
     """Writes the image and says so. Collective."""
     from octavo.cli import console
+    from octavo.picture import facts_of
     from octavo.ranks import is_root
 
     console.notes(arguments.quiet, ds.notes)
-    _save(image, path, ranks, {"limits": limits_of(arguments), "scale": scale_of(arguments)})
+    facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
+    _save(image, facts, path, ranks, {"limits": limits_of(arguments), "scale": scale_of(arguments)})
     if not is_root():
         return 0
-    facts = image.facts()
     if arguments.json:
         console.print_json({"output": path, **facts})
     else:
@@ -80,7 +81,7 @@ def finish(arguments: argparse.Namespace, image: Any, path: str, ds: Any, ranks:
     return 0
 
 
-def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
+def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any]) -> None:
     """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
     from octavo.ranks import is_root
 
@@ -91,7 +92,7 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
         if path.endswith(".npy"):
             image.write_npy(ranks, temporary)
         else:
-            _save_bands(image, temporary, ranks, drawing)
+            _save_bands(image, facts, temporary, ranks, drawing)
         if is_root():
             os.replace(temporary, path)
     finally:
@@ -99,11 +100,10 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
             os.remove(temporary)
 
 
-def _save_bands(image: Any, path: str, ranks: Any, drawing: dict[str, Any]) -> None:
+def _save_bands(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any]) -> None:
     from octavo import picture
     from octavo.ranks import is_root
 
-    facts = image.facts()
     width, rows = facts["pixels"]
     height = picture.band_height(width)
     bands = (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))

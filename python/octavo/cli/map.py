@@ -77,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     mask, above = _mask(arguments.mask)
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, [name for name in (arguments.field, arguments.weight, mask) if name]):
+        return 0
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
         image = _core.map(
             ds,
@@ -92,6 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
             progress=progress,
             mask=mask,
             above=above,
-            **options.chosen(arguments),
+            **options.chosen(arguments, ds),
         )
     return image_output.finish(arguments, image, path, ds, ranks)

@@ -54,17 +54,19 @@ def run(arguments: argparse.Namespace) -> int:
     image_output.limits_of(arguments)  # says now what is wrong with them
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, [arguments.field]):
+        return 0
     with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
         image = _core.slice(
             ds,
             arguments.field,
             normal=arguments.normal,
             up=arguments.up,
-            at=arguments.at,
+            at=options.place(arguments.at, ds),
             pixels=arguments.pixels,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
-            **options.chosen(arguments),
+            **options.chosen(arguments, ds),
         )
     return image_output.finish(arguments, image, path, ds, ranks)
