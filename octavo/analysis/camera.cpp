@@ -61,25 +61,20 @@ struct RayCell {
 /// Cells of one level in one place of a periodic domain.
 class CellCaster {
  public:
-  CellCaster(const Rays& rays, const LevelShadow& shadow, const Point3& move)
-      : rays_(rays), shadow_(shadow), move_(move) {}
+  CellCaster(const Rays& rays, const LevelShadow& shadow, const Point3& move,
+             const std::optional<CentresWithin>& within)
+      : rays_(rays), shadow_(shadow), move_(move), within_(within) {}
 
   Point3 corner(const mesh::Coordinate& at) const {
     return {at[0] * shadow_.edge + move_[0], at[1] * shadow_.edge + move_[1], at[2] * shadow_.edge + move_[2]};
   }
-  /// Whether the clip and the sphere leave anything of the cell.
-  bool shown(const Point3& lo) const {
+  /// Whether the clip and the region leave anything of the cell.
+  bool shown(const mesh::Coordinate& at, const Point3& lo) const {
     if (rays_.whole) return true;
     const SlicePlane& grid = rays_.grid;
     for (std::size_t a = 0; a < 3; ++a)
       if (!(lo[a] < grid.clip_hi[a] && lo[a] + shadow_.edge > grid.clip_lo[a])) return false;
-    if (!grid.view.sphere) return true;
-    double square = 0;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const double d = corner_[a] + (lo[a] + 0.5 * shadow_.edge) * grid.size[a] - grid.view.sphere->centre[a];
-      square += d * d;
-    }
-    return square < grid.view.sphere->radius * grid.view.sphere->radius;
+    return !within_ || (*within_)(at);
   }
   const LevelShadow& shadow() const { return shadow_; }
   /// The columns (0) or rows (1) that a cell may show in whose shadow has this middle.
@@ -97,12 +92,12 @@ class CellCaster {
     }
     return cell;
   }
-  void set_domain_corner(const Point3& corner) { corner_ = corner; }
 
  private:
   const Rays& rays_;
   const LevelShadow& shadow_;
-  Point3 move_, corner_{};
+  Point3 move_;
+  const std::optional<CentresWithin>& within_;
 };
 
 /// Ways to the sides of a cell along the rays of one row: near[a] - column * step[a].
@@ -215,11 +210,17 @@ std::vector<Point3> places_of_mesh(const Rays& rays) {
   return moves;
 }
 
+std::optional<CentresWithin> centres_within_view(const Rays& rays, const mesh::Header& header, int level) {
+  const std::optional<Within>& within = rays.grid.view.within;
+  if (!within) return {};
+  return CentresWithin(header, within->region, level);
+}
+
 Footprint footprint_of_batch(const CellCaster& caster, const Cells& cells) {
   std::array<double, 2> least{far_away, far_away}, most{-far_away, -far_away};
   for (const mesh::Coordinate& at : cells.positions) {
     const Point3 lo = caster.corner(at);
-    if (!caster.shown(lo)) continue;
+    if (!caster.shown(at, lo)) continue;
     for (std::size_t i = 0; i < 2; ++i) {
       const double middle = caster.shadow().middle(i, lo);
       least[i] = std::min(least[i], middle);
@@ -249,7 +250,7 @@ void draw_batch(Tile& tile, const Rays& rays, const CellCaster& caster, const Ce
                 const std::vector<double>& values, const std::vector<double>& weights) {
   for (std::size_t k = 0; k < cells.positions.size(); ++k) {
     const Point3 lo = caster.corner(cells.positions[k]);
-    if (!caster.shown(lo)) continue;
+    if (!caster.shown(cells.positions[k], lo)) continue;
     const RowRange y = caster.centres(1, caster.shadow().middle(1, lo));
     const RowRange drawn{std::max(y.first, rows.first), std::min(y.last, rows.last)};
     if (drawn.first >= drawn.last) continue;
@@ -295,7 +296,7 @@ Rays make_rays(const mesh::Header& header, const AnyView& view) {
   }
   for (std::size_t a = 0; a < 3; ++a)
     rays.whole = rays.whole && rays.grid.clip_lo[a] == 0 && rays.grid.clip_hi[a] == rays.grid.cells[a];
-  rays.whole = rays.whole && !view.sphere;
+  rays.whole = rays.whole && !view.within;
   set_bounds(rays);
   return rays;
 }
@@ -308,10 +309,10 @@ Tile cast(const mesh::Part& part, const mesh::Header& header, const Rays& rays, 
   Tile tile;
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     const LevelShadow shadow = shadow_of_level(rays, cells.level);
+    const std::optional<CentresWithin> within = centres_within_view(rays, header, cells.level);
     std::vector<double> painted, weights;
     for (const Point3& move : moves) {
-      CellCaster caster(rays, shadow, move);
-      caster.set_domain_corner(header.lo);
+      const CellCaster caster(rays, shadow, move, within);
       const Footprint pixels = footprint_of_batch(caster, cells);
       const std::size_t first = std::max(pixels.first[1], rows.first), last = std::min(pixels.last[1], rows.last);
       if (pixels.first[0] >= pixels.last[0] || first >= last) continue;
@@ -339,9 +340,9 @@ Footprint footprint_of_rays(const mesh::Part& part, const mesh::Header& header, 
   Footprint whole;
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     const LevelShadow shadow = shadow_of_level(rays, cells.level);
+    const std::optional<CentresWithin> within = centres_within_view(rays, header, cells.level);
     for (const Point3& move : places_of_mesh(rays)) {
-      CellCaster caster(rays, shadow, move);
-      caster.set_domain_corner(header.lo);
+      const CellCaster caster(rays, shadow, move, within);
       const Footprint pixels = footprint_of_batch(caster, cells);
       if (pixels.last[0] == 0) continue;
       const bool fresh = whole.last[0] == 0;

@@ -25,11 +25,8 @@ Range range_of(const mesh::Header& header, const std::optional<mesh::Region>& re
   const auto a = static_cast<std::size_t>(axis);
   if (!region) return {header.lo[a], header.hi[a]};
   const double unit = header.hi[0] - header.lo[0];
-  if (const auto* box = std::get_if<mesh::Box>(&*region))
-    return {header.lo[a] + box->lo[a] * unit, header.lo[a] + box->hi[a] * unit};
-  const auto& sphere = std::get<mesh::Sphere>(*region);
-  return {header.lo[a] + (sphere.centre[a] - sphere.radius) * unit,
-          header.lo[a] + (sphere.centre[a] + sphere.radius) * unit};
+  const mesh::Box box = mesh::bounds(*region, mesh::domain_of(header));
+  return {header.lo[a] + box.lo[a] * unit, header.lo[a] + box.hi[a] * unit};
 }
 
 Range checked_range(const mesh::Header& header, const std::optional<mesh::Region>& region, int axis) {
@@ -70,11 +67,8 @@ Frame make_frame(const mesh::Header& header, int axis, Projection kind, const st
                           ? 1
                           : std::max(std::size_t{1}, static_cast<std::size_t>(std::llround(wanted)));
   }
-  if (const auto* sphere = region ? std::get_if<mesh::Sphere>(&*region) : nullptr) {
-    const double unit = header.hi[0] - header.lo[0];
-    frame.sphere = mesh::Sphere{{}, sphere->radius * unit};
-    for (std::size_t a = 0; a < 3; ++a) frame.sphere->centre[a] = header.lo[a] + sphere->centre[a] * unit;
-  }
+  if (region && !std::holds_alternative<mesh::Box>(*region))
+    frame.within = Within{*region, mesh::domain_of(header), header.lo, header.hi[0] - header.lo[0]};
   return frame;
 }
 

@@ -12,7 +12,7 @@
 
 #include "octavo/analysis/descend.hpp"
 #include "octavo/analysis/orientation.hpp"
-#include "octavo/analysis/slice.hpp"
+#include "octavo/analysis/region_on_line.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
@@ -23,101 +23,7 @@ using base::Error;
 using base::Kind;
 using mesh::Point3;
 
-/// A stretch of a line, in shares of its length; empty where not entry < exit.
-using Share = std::array<double, 2>;
-
 constexpr double longest_line = 16;  // lengths of the domain
-
-/// The stretch of the line between two coordinates along an axis. Along an axis in which the line does not move, all of
-/// it or nothing.
-Share share_between(const Line& line, std::size_t axis, double lo, double hi) {
-  const double start = line.start[axis], course = line.course[axis];
-  if (course == 0) return start >= lo && start < hi ? Share{0, 1} : Share{1, 0};
-  const double a = (lo - start) / course, b = (hi - start) / course;
-  return course > 0 ? Share{a, b} : Share{b, a};
-}
-
-/// The stretch in a box of cells, all in cells of level 0. Sides are not rounded, and shares grow with them: cells
-/// that lie side by side share no stretch and leave none.
-Share share_in_box(const Line& line, const Point3& lo, const Point3& edges) {
-  Share share{0, 1};
-  for (std::size_t a = 0; a < static_cast<std::size_t>(line.dim); ++a) {
-    double hi = lo[a] + edges[a];
-    if (!line.periodic[a] && line.course[a] == 0 && hi == line.cells[a])
-      hi = std::nextafter(hi, std::numeric_limits<double>::infinity());
-    const Share along = share_between(line, a, lo[a], hi);
-    share = {std::max(share[0], along[0]), std::min(share[1], along[1])};
-  }
-  return share;
-}
-
-Share share_in_sphere(const Line& line, const Point3& centre, double radius) {
-  double course = 0, nearest = 0, square = 0;
-  for (std::size_t a = 0; a < static_cast<std::size_t>(line.dim); ++a) {
-    const double d = line.to[a] - line.from[a], from = centre[a] - line.from[a];
-    course += d * d;
-    nearest += d * from;
-    square += from * from;
-  }
-  const double middle = nearest / course, half = (radius * radius - square) / course + middle * middle;
-  if (!(half > 0)) return {1, 0};
-  return {std::max(0.0, middle - std::sqrt(half)), std::min(1.0, middle + std::sqrt(half))};
-}
-
-/// The range of the line along an axis, in cells of level 0.
-std::array<double, 2> range_along(const Line& line, std::size_t axis) {
-  const double end = line.start[axis] + line.course[axis];
-  return {std::min(line.start[axis], end), std::max(line.start[axis], end)};
-}
-
-/// All moves of the mesh by whole domains with which something between lo and hi along each axis can be on the line.
-std::vector<Point3> moves_of_line(const Line& line, const Point3& lo, const Point3& hi) {
-  std::array<std::vector<int>, 3> along;
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto range = range_along(line, a);
-    const bool moves = a < static_cast<std::size_t>(line.dim) && line.periodic[a];
-    along[a] = moves_along(range[0] - hi[a] + line.cells[a], range[1] - lo[a], line.cells[a], moves);
-  }
-  std::vector<Point3> all;
-  for (int k : along[2])
-    for (int j : along[1])
-      for (int i : along[0]) all.push_back({i * line.cells[0], j * line.cells[1], k * line.cells[2]});
-  return all;
-}
-
-void merge_shares(std::vector<Share>& shares) {
-  std::sort(shares.begin(), shares.end());
-  std::vector<Share> merged;
-  for (const Share& share : shares)
-    if (!merged.empty() && share[0] <= merged.back()[1])
-      merged.back()[1] = std::max(merged.back()[1], share[1]);
-    else
-      merged.push_back(share);
-  shares = std::move(merged);
-}
-
-std::vector<Share> shares_in_region(const mesh::Header& header, const Line& line, const mesh::Region& region) {
-  const double unit = header.hi[0] - header.lo[0];
-  const Point3 size = mesh::cell_size(header, 0);
-  const auto* sphere = std::get_if<mesh::Sphere>(&region);
-  Point3 lo{}, hi{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    lo[a] = (sphere ? sphere->centre[a] - sphere->radius : std::get<mesh::Box>(region).lo[a]) * unit / size[a];
-    hi[a] = (sphere ? sphere->centre[a] + sphere->radius : std::get<mesh::Box>(region).hi[a]) * unit / size[a];
-  }
-  std::vector<Share> shares;
-  for (const Point3& move : moves_of_line(line, lo, hi)) {
-    Point3 at{}, edges{};
-    for (std::size_t a = 0; a < 3; ++a) {
-      at[a] = sphere ? header.lo[a] + sphere->centre[a] * unit + move[a] * size[a] : lo[a] + move[a];
-      edges[a] = hi[a] - lo[a];
-    }
-    const Share share = sphere ? share_in_sphere(line, at, sphere->radius * unit) : share_in_box(line, at, edges);
-    if (share[0] < share[1]) shares.push_back(share);
-  }
-  merge_shares(shares);
-  return shares;
-}
 
 }  // namespace
 

@@ -19,9 +19,9 @@ struct Line {
   std::vector<std::array<double, 2>> in_region;  ///< shares of the way, ascending and apart; of no region 0 to 1
 };
 
-/// A box clips the line at its sides, a sphere at its surface. Where an axis is periodic, line and region continue on
-/// the other side. Throws Error(usage) for a line without length, with a coordinate that is not finite, or more than 16
-/// times as long as the domain.
+/// A region clips the line at its surface. Where an axis is periodic, line and region continue on the other side.
+/// Throws Error(usage) for a line without length, with a coordinate that is not finite, or more than 16 times as long
+/// as the domain.
 Line make_line(const mesh::Header& header, const mesh::Point3& from, const mesh::Point3& to,
                const std::optional<mesh::Region>& region);
 

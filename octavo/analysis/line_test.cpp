@@ -9,6 +9,7 @@
 #include "octavo/base/error.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/random_region.hpp"
 
 namespace octavo::analysis {
 namespace {
@@ -126,6 +127,47 @@ TEST(Line, along_a_side_is_in_the_cells_above) {
   EXPECT_EQ(numbers(1.0, 1.0, false), (std::vector<double>{60, 61, 62, 63}));  // the last cells
   EXPECT_EQ(numbers(1.0, 1.0, true), (std::vector<double>{0, 1, 2, 3}));       // the first
   EXPECT_TRUE(numbers(1.1, 0.5, false).empty());
+}
+
+TEST(Line, is_in_a_region_where_its_points_are) {
+  testing::Random random(12);
+  int inside = 0, outside = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    mesh::Header header;
+    header.dim = 1 + trial % 3;
+    header.roots = {4, 3, 6};
+    header.lo = {-0.5, 0.25, 1};
+    header.hi = {1.5, 1.75, 4};
+    for (bool& periodic : header.periodic) periodic = random.chance(0.5);
+    mesh::Point3 from{}, to{};
+    for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a) {
+      from[a] = header.lo[a] + (1.6 * random.uniform() - 0.3) * (header.hi[a] - header.lo[a]);
+      to[a] = a > 0 && random.chance(0.2)
+                  ? from[a]
+                  : header.lo[a] + (1.6 * random.uniform() - 0.3) * (header.hi[a] - header.lo[a]);
+    }
+    const mesh::Region region = testing::random_region(random, header.dim, trial % 4);
+    const Line line = make_line(header, from, to, region);
+    for (std::size_t k = 1; k < line.in_region.size(); ++k) ASSERT_GT(line.in_region[k][0], line.in_region[k - 1][1]);
+    for (int sample = 0; sample < 20; ++sample) {
+      const double t = random.uniform();
+      bool found = false, near_end = false;
+      for (const auto& share : line.in_region) {
+        found = found || (t > share[0] && t < share[1]);
+        near_end = near_end || std::min(std::abs(t - share[0]), std::abs(t - share[1])) < 1e-9;
+      }
+      if (near_end) continue;
+      mesh::Point3 place{};
+      for (std::size_t a = 0; a < static_cast<std::size_t>(header.dim); ++a)
+        place[a] = (from[a] + t * (to[a] - from[a]) - header.lo[a]) / (header.hi[0] - header.lo[0]);
+      ASSERT_EQ(found, mesh::contains(region, mesh::domain_of(header), place))
+          << mesh::to_string(region, 3) << " in " << header.dim << "-D at " << place[0] << "," << place[1] << ","
+          << place[2];
+      ++(found ? inside : outside);
+    }
+  }
+  EXPECT_GT(inside, 5000);
+  EXPECT_GT(outside, 5000);
 }
 
 TEST(Line, regions_clip_it_exactly_across_periodic_sides_too) {

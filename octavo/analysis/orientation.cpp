@@ -74,7 +74,7 @@ Point3 corner_of_box(const Point3& lo, const Point3& hi, unsigned corner) {
   return {(corner & 1) != 0 ? hi[0] : lo[0], (corner & 2) != 0 ? hi[1] : lo[1], (corner & 4) != 0 ? hi[2] : lo[2]};
 }
 
-/// The view with its clip and sphere, and no window yet.
+/// The view with its clip and region, and no window yet.
 AnyView clipped_view(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
                      std::size_t pixels) {
   AnyView view;
@@ -86,7 +86,7 @@ AnyView clipped_view(const mesh::Header& header, const Orientation& axes, const 
     view.clip_hi[a] = frame.depth_hi;
     view.clip_lo[other] = frame.lo[1];
     view.clip_hi[other] = frame.hi[1];
-    view.sphere = frame.sphere;
+    view.within = frame.within;
   }
   constexpr double far = 1e300;
   view.lo = {far, far};
@@ -164,10 +164,12 @@ AnyView view_of_region(const mesh::Header& header, const Orientation& axes, cons
   AnyView view = clipped_view(header, axes, region, pixels);
   for (unsigned corner = 0; corner < 8; ++corner)
     take_in_point(view, corner_of_box(view.clip_lo, view.clip_hi, corner));
-  if (view.sphere) {
-    const mesh::Sphere& sphere = *view.sphere;
-    view.lo = {dot(axes.right, sphere.centre) - sphere.radius, dot(axes.up, sphere.centre) - sphere.radius};
-    view.hi = {dot(axes.right, sphere.centre) + sphere.radius, dot(axes.up, sphere.centre) + sphere.radius};
+  if (const auto* sphere = region ? std::get_if<mesh::Sphere>(&*region) : nullptr) {
+    const double unit = header.hi[0] - header.lo[0], radius = sphere->radius * unit;
+    Point3 centre{};
+    for (std::size_t a = 0; a < 3; ++a) centre[a] = header.lo[a] + sphere->centre[a] * unit;
+    view.lo = {dot(axes.right, centre) - radius, dot(axes.up, centre) - radius};
+    view.hi = {dot(axes.right, centre) + radius, dot(axes.up, centre) + radius};
   }
   set_pixels(view, pixels);
   return view;

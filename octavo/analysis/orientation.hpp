@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/mesh/dataset.hpp"
+#include "octavo/analysis/frame.hpp"
 
 namespace octavo::analysis {
 
@@ -33,14 +33,14 @@ std::string name_of(const mesh::Point3& direction);
 struct AnyView {
   Orientation axes;
   std::array<std::size_t, 2> pixels{0, 0};
-  std::array<double, 2> lo{}, hi{};    ///< window along right and up
-  double depth_lo = 0, depth_hi = 0;   ///< of a slice, both are the plane's
-  mesh::Point3 clip_lo{}, clip_hi{};   ///< nothing outside of this box shows
-  std::optional<mesh::Sphere> sphere;  ///< and of a spherical region
+  std::array<double, 2> lo{}, hi{};   ///< window along right and up
+  double depth_lo = 0, depth_hi = 0;  ///< of a slice, both are the plane's
+  mesh::Point3 clip_lo{}, clip_hi{};  ///< nothing outside of this box shows
+  std::optional<Within> within;       ///< and nothing outside of a region that is no box
 };
 
 /// Everything in a region (or the domain), seen in some direction: the window is the smallest rectangle that holds the
-/// box's, or the sphere's, shadow. `pixels`: as in make_frame(), which has the errors too.
+/// shadow of the sphere, or of the region's mesh::bounds. `pixels`: as in make_frame(), which has the errors too.
 AnyView view_of_region(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
                        std::size_t pixels);
 

@@ -116,7 +116,7 @@ struct View {
   double path = 1;                    ///< of a cell that is wholly in the window [code length]
   bool whole = true;                  ///< all are
   double depth_length = 1;
-  mesh::Point3 size{}, corner{};  ///< of cells; of the moved domain [code length]
+  std::optional<CentresWithin> within;
 
   double path_of(std::uint32_t i) const { return whole ? path : (depth.edge(i + 1) - depth.edge(i)) * depth_length; }
 };
@@ -128,55 +128,40 @@ View view_of(const Frame& frame, const mesh::Header& header, RowRange rows, int 
   view.u = scale_of(header, level, windows[0], shifts[0]);
   view.v = scale_of(header, level, windows[1], shifts[1]);
   view.depth = scale_of(header, level, windows[2], shifts[2]);
-  view.size = mesh::cell_size(header, level);
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto a = static_cast<std::size_t>(windows[i].axis);
-    view.axes[i] = a;
-    view.corner[a] = header.lo[a] + shifts[i] * (header.hi[a] - header.lo[a]);
-  }
+  if (frame.within) view.within.emplace(header, frame.within->region, level);
+  for (std::size_t i = 0; i < 3; ++i) view.axes[i] = static_cast<std::size_t>(windows[i].axis);
   if (frame.axis >= header.dim) return view;
   view.depth_length = frame.depth_hi - frame.depth_lo;
   const std::size_t a = view.axes[2];
-  view.path = view.size[a];
+  view.path = mesh::cell_size(header, level)[a];
   view.whole = view.depth.unclipped(0) >= 0 && view.depth.unclipped(cells_along(header, level, a)) <= 1;
   return view;
-}
-
-bool centre_inside(const mesh::Sphere& sphere, const View& view, int dim, const mesh::Coordinate& at) {
-  double square = 0;
-  for (std::size_t a = 0; a < static_cast<std::size_t>(dim); ++a) {
-    const double d = view.corner[a] + (at[a] + 0.5) * view.size[a] - sphere.centre[a];
-    square += d * d;
-  }
-  return square < sphere.radius * sphere.radius;
 }
 
 bool in(const Scale& scale, std::uint32_t i) { return i - scale.begin < scale.end - scale.begin; }
 
 template <class Values>
-void list_strokes(const Source& source, const View& view, const Cells& cells, Values values,
-                  std::vector<Stroke>& strokes) {
+void list_strokes(const View& view, const Cells& cells, Values values, std::vector<Stroke>& strokes) {
   strokes.clear();
   for (std::size_t k = 0; k < cells.positions.size(); ++k) {
     const mesh::Coordinate& at = cells.positions[k];
     const std::uint32_t u = at[view.axes[0]], v = at[view.axes[1]], depth = at[view.axes[2]];
     if (!in(view.u, u) || !in(view.v, v) || !in(view.depth, depth)) continue;
-    if (source.frame.sphere && !centre_inside(*source.frame.sphere, view, source.header.dim, at)) continue;
+    if (view.within && !(*view.within)(at)) continue;
     strokes.push_back({u, v, static_cast<double>(values[cells.values[k]]), view.path_of(depth)});
   }
 }
 
-void list_strokes(const Source& source, const mesh::Field& field, const View& view, const Cells& cells,
-                  std::vector<Stroke>& strokes) {
-  mesh::visit_values(field, [&](auto values) { list_strokes(source, view, cells, values, strokes); });
+void list_strokes(const mesh::Field& field, const View& view, const Cells& cells, std::vector<Stroke>& strokes) {
+  mesh::visit_values(field, [&](auto values) { list_strokes(view, cells, values, strokes); });
 }
 
 /// The strokes of one batch; `weights` is working space.
 void make_strokes(const Source& source, const View& view, const Cells& cells, std::vector<Stroke>& strokes,
                   std::vector<Stroke>& weights) {
-  list_strokes(source, source.field, view, cells, strokes);
+  list_strokes(source.field, view, cells, strokes);
   if (source.weight) {
-    list_strokes(source, *source.weight, view, cells, weights);
+    list_strokes(*source.weight, view, cells, weights);
     for (std::size_t k = 0; k < strokes.size(); ++k) strokes[k].weight *= weights[k].amount;
   }
   if (is_extreme(source.frame.kind)) return;

@@ -78,23 +78,24 @@ struct Reference {
     std::vector<long double> sum(nx * ny), weights(nx * ny), extreme(nx * ny, NAN);
     const auto value = cell_field(part, "rho").as<double>();
     const auto w = weight.empty() ? std::span<const double>{} : cell_field(part, weight).as<double>();
+    const double unit = header.hi[0] - header.lo[0];
     for_each_selected(std::get<mesh::Octree>(part.mesh), header, {}, [&](const Cells& cells) {
       const mesh::Point3 size = mesh::cell_size(header, cells.level);
       for (std::size_t k = 0; k < cells.positions.size(); ++k)
         for (int shift = 0; shift < 19 * 19 * 19; ++shift) {
           const int shifts[] = {shift % 19 - 9, shift / 19 % 19 - 9, shift / 361 - 9};
-          long double lo[3]{}, hi[3]{}, square = 0;
+          long double lo[3]{}, hi[3]{};
           bool shown = true;
-          for (std::size_t a = 0; a < 3 && shown; ++a) {
+          mesh::Point3 centre{};
+          for (std::size_t a = 0; a < 3; ++a) {
             if (shifts[a] != 0 && (static_cast<int>(a) >= header.dim || !header.periodic[a])) shown = false;
             lo[a] = header.lo[a] + shifts[a] * (static_cast<long double>(header.hi[a]) - header.lo[a]) +
                     static_cast<long double>(cells.positions[k][a]) * size[a];
             hi[a] = lo[a] + size[a];
-            if (frame.sphere && static_cast<int>(a) < header.dim)
-              square += std::pow((lo[a] + hi[a]) / 2 - frame.sphere->centre[a], 2.0L);
+            centre[a] = static_cast<double>(cells.positions[k][a] + 0.5L) * size[a] / unit;
           }
           if (!shown || !meets(lo, hi) ||
-              (frame.sphere && square >= std::pow(static_cast<long double>(frame.sphere->radius), 2.0L)))
+              (frame.within && !mesh::contains(frame.within->region, mesh::domain_of(header), centre)))
             continue;
           add_cell(lo, hi, value[cells.values[k]], w.empty() ? 1.0 : w[cells.values[k]], sum, weights, extreme);
         }
@@ -149,6 +150,9 @@ const std::optional<mesh::Region> regions[] = {
     mesh::Box{{-0.25, -0.5, 0.1}, {1.5, 1.75, 0.2}},      // wider than the domain
     mesh::Sphere{{0.4, 0.3, 0.6}, 0.3},
     mesh::Sphere{{0.05, 0.95, 0.5}, 0.35},
+    mesh::Cylinder{{0.9, 0.4, 0.5}, {0.6, 0, 0.8}, 0.2, 0.7},
+    mesh::join(mesh::Join::without, mesh::Sphere{{0.1, 0.3, 0.6}, 0.45}, mesh::Box{{0, 0, 0}, {1, 0.3, 1}}),
+    mesh::join(mesh::Join::both, mesh::Sphere{{0.05, 0.5, 0.5}, 0.3}, mesh::HalfSpace{{0.05, 0.5, 0.5}, {0, 0, 1}}),
 };
 
 TEST(Project, every_pixel_is_the_exact_overlap_of_the_definition) {
@@ -175,7 +179,7 @@ TEST(Project, every_pixel_is_the_exact_overlap_of_the_definition) {
       ++compared;
     }
   }
-  EXPECT_EQ(compared, 24 * 7);
+  EXPECT_EQ(compared, 24 * 10);
 }
 
 TEST(Project, an_integral_map_holds_what_the_cells_hold) {

@@ -45,28 +45,8 @@ class Batch {
   std::vector<std::size_t> values_;
 };
 
-/// Whether centres of cells of one level are in the region.
-class Membership {
- public:
-  Membership(const mesh::Header& header, const std::optional<mesh::Region>& region, int level)
-      : region_(region), domain_(mesh::domain_of(header)), size_(mesh::cell_size(header, level)) {
-    for (double& length : size_) length /= header.hi[0] - header.lo[0];
-  }
-  bool everything() const { return !region_; }
-  bool contains(const mesh::Coordinate& at) const {
-    mesh::Point3 centre{};
-    for (std::size_t axis = 0; axis < 3; ++axis) centre[axis] = (at[axis] + 0.5) * size_[axis];
-    return mesh::contains(*region_, domain_, centre);
-  }
-
- private:
-  const std::optional<mesh::Region>& region_;
-  mesh::Domain domain_;
-  mesh::Point3 size_;
-};
-
 /// Adds the cells of one tree cell's block, or the tree cell itself where there are no blocks.
-void add_block(Batch& batch, const Membership& inside, const mesh::Index3& block, const mesh::Coordinate& at,
+void add_block(Batch& batch, const CentresWithin* within, const mesh::Index3& block, const mesh::Coordinate& at,
                std::size_t first_value) {
   const mesh::Coordinate n{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
                            static_cast<std::uint32_t>(block[2])};
@@ -75,12 +55,12 @@ void add_block(Batch& batch, const Membership& inside, const mesh::Index3& block
     for (std::uint32_t y = 0; y < n[1]; ++y)
       for (std::uint32_t x = 0; x < n[0]; ++x, ++value) {
         const mesh::Coordinate cell{at[0] * n[0] + x, at[1] * n[1] + y, at[2] * n[2] + z};
-        if (inside.everything() || inside.contains(cell)) batch.add(cell, value);
+        if (!within || (*within)(cell)) batch.add(cell, value);
       }
 }
 
 void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::size_t first_cell,
-                 const std::vector<mesh::Coordinate>& coordinates, const Membership& inside, Batch& batch) {
+                 const std::vector<mesh::Coordinate>& coordinates, const CentresWithin* within, Batch& batch) {
   const auto& owned = tree.owned[static_cast<std::size_t>(level)].words();
   const auto& refined = tree.refined[static_cast<std::size_t>(level)].words();
   const std::size_t block = mesh::block_size(tree);
@@ -89,8 +69,8 @@ void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::siz
     for (std::uint64_t rest = owned[w] & (refined_too ? ~std::uint64_t{0} : ~refined[w]); rest != 0; rest &= rest - 1) {
       const std::size_t i = w * 64 + static_cast<std::size_t>(std::countr_zero(rest));
       if (block != 1)
-        add_block(batch, inside, tree.block, coordinates[i], (first_cell + i) * block);
-      else if (inside.everything() || inside.contains(coordinates[i]))
+        add_block(batch, within, tree.block, coordinates[i], (first_cell + i) * block);
+      else if (!within || (*within)(coordinates[i]))
         batch.add(coordinates[i], first_cell + i);
     }
   }
@@ -98,6 +78,11 @@ void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::siz
 }
 
 }  // namespace
+
+CentresWithin::CentresWithin(const mesh::Header& header, const mesh::Region& region, int level)
+    : region_(&region), domain_(mesh::domain_of(header)), size_(mesh::cell_size(header, level)) {
+  for (double& length : size_) length /= header.hi[0] - header.lo[0];
+}
 
 void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit) {
@@ -108,8 +93,10 @@ void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, con
   for (int level = 0; level <= last; ++level) {
     const int code_level = mesh::code_level(header, level);
     if (code_level > selection.max_level) break;  // only where the coarsest level is
-    visit_level(tree, level, code_level == selection.max_level, first_cell, coordinates,
-                Membership(header, selection.region, level), batch);
+    std::optional<CentresWithin> within;
+    if (selection.region) within.emplace(header, *selection.region, level);
+    visit_level(tree, level, code_level == selection.max_level, first_cell, coordinates, within ? &*within : nullptr,
+                batch);
     if (level == last || code_level == selection.max_level) break;
     first_cell += mesh::num_cells(tree, level);
     coordinates = mesh::child_coordinates(tree, level, coordinates);

@@ -31,6 +31,22 @@ struct Cells {
   std::span<const std::size_t> values;
 };
 
+/// Whether the centres of cells of one level are in a region: every computation asks in this one way.
+class CentresWithin {
+ public:
+  CentresWithin(const mesh::Header& header, const mesh::Region& region, int level);
+  /// By the cell's integer position, as in Cells.
+  bool operator()(const mesh::Coordinate& at) const {
+    return mesh::contains(*region_, domain_,
+                          {(at[0] + 0.5) * size_[0], (at[1] + 0.5) * size_[1], (at[2] + 0.5) * size_[2]});
+  }
+
+ private:
+  const mesh::Region* region_;
+  mesh::Domain domain_;
+  mesh::Point3 size_;
+};
+
 /// Calls visit for all selected cells of a part, coarse levels first, some ten thousand at a time; only non-empty.
 /// Throws as cell_field does for the field `where`.
 void for_each_selected(const mesh::Part& part, const mesh::Header& header, const Selection& selection,

@@ -145,18 +145,16 @@ std::array<double, 2> sides_of(const SlicePlane& plane, const CutCell& cell, std
   return {std::max(lo, plane.clip_lo[axis]), std::min(hi, std::nextafter(plane.clip_hi[axis], infinity))};
 }
 
-bool in_sphere(const SlicePlane& plane, std::size_t column, std::size_t row) {
+bool is_within(const SlicePlane& plane, std::size_t column, std::size_t row) {
   const AnyView& view = plane.view;
   const std::array<double, 2> at{static_cast<double>(column) + 0.5, static_cast<double>(row) + 0.5};
-  double square = 0;
   std::array<double, 2> place{};
   for (std::size_t i = 0; i < 2; ++i)
     place[i] = view.lo[i] + at[i] * (view.hi[i] - view.lo[i]) / static_cast<double>(view.pixels[i]);
-  for (std::size_t a = 0; a < static_cast<std::size_t>(plane.dim); ++a) {
-    const double x = view.axes.right[a] * place[0] + view.axes.up[a] * place[1] + view.axes.towards[a] * view.depth_lo;
-    square += (x - view.sphere->centre[a]) * (x - view.sphere->centre[a]);
-  }
-  return square < view.sphere->radius * view.sphere->radius;
+  Point3 point{};
+  for (std::size_t a = 0; a < static_cast<std::size_t>(plane.dim); ++a)
+    point[a] = view.axes.right[a] * place[0] + view.axes.up[a] * place[1] + view.axes.towards[a] * view.depth_lo;
+  return (*view.within)(point);
 }
 
 void draw_cell(Tile& tile, const SlicePlane& plane, const CutCell& cell, RowRange rows) {
@@ -173,7 +171,7 @@ void draw_cell(Tile& tile, const SlicePlane& plane, const CutCell& cell, RowRang
     }
     double* const to = tile.sum.data() + (y - tile.first[1]) * tile.size[0];
     for (std::size_t x = columns.first; x < columns.last; ++x)
-      if (!plane.view.sphere || in_sphere(plane, x, y)) to[x - tile.first[0]] = cell.value;
+      if (!plane.view.within || is_within(plane, x, y)) to[x - tile.first[0]] = cell.value;
   }
 }
 

@@ -89,17 +89,27 @@ std::size_t compare_with_list(const std::vector<double>& picture, const AnyView&
       const long double u = view.lo[0] + (x + 0.5L) * (view.hi[0] - view.lo[0]) / view.pixels[0];
       const long double v = view.lo[1] + (y + 0.5L) * (view.hi[1] - view.lo[1]) / view.pixels[1];
       std::array<long double, 3> at{};
-      long double to_clip = 1, square = 0;
+      long double to_clip = 1;
+      mesh::Point3 place{};
       for (std::size_t a = 0; a < 3; ++a) {
         at[a] = view.axes.right[a] * u + view.axes.up[a] * v + view.axes.towards[a] * view.depth_lo;
         if (a >= static_cast<std::size_t>(header.dim)) continue;
         to_clip = std::min({to_clip, at[a] - view.clip_lo[a], view.clip_hi[a] - at[a]});
-        if (view.sphere) square += (at[a] - view.sphere->centre[a]) * (at[a] - view.sphere->centre[a]);
+        place[a] = static_cast<double>(at[a]);
         const long double period = header.hi[a] - header.lo[a];
         if (header.periodic[a]) at[a] -= std::floor((at[a] - header.lo[a]) / period) * period;
       }
-      const long double to_sphere = view.sphere ? view.sphere->radius - std::sqrt(square) : 1;
-      if (std::abs(to_clip) < 1e-9 || std::abs(to_sphere) < 1e-9) continue;
+      // Near the region's surface there are points on both sides.
+      bool within = true, near_surface = false;
+      if (view.within) {
+        within = (*view.within)(place);
+        for (unsigned corner = 0; corner < 8; ++corner) {
+          mesh::Point3 beside = place;
+          for (std::size_t a = 0; a < 3; ++a) beside[a] += (corner >> a & 1) != 0 ? 1e-9 : -1e-9;
+          near_surface = near_surface || (*view.within)(beside) != within;
+        }
+      }
+      if (std::abs(to_clip) < 1e-9 || near_surface) continue;
       double expected = NAN;
       bool on_side = false;
       for (const ListedCell& cell : cells) {
@@ -112,7 +122,7 @@ std::size_t compare_with_list(const std::vector<double>& picture, const AnyView&
       if (on_side) continue;
       ++compared;
       const double found = picture[y * view.pixels[0] + x];
-      const bool hidden = to_clip < 0 || to_sphere < 0;
+      const bool hidden = to_clip < 0 || !within;
       if (hidden || std::isnan(expected))
         EXPECT_TRUE(std::isnan(found)) << x << ", " << y << " shows " << found;
       else
@@ -140,6 +150,7 @@ TEST(Slice, each_pixel_shows_the_leaf_around_its_centre) {
     std::optional<mesh::Region> region;
     if (seed % 3 == 1) region = mesh::Box{{-0.2, 0.1, -0.3}, {0.8, 1.3, 0.9}};
     if (seed % 3 == 2) region = mesh::Sphere{{0.5, 0.5, 0.4}, 0.45};
+    if (seed % 6 == 5) region = mesh::parse_region("sphere:0.9,0.5,0.4:0.45 - cylinder:0.9,0.5,0.4:1,1,0:0.1:1", 3);
     const int max_level = seed % 5 == 4 ? 1 : every_level;
     AnyView view;
     try {

@@ -69,9 +69,11 @@ Point2 middle(const Frame& frame, std::size_t i, std::size_t j) {
   return {at(0, i), at(1, j)};
 }
 
-bool in_sphere(const Frame& frame, const Point2& place) {
-  return !frame.sphere ||
-         std::hypot(place[0] - frame.sphere->centre[0], place[1] - frame.sphere->centre[1]) < frame.sphere->radius;
+/// The region of a frame as it is seen from above: heights do not matter.
+std::optional<Within> from_above(const Frame& frame) {
+  std::optional<Within> within = frame.within;
+  if (within) within->domain.dim = 2;
+  return within;
 }
 
 }  // namespace
@@ -143,6 +145,7 @@ std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
 Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask, double above,
           const Frame& frame, RowRange rows) {
   const std::size_t width = frame.pixels[0];
+  const std::optional<Within> within = from_above(frame);
   Tile tile{{0, rows.first}, {width, rows.last - rows.first}, {}, {}};
   tile.sum.assign(width * tile.size[1], std::numeric_limits<double>::quiet_NaN());
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
@@ -154,7 +157,7 @@ Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::s
       for (std::size_t i = x.first; i < x.last; ++i) {
         const Point2 place = middle(frame, i, j);
         const auto shares = corner.shares(place);
-        if (!shares || !in_sphere(frame, place)) continue;
+        if (!shares || (within && !(*within)({place[0], place[1], 0}))) continue;
         if (!mask.empty() && !(linear(mask, points, *shares) > above)) continue;
         tile.sum[(j - rows.first) * width + i] = linear(values, points, *shares);
       }

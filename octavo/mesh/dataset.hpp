@@ -81,6 +81,13 @@ struct PartSizes {
   std::int64_t mesh = 0, fields = 0, particles = 0;  ///< [bytes]
 };
 
+/// Upper limits of what reading a request of a part takes.
+struct PartCost {
+  std::int64_t leaves = 0;  ///< owned; of blocks, the cells in them
+  std::int64_t bytes = 0;   ///< from files, without headers [bytes]
+  std::int64_t memory = 0;  ///< of the part that it gives [bytes]
+};
+
 /// Owned cells of one level, over all parts. `level` is the code's own number.
 struct LevelCount {
   int level = 0;
@@ -110,6 +117,8 @@ struct Dataset {
   std::function<Part(int part, const Request&)> read;
   /// Bytes that reading this part takes, at most [bytes]; from headers alone.
   std::function<std::int64_t(int part)> part_bytes;
+  /// Tells what reading this much of a part takes, from headers alone. Nothing: not known.
+  std::function<PartCost(int part, const Request&)> cost;
   /// The memory that it takes, before anything of it is read: by what headers count, or the sizes of files. Nothing:
   /// not known, or (a store) `read` asks for memory itself.
   std::function<PartSizes(int part)> part_sizes;

@@ -85,10 +85,16 @@ Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names) {
         kind_of(name, dataset.header.dim).what != Quantity::What::none)
       made.push_back(info_of(name, dataset.header));
   if (made.empty() || dataset.unstructured) return dataset;
-  dataset.read = [read = dataset.read, header = dataset.header, made](int index, const Request& request) {
-    Request stored = request;
-    if (stored.fields) std::erase_if(*stored.fields, [&](const auto& name) { return names_one_of(name, made); });
-    Part part = read(index, stored);
+  const auto stored = [made](Request request) {
+    if (request.fields) std::erase_if(*request.fields, [&](const auto& name) { return names_one_of(name, made); });
+    return request;
+  };
+  if (dataset.cost)
+    dataset.cost = [cost = dataset.cost, stored](int index, const Request& request) {
+      return cost(index, stored(request));
+    };
+  dataset.read = [read = dataset.read, header = dataset.header, made, stored](int index, const Request& request) {
+    Part part = read(index, stored(request));
     for (const FieldInfo& info : made)
       if (!request.fields ||
           std::find(request.fields->begin(), request.fields->end(), info.name) != request.fields->end())

@@ -319,6 +319,11 @@ mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>&
                                                                                   const mesh::Request& request) {
     return with_made(read(index, stored_request(request, made, unstructured)), request, made);
   };
+  if (dataset.cost)
+    dataset.cost = [cost = dataset.cost, made, unstructured = dataset.unstructured](int index,
+                                                                                    const mesh::Request& request) {
+      return cost(index, stored_request(request, made, unstructured));
+    };
   for (const Made& field : made) dataset.header.fields.push_back(field.info);
   return dataset;
 }

@@ -65,6 +65,10 @@ mesh::Dataset only_parts(const mesh::Dataset& dataset, std::vector<int> parts) {
   };
   if (dataset.part_bytes)
     some.part_bytes = [bytes = dataset.part_bytes, whole](int part) { return bytes(whole(part)); };
+  if (dataset.cost)
+    some.cost = [cost = dataset.cost, whole](int part, const mesh::Request& request) {
+      return cost(whole(part), request);
+    };
   if (dataset.part_sizes)
     some.part_sizes = [sizes = dataset.part_sizes, whole](int part) { return sizes(whole(part)); };
   if (dataset.read_walls)

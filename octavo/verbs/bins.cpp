@@ -100,10 +100,9 @@ std::array<mesh::Point3, 2> corners_from(const mesh::Header& header, const mesh:
     double lo = 0, hi = (header.hi[axis] - header.lo[axis]) / unit;
     const double half = hi * unit / 2;
     if (region) {
-      const auto* box = std::get_if<mesh::Box>(&*region);
-      const auto* sphere = std::get_if<mesh::Sphere>(&*region);
-      lo = box ? box->lo[axis] : sphere->centre[axis] - sphere->radius;
-      hi = box ? box->hi[axis] : sphere->centre[axis] + sphere->radius;
+      const mesh::Box box = mesh::bounds(*region, mesh::domain_of(header));
+      lo = box.lo[axis];
+      hi = box.hi[axis];
     }
     lo = header.lo[axis] + lo * unit - centre[axis];
     hi = header.lo[axis] + hi * unit - centre[axis];

@@ -63,7 +63,8 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
   LineTable table = empty_table(header, way, options.fields);
   const auto near_line = [&](const mesh::Dataset& dataset) {
     const auto boxes = analysis::boxes_of_line(header, way, dataset.num_parts == 1 ? 1 : most_boxes);
-    return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
+    return scope_of(dataset, options.region, options.max_level,
+                    parts_in_any(dataset, boxes, options.region, options.max_level));
   };
   ScopeShare scope = share_scope(step, near_line, options.ranks, Sharing::in_ranges);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);

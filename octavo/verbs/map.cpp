@@ -1,6 +1,7 @@
 #include "octavo/verbs/map.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -8,10 +9,12 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/verbs/camera.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/sum_image.hpp"
 #include "octavo/verbs/triangles.hpp"
 
@@ -54,7 +57,7 @@ namespace {
 std::string unit_of(const mesh::Header& header, const MapOptions& options) {
   std::string unit = detail::describe_field(header, options.field).unit;
   if (options.kind != Projection::integral || options.axis >= header.dim) return unit;
-  return unit.empty() ? "code_length" : unit + "*code_length";
+  return unit.empty() ? unit : unit + "*code_length";  // not known
 }
 
 Map describe(const mesh::Header& header, const MapOptions& options, const Frame& frame) {
@@ -83,6 +86,22 @@ Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOpti
       });
 }
 
+/// A picture that is 0 everywhere may be of nothing: then there is nothing to show. Collective.
+void require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map) {
+  const bool shows =
+      std::any_of(map.values.begin(), map.values.end(), [](double value) { return value != 0 && !std::isnan(value); });
+  if (base::sum(options.ranks, std::vector<std::int64_t>{shows ? 1 : 0})[0] > 0) return;
+  StatsOptions selection{
+      .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
+  selection.where = options.where;
+  selection.definitions = options.definitions;
+  selection.particles = false;
+  selection.threads = options.threads;
+  selection.ranks = options.ranks;
+  if (stats(step, selection).statistics.leaves > 0) return;
+  throw Error(Kind::usage, "the selection holds no cell: " + map.selection).at(step.path);
+}
+
 /// The same map of formulas that leave cells out where the condition does not hold.
 Map map_where(const step::SharedStep& step, const MapOptions& options) {
   const mesh::Header header = step::with_fields(step, {options.field, options.where}, options.definitions).header;
@@ -98,6 +117,7 @@ Map map_where(const step::SharedStep& step, const MapOptions& options) {
   if (options.kind == Projection::mean) result.weight = options.weight.empty() ? "volume" : options.weight;
   result.unit = unit_of(header, options);
   result.selection = with_condition(std::move(result.selection), options.where);
+  require_cells(step, options, result);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #include "octavo/verbs/map.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -179,6 +180,25 @@ TEST(Map, reads_only_the_parts_fields_and_levels_it_needs) {
   for (int part : parts) bytes += dataset.part_bytes(part);
   EXPECT_EQ(found.bytes_read, bytes);
   EXPECT_EQ(found.selection, "box:0,0,0:0.1,0.1,0.1, level <= 5");
+}
+
+TEST(Map, a_condition_that_holds_nowhere_draws_nothing) {
+  for (const auto kind : {analysis::Projection::integral, analysis::Projection::mean, analysis::Projection::maximum}) {
+    const auto refusal = [&](const std::string& where) {
+      try {
+        map(many_parts(), {.field = "density", .kind = kind, .where = where, .pixels = 8});
+      } catch (const base::Error& error) {
+        EXPECT_EQ(error.kind(), base::Kind::usage);
+        return std::string(error.what());
+      }
+      return std::string("drawn");
+    };
+    EXPECT_THAT(refusal("density > 1e30"), ::testing::HasSubstr("the selection holds no cell: where density > 1e30"));
+    EXPECT_EQ(refusal("density > 0"), "drawn");
+  }
+  // A field that is 0 is a picture all the same.
+  const Map zero = map(many_parts(), {.field = "density*0", .where = "density > 0", .pixels = 8});
+  EXPECT_EQ(zero.values[9], 0);
 }
 
 TEST(Map, a_region_has_the_pixels_of_the_whole_where_it_fits_them) {

@@ -25,15 +25,9 @@ mesh::Point3 place_of_extreme(const step::SharedStep& step, const std::string& f
 mesh::Point3 fractions_of_words(const mesh::Header& header, const std::string& words,
                                 const std::optional<mesh::Region>& region) {
   const bool centre = words == "center" || words == "centre";
-  if (centre && region) {
-    if (const auto* sphere = std::get_if<mesh::Sphere>(&*region)) return sphere->centre;
-    const auto& box = std::get<mesh::Box>(*region);
-    return {(box.lo[0] + box.hi[0]) / 2, (box.lo[1] + box.hi[1]) / 2, (box.lo[2] + box.hi[2]) / 2};
-  }
+  if (centre && region) return mesh::centre(*region, mesh::domain_of(header));
   try {
-    const mesh::Region point = mesh::parse_region("sphere:" + std::string(centre ? "center" : words) + ":1", header.dim,
-                                                  mesh::domain_of(header).extent);
-    return std::get<mesh::Sphere>(point).centre;
+    return mesh::parse_point(words, header.dim, mesh::domain_of(header).extent);
   } catch (const base::Error&) {
     throw base::Error(base::Kind::usage, "no place \"" + words + "\"")
         .hint(std::string("write ") +

@@ -61,10 +61,12 @@ ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(c
 }
 
 std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
-                              std::optional<int> max_level) {
+                              const std::optional<mesh::Region>& region, std::optional<int> max_level) {
   std::vector<char> chosen(static_cast<std::size_t>(dataset.num_parts), 0);
   for (const mesh::Box& box : boxes)
-    for (const int part : mesh::parts_of(dataset, box, max_level)) chosen[static_cast<std::size_t>(part)] = 1;
+    for (const int part :
+         mesh::parts_of(dataset, region ? mesh::join(mesh::Join::both, box, *region) : mesh::Region(box), max_level))
+      chosen[static_cast<std::size_t>(part)] = 1;
   std::vector<int> parts;
   for (int part = 0; part < dataset.num_parts; ++part)
     if (chosen[static_cast<std::size_t>(part)] != 0) parts.push_back(part);

@@ -22,9 +22,9 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level,
                std::vector<int> parts);
 
-/// The parts that touch any of the boxes, ascending. Reads headers only.
+/// The parts that touch any of the boxes, and there the region, ascending. Reads headers only.
 std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
-                              std::optional<int> max_level);
+                              const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
 /// The selection's text with a condition on cells behind it.
 std::string with_condition(std::string selection, const std::string& where);

@@ -77,7 +77,8 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   result.kind = "slice";
   const auto near_plane = [&](const mesh::Dataset& dataset) {
     const auto boxes = analysis::boxes_of_plane(header, view, fineness_of(dataset));
-    return scope_of(dataset, options.region, options.max_level, parts_in_any(dataset, boxes, options.max_level));
+    return scope_of(dataset, options.region, options.max_level,
+                    parts_in_any(dataset, boxes, options.region, options.max_level));
   };
   ScopeShare scope = share_scope(step, near_plane, options.ranks, Sharing::in_turn);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);

@@ -6,6 +6,7 @@
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
+#include "octavo/verbs/plan.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "selection.hpp"
 
@@ -129,6 +130,14 @@ void bind_map(nb::module_& m) {
            "Rows first <= row < last on rank 0, None on other ranks. Collective over `ranks`.")
       .def("write_npy", &write_npy, nb::arg("ranks").none(), nb::arg("path"),
            "Writes a new .npy file; each rank writes its rows. Collective over `ranks`.")
+      .def(
+          "scale",
+          [](verbs::Map& image, double factor, const std::string& unit) {
+            for (double& value : image.values) value *= factor;
+            image.unit = unit;
+          },
+          nb::arg("factor"), nb::arg("unit"),
+          "Gives the values in another unit, `factor` of which make the present one.")
       .def("facts", &facts_of);
   m.def("map", &map, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
         "Projects a field along an axis. Releases the GIL. Collective over `ranks`.");
@@ -368,6 +377,25 @@ nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments
   return result;
 }
 
+nb::dict plan(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::PlanOptions options;
+  given.take("fields", options.fields);
+  given.take("particles", options.particles);
+  given.take("threads", options.threads);
+  take_selection(given, dataset, options);
+  given.finish();
+  const verbs::Plan plan = without_gil([&] { return verbs::plan(dataset, options); });
+  nb::dict result;
+  result["parts"] = plan.parts;
+  result["of"] = plan.of;
+  result["cells"] = plan.leaves < 0 ? nb::none() : nb::cast(plan.leaves);
+  result["bytes"] = plan.bytes;
+  result["memory"] = plan.memory;
+  result["selection"] = plan.selection;
+  return result;
+}
+
 /// The particles of a part, in a region if there is one; nothing else is read.
 mesh::Part particles(const mesh::Dataset& dataset, int part, const Text& region) {
   const std::optional<mesh::Region> within = region_in(dataset, region);
@@ -397,6 +425,8 @@ void bind_analysis(nb::module_& m) {
       "bins",
       [](const mesh::Dataset& dataset, const nb::kwargs& options) { return bins(step::SharedStep(dataset), options); },
       nb::arg("dataset"), nb::arg("options"));
+  m.def("plan", &plan, nb::arg("dataset"), nb::arg("options"),
+        "Tells what reading a selection takes at most, from headers alone: parts, cells, bytes, memory. Releases the GIL.");
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("options"),

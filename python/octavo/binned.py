@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,34 @@ class Binned(ABC):
         axes = tuple(Axis(**axis) for axis in facts.pop("axes"))
         taken = {name: facts.pop(name) for name in ("cells", "weights", "weight", "weight_unit", "fields")}
         return cls(axes=axes, facts=facts, **taken, **more)
+
+    def in_units(self, units: dict[str, str] | None, data: Any) -> Any:
+        """The same with some quantities in other units, by name: axes, fields, and the weight."""
+        from octavo.units import factor
+
+        have = {axis.name: axis.unit for axis in self.axes} | {name: row["unit"] for name, row in self.fields.items()}
+        have[self.weight] = self.weight_unit
+        for name in units or {}:
+            if name not in have:
+                raise UsageError(f"a unit for '{name}', which is not computed", [], "there are: " + ", ".join(have))
+        by = {name: factor(have[name], unit, data, name) for name, unit in (units or {}).items()}
+        units = units or {}
+        axes = tuple(
+            replace(axis, unit=units.get(axis.name, axis.unit), edges=axis.edges * by.get(axis.name, 1.0))
+            for axis in self.axes
+        )
+        fields = {
+            name: {
+                key: value * by.get(name, 1.0) if key != "unit" else units.get(name, value)
+                for key, value in row.items()
+            }
+            for name, row in self.fields.items()
+        }
+        weight = by.get(self.weight, 1.0)
+        return replace(
+            self, axes=axes, fields=fields, weights=self.weights * weight if self.weight in by else self.weights,
+            weight_unit=units.get(self.weight, self.weight_unit), facts=_scaled_sums(self.facts, weight),
+        )  # fmt: skip
 
     @property
     def time(self) -> float:
@@ -256,9 +284,15 @@ class Phase(Binned):
 
 def label_of(name: str, unit: str) -> str:
     """A quantity and its unit, as a picture's axis shows them."""
-    from octavo.picture import plain, unit_text
+    from octavo.picture import labelled, plain
 
-    return f"{plain(name)}   [{unit_text(unit)}]" if unit else plain(name)
+    return plain(name) if name == "number of cells" else labelled(name, unit)
+
+
+def _scaled_sums(facts: dict[str, Any], factor: float) -> dict[str, Any]:
+    """The facts with the weights of all, of those beyond the edges and of NaN in another unit."""
+    sums = {name: facts[name] for name in ("all", "beyond", "nan") if isinstance(facts.get(name), dict)}
+    return facts | {name: row | {"weight": row["weight"] * factor} for name, row in sums.items()}
 
 
 def _quoted(name: str) -> str:

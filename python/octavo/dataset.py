@@ -14,16 +14,19 @@ from octavo import _core
 from octavo.errors import UsageError
 from octavo.line import Line
 from octavo.picture import Picture
+from octavo.plan import Plan
 from octavo.printable import printable
+from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
+from octavo.units import factor, in_fractions
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
     from octavo.cube import Cube
 
 Path = str | os.PathLike[str]
-#: A point: fractions of the box length, or "center", "max:FIELD", "min:FIELD".
-Place = str | Sequence[float]
+#: A point: fractions of the box length, or lengths with a unit ("20 kpc"), or "center", "max:FIELD", "min:FIELD".
+Place = str | Sequence[float | str]
 #: An axis by name, or a vector of any length.
 Direction = str | Sequence[float]
 
@@ -144,10 +147,10 @@ def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | No
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Regions):
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
     `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that
-    the region touches.
+    the region touches. Selections are joined with `&`, `|` and `-`.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
     """
@@ -159,15 +162,6 @@ class Selection:
     condition: str | None = None
     #: Names and formulas of `derive`.
     definitions: tuple[tuple[str, str], ...] = ()
-
-    def box(self, lo: Sequence[float], hi: Sequence[float]) -> Selection:
-        """The cells in a box; corners in fractions of the box length. It may cross a periodic side (lo < 0 or hi >
-        1)."""
-        return self._within(f"box:{_numbers(lo)}:{_numbers(hi)}")
-
-    def sphere(self, centre: Sequence[float] | str, radius: float) -> Selection:
-        """The cells in a sphere; centre ("center" for the middle) and radius in fractions of the box length."""
-        return self._within(f"sphere:{centre if isinstance(centre, str) else _numbers(centre)}:{radius!r}")
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
@@ -189,11 +183,8 @@ class Selection:
         taken = {key for key, _ in known}
         return self._with(definitions=(*(old for old in self.definitions if old[0] not in taken), *known))
 
-    def _within(self, region: str) -> Selection:
-        if self.region is not None:
-            raise UsageError(f"the selection has a region already: {self.region}", [], "start from the data set")
-        self._data.parts_of(region, None)  # says now, not later, what is wrong with it
-        return self._with(region=region)
+    def _at(self, place: Place) -> str:
+        return in_fractions(point_text(place), self._data)
 
     def _choices(self) -> dict[str, Any]:
         return {
@@ -221,15 +212,25 @@ class Selection:
         """How many domains that are."""
         return len(self.parts)
 
+    def plan(self, fields: str | Sequence[str] | None = None, *, particles: bool = False, threads: int = 0) -> Plan:
+        """Tells what reading these fields (default: all) will take at most: domains, cells, bytes and memory, from headers
+        alone. Raises UsageError for an unknown field."""
+        found = _core.plan(
+            self._data, fields=_listed(fields), particles=particles, threads=threads, **self._chosen()
+        )  # fmt: skip
+        return Plan(**found)
+
     def map(
         self, field: str, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
-        mask: str | None = None, above: float = 0.0, grid: bool = False, vectors: str | None = None,
+        mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
+        vectors: str | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
-        land: the depth). With `grid` outlines of the finest levels are drawn over it, with `vectors`, the name of a
-        vector such as "velocity", arrows of its mean along each line of sight. Releases the GIL.
+        land: the depth). `unit` is that of the picture: of an integral of the density "Msun/pc**2". With `grid` outlines
+        of the finest levels are drawn over it, with `vectors`, the name of a vector such as "velocity", arrows of its mean
+        along each line of sight. Releases the GIL.
 
         Along an axis a cell counts with the exact share of each pixel that it covers. `camera`, instead of an axis, is a
         vector of any length towards the viewer, and `up` points upwards in the picture (default: z, or y along z). Each
@@ -240,7 +241,9 @@ class Selection:
         Unsupported for a camera on triangles, 1-D or 2-D data."""
         chosen_kind, longer_side = kind or ("mean" if weight else "integral"), pixels
 
-        def picture(field: str, *, kind: str | None = None, pixels: int | None = None) -> Picture:
+        def picture(
+            field: str, *, kind: str | None = None, pixels: int | None = None, unit: str | None = None
+        ) -> Picture:
             weighed = None if kind == "max" else weight or ("volume" if kind == "mean" else None)
             image = _core.map(
                 self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
@@ -248,13 +251,13 @@ class Selection:
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
                 **self._chosen(),
             )  # fmt: skip
-            return Picture.of(image)
+            return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field), picture, grid, vectors)
+        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
 
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
-        pixels: int = 1024, threads: int = 0, grid: bool = False, vectors: str | None = None,
+        pixels: int = 1024, threads: int = 0, unit: str | None = None, grid: bool = False, vectors: str | None = None,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
         where the plane leaves the region or the domain.
@@ -273,16 +276,20 @@ class Selection:
         and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice` shares it."""
         longer_side = pixels
 
-        def picture(field: str, *, kind: str | None = None, pixels: int | None = None) -> Picture:
+        def picture(
+            field: str, *, kind: str | None = None, pixels: int | None = None, unit: str | None = None
+        ) -> Picture:
             image = _core.slice(
-                self._data, field, normal=_direction(normal), at=_place(at), up=None if up is None else _direction(up),
+                self._data, field, normal=_direction(normal), at=self._at(at), up=None if up is None else _direction(up),
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, **self._chosen(),
             )  # fmt: skip
-            return Picture.of(image)
+            return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field), picture, grid, vectors)
+        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
 
-    def line(self, fields: str | Sequence[str], start: Place, end: Place, *, threads: int = 0) -> Line:
+    def line(
+        self, fields: str | Sequence[str], start: Place, end: Place, *, threads: int = 0, units: dict[str, str] | None = None,
+    ) -> Line:  # fmt: skip
         """The leaves on the straight line between two points, in order, with exact distances: a chord's `exit` is the
         next one's `entry`, to the last bit.
 
@@ -293,14 +300,14 @@ class Selection:
         meets no cell; Unsupported for triangles. Releases the GIL. Runs in this process alone: `mpirun octavo line`
         shares it."""
         found = _core.line(
-            self._data, fields=_listed(fields), start=_place(start), end=_place(end), threads=threads, ranks=None,
+            self._data, fields=_listed(fields), start=self._at(start), end=self._at(end), threads=threads, ranks=None,
             progress=None, **self._chosen(),
         )  # fmt: skip
-        return Line.of(found)
+        return Line.of(found).in_units(units, self._data)
 
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
-        weight: str = "volume", cumulative: bool = False, threads: int = 0,
+        weight: str = "volume", cumulative: bool = False, threads: int = 0, units: dict[str, str] | None = None,
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
@@ -308,16 +315,17 @@ class Selection:
 
         `weight`: "volume", "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
-        volume. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
+        volume. `units` gives values and weights in other units, by name: {"density": "H/cc"}. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
         without cells, a field without a finite value, a range that is none. Releases the GIL."""
         from octavo.binned import bin_by, histogram
 
-        return histogram(self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads), cumulative)
+        found = histogram(self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads), cumulative)
+        return found.in_units(units, self._data)
 
     def phase(
         self, x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[bool, bool] | None = None,
         x_range: Sequence[float] | None = None, y_range: Sequence[float] | None = None, weight: str | None = None,
-        threads: int = 0,
+        threads: int = 0, units: dict[str, str] | None = None,
     ) -> Phase:  # fmt: skip
         """The sum of the cells' weights in bins of two fields; `.weights` has shape (bins of y, bins of x). `bins` and
         `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
@@ -328,12 +336,12 @@ class Selection:
         nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
         log_x, log_y = log if isinstance(log, tuple) else (log, log)
         axes = [bin_by(x, nx, log=log_x, range=x_range), bin_by(y, ny, log=log_y, range=y_range)]
-        return Phase.of(self._bins(axes, [], weight or "", threads))
+        return Phase.of(self._bins(axes, [], weight or "", threads)).in_units(units, self._data)
 
     def profile(
         self, fields: str | Sequence[str], *, axis: str = "radius", centre: Sequence[float] | str = "center",
         normal: Sequence[float] | str = "z", bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
-        weight: str = "volume", threads: int = 0,
+        weight: str = "volume", threads: int = 0, units: dict[str, str] | None = None,
     ) -> Profile:  # fmt: skip
         """The weighted mean, standard deviation, minimum and maximum of fields in bins of `axis`, all in one reading:
         `profile["density"]` is the mean, of shape (bins,), `profile.fields["density"]["std"]` the deviation.
@@ -347,8 +355,8 @@ class Selection:
         from octavo.binned import Profile, bin_by
 
         names = _listed(fields) or []
-        over = bin_by(axis, bins, log=log, range=range, centre=centre, normal=normal)
-        return Profile.of(self._bins([over], names, weight, threads))
+        over = bin_by(axis, bins, log=log, range=range, centre=self._at(centre), normal=normal)
+        return Profile.of(self._bins([over], names, weight, threads)).in_units(units, self._data)
 
     def _bins(self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int) -> dict[str, Any]:
         return _core.bins(
@@ -425,12 +433,18 @@ class Selection:
             **self._chosen(),
         )  # fmt: skip
 
-    def sum(self, field: str, *, weight: str | None = None, threads: int = 0) -> float:
-        """Sum over the cells: of the values, or of value times volume (weight="volume"): the mass, for density."""
+    def sum(self, field: str, *, weight: str | None = None, unit: str | None = None, threads: int = 0) -> float:
+        """Sum over the cells: of the values, or of value times volume (weight="volume"): the mass, for density. `unit` is
+        that of the sum: ds.sum("mass", unit="Msun"); without it, it is in code units. Raises UsageError for a unit of
+        another dimension, or where the data set does not say its units."""
         if weight not in (None, "volume"):
             raise UsageError(f"no weight '{weight}'", [], 'weight="volume", or None for the plain sum')
         stats = self.stats([field], threads=threads, particles=False)["fields"][field]
-        return stats["integral" if weight else "sum"]
+        total = stats["integral" if weight else "sum"]
+        if unit is None:
+            return total
+        volume = f"*code_length**{self._data.dim}" if weight and stats["unit"] else ""
+        return total * factor(stats["unit"] + volume, unit, self._data, field)
 
     def arrays(self, fields: str | Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """The selected cells as arrays: each field (default: all), the cell centres x, y, z and sizes dx [code length],
@@ -477,20 +491,12 @@ def _listed(fields: str | Sequence[str] | None) -> list[str] | None:
     return [fields] if isinstance(fields, str) else None if fields is None else list(fields)
 
 
-def _place(place: Place) -> str:
-    return place if isinstance(place, str) else _numbers(place)
-
-
 def _direction(direction: Direction) -> str | list[float]:
     if isinstance(direction, str):
         return direction
     if len(direction) != 3:
         raise UsageError(f"a direction of {len(direction)} components: expected 3", [], "(1, 1, 1)")
     return [float(component) for component in direction]
-
-
-def _numbers(values: Sequence[float]) -> str:
-    return ",".join(repr(float(value)) for value in values)
 
 
 def _join(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

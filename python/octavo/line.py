@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,18 @@ class Line:
             units=found["units"], start=tuple(found["from"]), end=tuple(found["to"]), length=found["length"],
             selection=found["selection"], time=found["time"], parts_read=found["parts_read"],
         )  # fmt: skip
+
+    def in_units(self, units: dict[str, str] | None, data: Any) -> Line:
+        """The same with some fields in other units, by name."""
+        from octavo.units import factor
+
+        have = dict(zip(self.values, self.units, strict=True))
+        for name in units or {}:
+            if name not in have:
+                raise UsageError(f"a unit for '{name}', which is not listed", [], "there are: " + ", ".join(have))
+        by = {name: factor(have[name], unit, data, name) for name, unit in (units or {}).items()}
+        values = {name: column * by[name] if name in by else column for name, column in self.values.items()}
+        return replace(self, values=values, units=[(units or {}).get(name, unit) for name, unit in have.items()])
 
     def __len__(self) -> int:
         return len(self.entry)

@@ -13,6 +13,7 @@ import numpy as np
 from octavo.errors import UsageError
 from octavo.overlays import Overlays, draw_arrows, draw_levels
 from octavo.printable import printable
+from octavo.units import LENGTHS, TIMES, code_units, factor
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Picture:
     overlays: Overlays | None = None
 
     @classmethod
-    def of(cls, image: Any) -> Picture:
-        """The picture of a compiled map."""
-        return cls.described(image.facts(), image.values)
+    def of(cls, image: Any, data: Any, unit: str | None = None) -> Picture:
+        """The picture of a compiled map of a data set, in another unit."""
+        return cls.described(facts_of(image, data, unit), image.values)
 
     @classmethod
     def described(
@@ -77,6 +78,15 @@ class Picture:
         buffer = io.BytesIO()
         draw(self).savefig(buffer, format="png", dpi=100, bbox_inches="tight")
         return buffer.getvalue()
+
+
+def facts_of(image: Any, data: Any, unit: str | None = None) -> dict[str, Any]:
+    """The facts that one must know to read a compiled map, which is given in `unit` from now on."""
+    if unit is not None:
+        facts = image.facts()
+        image.scale(factor(facts["unit"], unit, data, facts["label"]), unit)
+    known = code_units(data)
+    return image.facts() | {"code_length_cm": known["code_length"] if known else None}
 
 
 #: A drawing has some 900 pixels along a side. Of larger maps every n-th pixel is drawn, such that at least so many are.
@@ -180,7 +190,13 @@ def unit_text(unit: str) -> str:
     for sign, name, power in re.findall(r"([*/]?)([A-Za-z_]\w*)(?:\*\*(-?\d+))?", unit):
         powers[name] = powers.get(name, 0) + int(power or 1) * (-1 if sign == "/" else 1)
     words = [(name.replace("_", " "), power) for name, power in powers.items() if power]
-    return " ".join(name if power == 1 else f"({name})$^{{{power}}}$" for name, power in words)
+    named = ((f"({name})" if " " in name and power != 1 else name, power) for name, power in words)
+    return " ".join(name if power == 1 else f"{name}$^{{{power}}}$" for name, power in named)
+
+
+def labelled(name: str, unit: str) -> str:
+    """A quantity and its unit, as axes and bars show them."""
+    return f"{plain(name)}   [{unit_text(unit) or 'no unit'}]"
 
 
 def in_metres(picture: Any) -> bool:
@@ -188,12 +204,9 @@ def in_metres(picture: Any) -> bool:
     return picture.facts.get("unit_length") == 100 and picture.facts.get("unit_time") == 1
 
 
-#: Units of length and time in cgs, ascending.
-_LENGTHS = (
-    ("cm", 1.0), ("m", 1e2), ("km", 1e5), ("au", 1.495978707e13), ("pc", 3.0856775814913673e18),
-    ("kpc", 3.0856775814913673e21), ("Mpc", 3.0856775814913673e24),
-)  # fmt: skip
-_TIMES = (("s", 1.0), ("yr", 3.15576e7), ("kyr", 3.15576e10), ("Myr", 3.15576e13), ("Gyr", 3.15576e16))
+def in_seconds(picture: Any) -> bool:
+    """Whether code units of time are seconds: TELEMAC's, and those of codes in cgs."""
+    return in_metres(picture) or picture.facts.get("code_length_cm") == 1
 
 
 def in_units(units: tuple[tuple[str, float], ...], size: float, code_unit: float) -> tuple[float, str]:
@@ -210,19 +223,21 @@ def length_unit(picture: Picture) -> tuple[float, str]:
     has no units."""
     if in_metres(picture):
         return 1.0, "m"
+    if picture.facts.get("code_length_cm") == 1:
+        return 1.0, "cm"
     x0, x1, y0, y1 = picture.extent
-    factor, name = in_units(_LENGTHS, max(x1 - x0, y1 - y0), picture.facts.get("unit_length", 1))
-    return factor, name or "code length"
+    scale, name = in_units(LENGTHS, max(x1 - x0, y1 - y0), picture.facts.get("unit_length", 1))
+    return scale, name or "code length"
 
 
 def when(picture: Any) -> str:
     """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
     if kind := picture.facts.get("over_time"):
         return {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
-    factor, name = (
-        (1.0, "s") if in_metres(picture) else in_units(_TIMES, picture.time, picture.facts.get("unit_time", 1))
+    scale, name = (
+        (1.0, "s") if in_seconds(picture) else in_units(TIMES, picture.time, picture.facts.get("unit_time", 1))
     )
-    return f"t = {picture.time * factor:.6g} {name}".rstrip()
+    return f"t = {picture.time * scale:.6g} {name}".rstrip()
 
 
 def colour_map(name: str) -> Any:
@@ -255,17 +270,17 @@ def draw(
         values, extremes = thinned(values.shape, _bands(values))
     norm, colours = colours_of(extremes, limits, scale)
     x0, x1, y0, y1 = picture.extent
-    factor, length = length_unit(picture)
+    size, length = length_unit(picture)
     ratio = min(max((y1 - y0) / (x1 - x0), 0.15), 4.0)
     figure = Figure(figsize=(8.0, max(2.2, 6.4 * ratio + 0.9)), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        values, origin="lower", extent=(x0 * factor, x1 * factor, y0 * factor, y1 * factor), norm=norm,
+        values, origin="lower", extent=(x0 * size, x1 * size, y0 * size, y1 * size), norm=norm,
         cmap=colours if cmap is None else colour_map(cmap), aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
-    shown = (x0 * factor, x1 * factor, y0 * factor, y1 * factor)
+    shown = (x0 * size, x1 * size, y0 * size, y1 * size)
     if picture.overlays and picture.overlays.levels is not None:
         draw_levels(axes, shown, picture.overlays.levels)
     arrows = picture.overlays is not None and picture.overlays.arrows is not None
@@ -280,7 +295,5 @@ def draw(
         pad=20 if arrows else 6,
     )
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
-    unit = unit_text(picture.unit)
-    label = plain(picture.label)
-    bar.set_label(f"{label}   [{unit}]" if unit else label)
+    bar.set_label(labelled(picture.label, picture.unit))
     return figure

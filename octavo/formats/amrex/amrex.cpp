@@ -230,6 +230,13 @@ mesh::PartSizes part_sizes(const Shared& shared, int number) {
   return sizes;
 }
 
+mesh::PartCost cost(const Shared& shared, const mesh::Dataset& dataset, int number, const mesh::Request& request) {
+  mesh::PartSizes sizes = part_sizes(shared, number);
+  mesh::PartCost cost{sizes.mesh, part_bytes(shared, number), mesh::bytes_to_read(dataset, sizes, request)};
+  if (!request.particles) cost.bytes -= sizes.particles;
+  return cost;
+}
+
 /// Keeps the attributes that a copy needs for the same layout.
 void keep_attributes(const Output& output, mesh::Header& header) {
   keep_layout(output.patches, header.attributes);
@@ -263,6 +270,12 @@ mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& opti
   dataset.read = [shared](int part, const mesh::Request& request) { return read(*shared, part, request); };
   dataset.part_bytes = [shared](int part) { return part_bytes(*shared, part); };
   dataset.part_sizes = [shared](int part) { return part_sizes(*shared, part); };
+  mesh::Dataset described;
+  described.header = dataset.header;
+  described.levels = dataset.levels;
+  dataset.cost = [shared, described](int part, const mesh::Request& request) {
+    return cost(*shared, described, part, request);
+  };
   if (shared->output.family != Family::plotfile)
     dataset.carry = [shared](mesh::Header& header) { keep_files(shared->output, header); };
   return dataset;

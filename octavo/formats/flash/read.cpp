@@ -284,6 +284,22 @@ std::int64_t part_bytes(const Step& step, int part) {
   return sizes.fields + sizes.particles;
 }
 
+mesh::PartCost cost(const Step& step, int part, const mesh::Request& request) {
+  const mesh::PartSizes sizes = part_sizes(step, part);
+  const auto p = static_cast<std::size_t>(part);
+  const std::int64_t blocks = step.bounds[p + 1] - step.bounds[p];
+  std::int64_t values = 0;
+  for (const std::size_t f : mesh::select_fields(step.header, request.fields)) {
+    const Variable& variable = step.variables[f];
+    values +=
+        static_cast<std::int64_t>(values_a_block(variable, step.checked.frame) * mesh::size_of(variable.info.type));
+  }
+  const std::int64_t particles = request.particles ? sizes.particles : 0;
+  mesh::PartCost cost{blocks, blocks * values + particles, sizes.mesh + blocks * values + particles};
+  for (const std::int64_t cells : step.header.block) cost.leaves *= cells;
+  return cost;
+}
+
 std::vector<mesh::LevelCount> level_counts(const Step& step) {
   std::vector<mesh::LevelCount> counts;
   for (int level = 0; level < mesh::num_levels(step.tree.tree); ++level)
@@ -310,6 +326,7 @@ mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& o
   dataset.read = [step](int part, const mesh::Request& request) { return read_part(*step, part, request); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
   dataset.part_sizes = [step](int part) { return part_sizes(*step, part); };
+  dataset.cost = [step](int part, const mesh::Request& request) { return cost(*step, part, request); };
   return dataset;
 }
 

@@ -54,9 +54,19 @@ std::optional<Centring> centring_of(const Info& info, const Frame& frame, std::i
   return {};
 }
 
+/// FLASH computes in cgs: its code units are cm, g and s. Only variables that FLASH's own units define are listed.
+std::string unit_of(std::string_view name) {
+  if (name == "dens") return "code_mass/code_length**3";
+  if (name == "pres") return "code_mass/code_length/code_time**2";
+  if (name == "temp") return "K";
+  if (name == "velx" || name == "vely" || name == "velz") return "code_length/code_time";
+  if (name == "ener" || name == "eint" || name == "gpot") return "code_length**2/code_time**2";
+  return {};
+}
+
 void add(const Info& info, Centring centring, const std::string& name, std::vector<Variable>& variables) {
   if (centring == Centring::cell) {
-    variables.push_back({{name, "", *type_of(info.type), centring, 1, 0}, info.name, false});
+    variables.push_back({{name, unit_of(name), *type_of(info.type), centring, 1, 0}, info.name, false});
     return;
   }
   for (bool right : {false, true})

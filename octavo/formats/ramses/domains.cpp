@@ -41,7 +41,7 @@ std::vector<mesh::KeyInterval> intervals_of(const mesh::Header& header, int bits
       lo[axis] = cell[axis] * edge;
       hi[axis] = lo[axis] + edge;
     }
-    return mesh::touches(region, domain, lo, hi) ? mesh::Overlap::some : mesh::Overlap::none;
+    return mesh::meets(region, domain, lo, hi);
   };
   return mesh::key_intervals(mesh::Curve::hilbert, header.dim, bits, classify, {depth, 1 << 15});
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "octavo/mesh/octree.hpp"
+#include "octavo/mesh/region.hpp"
 
 namespace octavo::mesh {
 
@@ -45,8 +46,6 @@ CurveKey first_key(Curve curve, int dim, int bits, int depth, const Coordinate& 
 /// key.
 CurveKey centre_key(Curve curve, int dim, int bits, int depth, const Coordinate& cell) noexcept;
 
-/// How a region and a cell meet.
-enum class Overlap { none, some, all };
 /// Asked for cells of the curve's own tree: those of the grid of 2^depth cells an axis.
 using Classify = std::function<Overlap(int depth, const Coordinate& cell)>;
 

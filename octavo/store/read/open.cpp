@@ -118,6 +118,41 @@ std::int64_t part_bytes(const OpenedStep& step, int part) {
   return static_cast<std::int64_t>(bytes);
 }
 
+bool is_read(const StreamRow& stream, const mesh::Request& request, const std::vector<std::size_t>& fields,
+             int deepest) {
+  switch (stream.kind) {
+    case StreamKind::field:
+      return stream.first_level <= deepest && std::find(fields.begin(), fields.end(), stream.index) != fields.end();
+    case StreamKind::particles: return request.particles;
+    case StreamKind::opaque: return request.opaque;
+    default: return true;
+  }
+}
+
+mesh::PartCost cost(const OpenedStep& step, int part, const mesh::Request& request) {
+  const PartPlace& place = place_of(step, part);
+  const Table& table = step.segments[place.segment].table;
+  const PartRow& row = table.parts[place.row];
+  const int last = static_cast<int>(row.cells.size()) - 1;
+  const int deepest = request.max_level > mesh::code_level(table.header, last)
+                          ? last
+                          : mesh::level_index(table.header, request.max_level);
+  mesh::PartCost cost;
+  for (int l = 0; l <= std::min(deepest, last); ++l) {
+    const auto level = static_cast<std::size_t>(l);
+    cost.leaves += static_cast<std::int64_t>(l < deepest || deepest == last ? row.leaves[level] : row.owned[level]);
+  }
+  for (const std::int64_t cells : table.header.block) cost.leaves *= cells;
+  const std::vector<std::size_t> fields = mesh::select_fields(table.header, request.fields);
+  for (std::size_t s = row.first_stream; s < row.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (!is_read(stream, request, fields, deepest)) continue;
+    cost.bytes += static_cast<std::int64_t>(stream.stored_bytes);
+    cost.memory += static_cast<std::int64_t>(stream.raw_bytes);
+  }
+  return cost;
+}
+
 mesh::Part read(const OpenedStep& step, int part, const mesh::Request& request) {
   const PartPlace& place = place_of(step, part);
   const OpenedSegment& segment = step.segments[place.segment];
@@ -184,6 +219,7 @@ mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const Opene
   dataset.parts_touching = [step](const mesh::Region& region) { return parts_touching(*step, region); };
   dataset.read = [step](int part, const mesh::Request& request) { return read(*step, part, request); };
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
+  dataset.cost = [step](int part, const mesh::Request& request) { return cost(*step, part, request); };
   mesh::take_walls_out(dataset);
   return dataset;
 }

@@ -56,13 +56,20 @@ def output_of(arguments: argparse.Namespace, default: str | None) -> str | None:
 
 
 def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: list[str], weight: str) -> Any:
-    """The opened step, and the compiled verb's result. Collective under mpirun."""
+    """The opened step, and the compiled verb's result; None if only a plan was asked for. Collective under mpirun."""
     from octavo import _core
     from octavo.cli import console
     from octavo.ranks import world
 
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    for axis in axes:
+        if axis.get("centre"):
+            axis["centre"] = options.place(axis["centre"], ds)
+    counted = arguments.weight or weight or "mass"
+    read = [axis["field"] for axis in axes if "field" in axis] + fields + ([counted] if counted != "none" else [])
+    if options.planned(arguments, ds, read):
+        return None
     label = f"{arguments.verb} " + ", ".join(fields or [axis["field"] for axis in axes])
     with console.Progress(label, arguments.quiet, unit="domains") as progress:
         sums = _core.bins(
@@ -73,7 +80,7 @@ def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: l
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
-            **options.chosen(arguments),
+            **options.chosen(arguments, ds),
         )
     console.notes(arguments.quiet, ds.notes)
     return ds, sums

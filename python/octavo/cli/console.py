@@ -97,11 +97,9 @@ def report(quiet: bool, as_json: bool, facts: dict[str, Any], sentence: str) -> 
 
 def size(count: float) -> str:
     """Formats a number of bytes for readers: 1.5 MB (decimal prefixes)."""
-    for prefix in ("B", "kB", "MB", "GB", "TB"):
-        if abs(count) < 1000 or prefix == "TB":
-            return f"{count:.0f} {prefix}" if prefix == "B" else f"{count:.3g} {prefix}"
-        count /= 1000
-    raise AssertionError
+    from octavo.sizes import text_of
+
+    return text_of(count)
 
 
 def number(value: Any) -> str:

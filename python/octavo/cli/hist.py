@@ -38,8 +38,11 @@ def run(arguments: argparse.Namespace) -> int:
     path = binned.output_of(arguments, None)
     limits = binned.pair(arguments.range, "range")
     axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
-    ds, sums = binned.compute(arguments, [axis], [], "volume")
-    result = histogram(sums, arguments.cumulative)
+    found = binned.compute(arguments, [axis], [], "volume")
+    if found is None:
+        return 0
+    ds, sums = found
+    result = histogram(sums, arguments.cumulative).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         columns = result.columns()

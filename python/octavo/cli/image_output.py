@@ -87,7 +87,8 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
     facts = image.facts()
 
     def another(field: str, *, kind: str | None, pixels: int | None) -> Any:
-        return drawn(image_of(field=field, kind=kind, pixels=pixels), ranks)
+        image = image_of(field=field, kind=kind, pixels=pixels)
+        return drawn(image, image.facts(), ranks)
 
     return gather(another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"))
 
@@ -95,21 +96,17 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
 def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any) -> int:
     """Makes the image, writes it and says so. `image_of` is as in overlays_of(). Collective."""
     from octavo.cli import console
+    from octavo.picture import facts_of
     from octavo.ranks import is_root
 
     drawing = drawing_of(arguments)
     image = image_of()
     console.notes(arguments.quiet, ds.notes)
-    _save(
-        image,
-        path,
-        ranks,
-        drawing,
-        overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None,
-    )
+    facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
+    overlays = overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None
+    _save(image, facts, path, ranks, drawing, overlays)
     if not is_root():
         return 0
-    facts = image.facts()
     if arguments.json:
         console.print_json({"output": path, **facts})
     else:
@@ -121,12 +118,12 @@ def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ran
     return 0
 
 
-def drawn(image: Any, ranks: Any) -> Any:
-    """The pixels of an image that are drawn, on rank 0 as a picture; None on others. Collective."""
+def drawn(image: Any, facts: dict[str, Any], ranks: Any) -> Any:
+    """The pixels of an image that are drawn, on rank 0 as a picture with these facts; None on others. Collective."""
     from octavo import picture
     from octavo.ranks import is_root
 
-    facts, shape, bands = _bands(image, ranks)
+    shape, bands = _bands(image, facts, ranks)
     try:
         return picture.Picture.described(facts, *picture.thinned(shape, bands)) if is_root() else None
     finally:
@@ -134,17 +131,18 @@ def drawn(image: Any, ranks: Any) -> Any:
             pass
 
 
-def _bands(image: Any, ranks: Any) -> tuple[dict[str, Any], tuple[int, int], Any]:
-    """Facts, shape and the rows in bands, which rank 0 receives; each rank goes through all."""
+def _bands(image: Any, facts: dict[str, Any], ranks: Any) -> tuple[tuple[int, int], Any]:
+    """The shape and the rows in bands, which rank 0 receives; each rank goes through all."""
     from octavo import picture
 
-    facts = image.facts()
     width, rows = facts["pixels"]
     height = picture.band_height(width)
-    return facts, (rows, width), (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
+    return (rows, width), (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
 
 
-def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any], overlays: Any) -> None:
+def _save(
+    image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any], overlays: Any
+) -> None:
     """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
     from octavo import picture
     from octavo.ranks import is_root
@@ -156,8 +154,8 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any], overlays: 
         if path.endswith(".npy"):
             image.write_npy(ranks, temporary)
         elif path.endswith(".h5"):
-            _save_bands(image, temporary, ranks)
-        elif (shown := drawn(image, ranks)) is not None:
+            _save_bands(image, facts, temporary, ranks)
+        elif (shown := drawn(image, facts, ranks)) is not None:
             picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
         if is_root():
             os.replace(temporary, path)
@@ -166,11 +164,11 @@ def _save(image: Any, path: str, ranks: Any, drawing: dict[str, Any], overlays: 
             os.remove(temporary)
 
 
-def _save_bands(image: Any, path: str, ranks: Any) -> None:
+def _save_bands(image: Any, facts: dict[str, Any], path: str, ranks: Any) -> None:
     from octavo import picture
     from octavo.ranks import is_root
 
-    facts, shape, bands = _bands(image, ranks)
+    shape, bands = _bands(image, facts, ranks)
     try:
         if is_root():
             picture.save_hdf5(facts, shape, bands, path)

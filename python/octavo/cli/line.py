@@ -44,21 +44,23 @@ def run(arguments: argparse.Namespace) -> int:
         options.check_output(arguments.output, arguments.force)
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, arguments.field):
+        return 0
     with console.Progress("line", arguments.quiet, unit="domains") as progress:
         found = _core.line(
             ds,
             fields=arguments.field,
-            start=arguments.start,
-            end=arguments.end,
+            start=options.place(arguments.start, ds),
+            end=options.place(arguments.end, ds),
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
-            **options.chosen(arguments),
+            **options.chosen(arguments, ds),
         )
     console.notes(arguments.quiet, ds.notes)
     if not is_root():
         return 0
-    line = Line.of(found)
+    line = Line.of(found).in_units(dict(arguments.unit), ds)
     if arguments.output:
         line.save(arguments.output)
     if arguments.json:

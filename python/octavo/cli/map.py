@@ -95,7 +95,7 @@ def project(
         progress=progress,
         mask=mask,
         above=above,
-        **options.chosen(arguments),
+        **options.chosen(arguments, ds),
     )
 
 
@@ -106,8 +106,10 @@ def run(arguments: argparse.Namespace) -> int:
     line_of_sight = "_".join(f"{c:g}" for c in arguments.camera) if arguments.camera else arguments.axis
     path = image_output.output_of(arguments, arguments.field, line_of_sight)
     image_output.drawing_of(arguments)  # says now what is wrong with it
-    _mask(arguments.mask)
+    mask, _ = _mask(arguments.mask)
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, [name for name in (arguments.field, arguments.weight, mask) if name]):
+        return 0
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
         return image_output.finish(arguments, partial(project, arguments, ds, ranks, progress), path, ds, ranks)

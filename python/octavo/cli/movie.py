@@ -31,7 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_place(parser, "--at", "with --normal: a point of the plane", "center")
     options.add_selection(parser)
-    options.add_fields(parser)
+    options.add_fields(parser, dry_run=False)
     parser.add_argument("--fps", type=_rate, default=10.0, metavar="N", help="pictures a second (10)")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="out.gif, out.mp4, or a folder")
     image_output.add_drawing(parser)
@@ -49,7 +49,7 @@ def _rate(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import movie
     from octavo.cli import console
-    from octavo.picture import Picture
+    from octavo.picture import Picture, facts_of
     from octavo.ranks import is_root, world
     from octavo.snapshots import found
 
@@ -67,9 +67,11 @@ def run(arguments: argparse.Namespace) -> int:
 
         def pictures() -> Iterator[Picture]:
             for number, snapshot in enumerate(snapshots):
-                image_of = partial(picture_of, arguments, snapshot.open(ranks), ranks, None)
+                ds = snapshot.open(ranks)
+                image_of = partial(picture_of, arguments, ds, ranks, None)
                 image = image_of()
-                picture = image_output.drawn(image, ranks)
+                facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
+                picture = image_output.drawn(image, facts, ranks)
                 overlays = image_output.overlays_of(arguments, image_of, image, ranks)
                 progress(number + 1, len(snapshots))
                 if picture is not None:

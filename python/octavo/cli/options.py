@@ -105,7 +105,8 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--roi",
         metavar="REGION",
-        help="box:x,y,z:x,y,z or sphere:x,y,z:r, in fractions of the box length; may cross a periodic side",
+        help="in fractions of the box length, or with units (20 kpc): box:x,y,z:x,y,z, sphere:x,y,z:r, shell:x,y,z:r:r, cylinder:x,y,z:axis:r:height, "
+        "sector:x,y,z:r:direction:angle, halfspace:x,y,z:normal or all, joined by & (in both), | (in either) and - (without)",
     )
 
 
@@ -128,13 +129,13 @@ def add_place(
         required=default is None,
         dest=to or option.strip("-"),
         metavar="POINT",
-        help=f"{what}: 0.5,0.5,0.5 (fractions of the box length), center, max:FIELD or min:FIELD"
+        help=f"{what}: 0.5,0.5,0.5 (fractions of the box length, or lengths: 20 kpc), center, max:FIELD or min:FIELD"
         + (f" (default: {default})" if default else ""),
     )
 
 
-def add_fields(parser: argparse.ArgumentParser) -> None:
-    """Adds --where and --define. Fields may be other names and formulas wherever they are read."""
+def add_fields(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None:
+    """Adds --where, --define, --unit and, for verbs of one step, --dry-run. Fields may be other names and formulas wherever they are read."""
     parser.add_argument("--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3'")
     parser.add_argument(
         "--define",
@@ -144,19 +145,80 @@ def add_fields(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=F",
         help="a field or constant computed by a formula, for use in others ('gamma=1.4'); may be repeated",
     )
+    parser.add_argument(
+        "--unit",
+        action="append",
+        default=[],
+        type=unit_of_name,
+        metavar="NAME=U",
+        help="gives a result in this unit (density=H/cc, mass=Msun); may be repeated",
+    )
+    if dry_run:
+        add_dry_run(parser)
+
+
+def add_dry_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="only say what reading will take at most: domains, cells, bytes and memory",
+    )
 
 
 def definition(text: str) -> tuple[str, str]:
-    name, sign, formula = text.partition("=")
-    if not sign or not name.strip() or not formula.strip():
-        raise argparse.ArgumentTypeError(f"expected NAME=FORMULA, found '{text}'")
-    return name.strip(), formula.strip()
+    return _pair(text, text.partition("="), "NAME=FORMULA")
 
 
-def chosen(arguments: argparse.Namespace) -> dict[str, Any]:
+def unit_of_name(text: str) -> tuple[str, str]:
+    """A formula may hold an equals sign; a unit has none."""
+    return _pair(text, text.rpartition("="), "NAME=UNIT")
+
+
+def _pair(text: str, parts: tuple[str, str, str], form: str) -> tuple[str, str]:
+    name, sign, value = parts
+    if not sign or not name.strip() or not value.strip():
+        raise argparse.ArgumentTypeError(f"expected {form}, found '{text}'")
+    return name.strip(), value.strip()
+
+
+def unit_of(arguments: argparse.Namespace, field: str) -> str | None:
+    """The unit that --unit gives the one result of a verb."""
+    units = dict(arguments.unit)
+    for name in units:
+        if name != field:
+            raise UsageError(f"a unit for '{name}', which is not computed", [], f"--unit '{field}=...'")
+    return units.get(field)
+
+
+def planned(arguments: argparse.Namespace, ds: Any, fields: list[str] | None) -> bool:
+    """Says what reading these fields takes, if only that was asked for."""
+    if not arguments.dry_run:
+        return False
+    from octavo import _core
+    from octavo.cli import console
+    from octavo.plan import Plan
+    from octavo.ranks import is_root
+
+    if is_root():
+        plan = Plan(**_core.plan(ds, fields=fields, threads=arguments.threads, **chosen(arguments, ds)))
+        if arguments.json:
+            console.print_json(vars(plan))
+        else:
+            console.line(str(plan))
+    return True
+
+
+def place(text: str, ds: Any) -> str:
+    """A point as compiled functions take it."""
+    from octavo.units import in_fractions
+
+    return in_fractions(text, ds)
+
+
+def chosen(arguments: argparse.Namespace, ds: Any) -> dict[str, Any]:
     """The selection as compiled functions take it, of add_selection and add_fields."""
     return {
-        "region": arguments.roi,
+        "region": None if arguments.roi is None else place(arguments.roi, ds),
         "max_level": arguments.level,
         "where": arguments.where,
         "definitions": arguments.define,

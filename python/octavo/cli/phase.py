@@ -55,6 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
         bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range")),
         bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range")),
     ]
-    ds, sums = binned.compute(arguments, axes, [], "")
-    binned.write(arguments, ds, Phase.of(sums), path)
+    found = binned.compute(arguments, axes, [], "")
+    if found is None:
+        return 0
+    ds, sums = found
+    binned.write(arguments, ds, Phase.of(sums).in_units(dict(arguments.unit), ds), path)
     return 0

@@ -75,8 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
         centre=arguments.centre,
         normal=_normal(arguments.normal),
     )
-    ds, sums = binned.compute(arguments, [axis], fields, "volume")
-    result = Profile.of(sums)
+    found = binned.compute(arguments, [axis], fields, "volume")
+    if found is None:
+        return 0
+    ds, sums = found
+    result = Profile.of(sums).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         _print(result, console)

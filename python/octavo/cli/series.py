@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"of each field: {', '.join(QUANTITIES)} (default: {','.join(USUAL)})",
     )
     options.add_selection(parser)
-    options.add_fields(parser)
+    options.add_fields(parser, dry_run=False)
     options.add_threads(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="a picture of the table (.png)")
     options.add_force(parser, "overwrite the output file")
@@ -47,6 +47,7 @@ def add_snapshots(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.cli.stats import convert_units
     from octavo.ranks import is_root, world
     from octavo.snapshots import Snapshot, Table, found
 
@@ -61,15 +62,17 @@ def run(arguments: argparse.Namespace) -> int:
 
         def stats(snapshot: Snapshot) -> dict[str, Any]:
             nonlocal done
+            ds = snapshot.open(ranks)
             numbers = _core.stats(
-                snapshot.open(ranks),
+                ds,
                 fields=arguments.field,
                 particles=False,
                 threads=arguments.threads,
                 ranks=ranks,
                 progress=None,
-                **options.chosen(arguments),
+                **options.chosen(arguments, ds),
             )
+            convert_units(numbers, dict(arguments.unit), ds)
             done += 1
             progress(done, len(snapshots))
             return numbers

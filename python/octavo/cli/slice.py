@@ -59,12 +59,12 @@ def cut(
         field or arguments.field,
         normal=arguments.normal,
         up=arguments.up,
-        at=arguments.at,
+        at=options.place(arguments.at, ds),
         pixels=pixels or arguments.pixels,
         threads=arguments.threads,
         ranks=ranks,
         progress=progress,
-        **options.chosen(arguments),
+        **options.chosen(arguments, ds),
     )
 
 
@@ -77,5 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     image_output.drawing_of(arguments)  # says now what is wrong with it
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, [arguments.field]):
+        return 0
     with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
         return image_output.finish(arguments, partial(cut, arguments, ds, ranks, progress), path, ds, ranks)

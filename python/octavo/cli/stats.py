@@ -34,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, arguments.field):
+        return 0
     with console.Progress("stats", arguments.quiet, unit="domains") as progress:
         result = _core.stats(
             ds,
@@ -42,14 +44,34 @@ def run(arguments: argparse.Namespace) -> int:
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
-            **options.chosen(arguments),
+            **options.chosen(arguments, ds),
         )
     console.notes(arguments.quiet, ds.notes)
+    convert_units(result, dict(arguments.unit), ds)
     if arguments.json:
         console.print_json(result)
     else:
         _print(result, ds.unstructured, ds.dim)
     return 0
+
+
+def convert_units(result: dict[str, Any], units: dict[str, str], ds: Any) -> None:
+    """Gives fields in other units. Integrals are those units times a code volume."""
+    from octavo.errors import UsageError
+    from octavo.units import factor
+
+    for name, unit in units.items():
+        if name not in result["fields"]:
+            raise UsageError(
+                f"a unit for '{name}', which is not computed", [], "there are: " + ", ".join(result["fields"])
+            )
+        field = result["fields"][name]
+        scale = factor(field["unit"], unit, ds, name)
+        for row in (field, *field["levels"]):
+            for key in ("min", "max", "mean", "volume_mean", "mass_mean", "sum", "integral"):
+                if row.get(key) is not None:
+                    row[key] *= scale
+        field["unit"] = unit
 
 
 def _place(values: list[float]) -> str:
