@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--field", type=options.names, metavar="F,G", help="only these, also formulas (default: all)")
     parser.add_argument("--species", type=options.names, metavar="A,B", help="species of particles (default: all)")
     options.add_selection(parser)
-    options.add_fields(parser)
+    options.add_fields(parser, unit=False)
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
     options.add_step(parser)
     options.add_threads(parser)
@@ -51,9 +51,11 @@ def run(arguments: argparse.Namespace) -> int:
     export.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
+    if options.planned(arguments, ds, arguments.field):
+        return 0
     with console.Progress("export", arguments.quiet, unit="domains") as progress:
         report = export.write(
-            ds, options.chosen(arguments), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
+            ds, options.chosen(arguments, ds), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
             single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
             ranks=ranks, progress=progress,
         )  # fmt: skip

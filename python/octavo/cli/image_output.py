@@ -140,9 +140,7 @@ def _bands(image: Any, facts: dict[str, Any], ranks: Any) -> tuple[tuple[int, in
     return (rows, width), (image.rows(ranks, row, min(row + height, rows)) for row in range(0, rows, height))
 
 
-def _save(
-    image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any], overlays: Any
-) -> None:
+def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any], overlays: Any) -> None:
     """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
     from octavo import picture
     from octavo.ranks import is_root

@@ -134,8 +134,8 @@ def add_place(
     )
 
 
-def add_fields(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None:
-    """Adds --where, --define, --unit and, for verbs of one step, --dry-run. Fields may be other names and formulas wherever they are read."""
+def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: bool = True) -> None:
+    """Adds --where, --define, --unit for results with one, and --dry-run for verbs of one step. Fields may be other names and formulas wherever they are read."""
     parser.add_argument("--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3'")
     parser.add_argument(
         "--define",
@@ -145,6 +145,13 @@ def add_fields(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None
         metavar="NAME=F",
         help="a field or constant computed by a formula, for use in others ('gamma=1.4'); may be repeated",
     )
+    if unit:
+        _add_unit(parser)
+    if dry_run:
+        _add_dry_run(parser)
+
+
+def _add_unit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unit",
         action="append",
@@ -153,11 +160,9 @@ def add_fields(parser: argparse.ArgumentParser, *, dry_run: bool = True) -> None
         metavar="NAME=U",
         help="gives a result in this unit (density=H/cc, mass=Msun); may be repeated",
     )
-    if dry_run:
-        add_dry_run(parser)
 
 
-def add_dry_run(parser: argparse.ArgumentParser) -> None:
+def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
