@@ -14,7 +14,7 @@ import pytest
 from conftest import OCTAVO
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("coming-from", "fields", "histograms", "series", "slices"))]
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("coming-from", "export", "fields", "histograms", "regions", "series", "slices", "units"))]
 #: These are run by other tests, or measure for minutes.
 LEFT_OUT = ("bench",)
 
@@ -25,6 +25,11 @@ def files(run, data, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
     run("sample", folder / "output_00079", "--domains", 4, "--levels", "4-5", "--seed", 3, "-q")
     run("sample", folder / "output_00080", "--domains", 4, "--levels", "4-6", "--particles", 500, "-q")
+    info = folder / "output_00080" / "info_00080.txt"
+    for name, value in (("unit_l", 3.08567758128e23), ("unit_d", 1.67e-24), ("unit_t", 3.15576e15)):  # a box of 100 kpc
+        text, count = re.subn(rf"^{name} *=.*$", f"{name:<12}={value:23.15E}", info.read_text(), flags=re.MULTILINE)
+        assert count == 1
+        info.write_text(text)
     run("convert", folder / "output_00080", folder / "run.octavo", "-q")
     shutil.copytree(folder / "run.octavo", folder / "other.octavo")
     shutil.copy(data / "flash" / "sedov2d_hll_par2" / "sedovroe_hdf5_chk_0002", folder / "sedov_hdf5_chk_0002")

@@ -42,13 +42,13 @@ void list_leaf_keys(const Octree& tree, const SplitPlan& plan, std::vector<Curve
   });
 }
 
-constexpr std::uint32_t nobody = 0xFFFFFFFFU;
+constexpr std::uint32_t unowned = 0xFFFFFFFFU;
 
 // For each cell of a level, the new part that owns it.
 std::vector<std::uint32_t> new_owners(const Octree& tree, int level, const std::vector<Coordinate>& coordinates,
                                       const SplitPlan& plan) {
   const auto l = static_cast<std::size_t>(level);
-  std::vector<std::uint32_t> owners(coordinates.size(), nobody);
+  std::vector<std::uint32_t> owners(coordinates.size(), unowned);
   tree.owned[l].for_each_set([&](std::size_t i) {
     const CurveKey key = centre_key(plan.curve, plan.dim, plan.bits, plan.root_bits + level, coordinates[i]);
     owners[i] = static_cast<std::uint32_t>(part_of_key(plan, key));
