@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <csetjmp>
 #include <cstring>
 #include <memory>
@@ -41,13 +42,49 @@ void put_handled(const Handled& handled) {
 
 }  // namespace
 
+// Stacks consist of words. Those of functions that wait in the same place are much alike, so each is kept as its
+// differences from the first one of its size: a bit a word, and the words that differ.
+using Word = std::uint64_t;
+using StackWord [[gnu::may_alias]] = Word;
+constexpr std::size_t bits_a_word = 64;
+
 struct Fibers::Saved {
   jmp_buf at;
   Handled handled{};
-  std::unique_ptr<std::byte[]> bytes;
-  std::size_t size = 0, room = 0;
+  std::unique_ptr<Word[]> differences;
+  std::size_t words = 0, room = 0;  // of the stack; for differences
   bool started = false, waits = false, woken = false;
 };
+
+// Changes the stack's words into those of `reference` with these differences.
+void Fibers::put_back(const Saved& saved) {
+  const std::vector<Word>& reference = references_.at(saved.words);
+  StackWord* stack = reinterpret_cast<StackWord*>(stack_ + stack_bytes) - saved.words;
+  std::memcpy(stack, reference.data(), saved.words * sizeof(Word));
+  const Word* next = saved.differences.get() + (saved.words + bits_a_word - 1) / bits_a_word;
+  for (std::size_t first = 0; first < saved.words; first += bits_a_word)
+    for (Word bits = saved.differences[first / bits_a_word]; bits != 0; bits &= bits - 1)
+      stack[first + static_cast<std::size_t>(std::countr_zero(bits))] = *next++;
+}
+
+void Fibers::copy_away(Saved& saved, std::size_t words) {
+  const StackWord* stack = reinterpret_cast<const StackWord*>(stack_ + stack_bytes) - words;
+  saved.words = words;
+  std::vector<Word>& reference = references_[words];
+  if (reference.empty()) reference.assign(stack, stack + words);
+  const std::size_t sets = (words + bits_a_word - 1) / bits_a_word;
+  differences_.assign(sets, 0);
+  for (std::size_t i = 0; i < words; ++i) {
+    if (stack[i] == reference[i]) continue;
+    differences_[i / bits_a_word] |= Word{1} << i % bits_a_word;
+    differences_.push_back(stack[i]);
+  }
+  if (differences_.size() > saved.room || differences_.size() * 2 < saved.room) {
+    saved.room = differences_.size();
+    saved.differences.reset(new Word[saved.room]);
+  }
+  std::copy(differences_.begin(), differences_.end(), saved.differences.get());
+}
 
 Fibers*& running() {
   static Fibers* fibers = nullptr;
@@ -72,7 +109,7 @@ void Fibers::enter() {
   }
   --fibers.left_;
   const Uncounted own;
-  fibers.saved_[static_cast<std::size_t>(fibers.current_)].bytes.reset();
+  fibers.saved_[static_cast<std::size_t>(fibers.current_)].differences.reset();
   _longjmp(scheduler, 1);
 }
 
@@ -89,7 +126,7 @@ void Fibers::start(int fiber) {
 
 void Fibers::resume(int fiber) {
   Saved& saved = saved_[static_cast<std::size_t>(fiber)];
-  std::memcpy(stack_ + stack_bytes - saved.size, saved.bytes.get(), saved.size);
+  put_back(saved);
   put_handled(saved.handled);
   _longjmp(saved.at, 1);
 }
@@ -101,15 +138,13 @@ __attribute__((noinline)) void Fibers::leave() {
   if (_setjmp(saved.at) != 0) return;
   volatile std::byte here{};
   const auto* low = const_cast<const std::byte*>(&here) - 256;
-  saved.size = static_cast<std::size_t>(stack_ + stack_bytes - low);
-  if (saved.size > saved.room) {
-    const Uncounted own;
-    saved.room = (saved.size + 255) / 256 * 256;
-    saved.bytes.reset(new std::byte[saved.room]);
-  }
+  const std::size_t words = (static_cast<std::size_t>(stack_ + stack_bytes - low) + sizeof(Word) - 1) / sizeof(Word);
   Memory& used = memory[static_cast<std::size_t>(current_)];
-  used.stack = std::max(used.stack, static_cast<std::int64_t>(saved.size));
-  std::memcpy(saved.bytes.get(), low, saved.size);
+  used.stack = std::max(used.stack, static_cast<std::int64_t>(words * sizeof(Word)));
+  {
+    const Uncounted own;
+    copy_away(saved, words);
+  }
   _longjmp(scheduler, 1);
 }
 
@@ -140,6 +175,7 @@ void Fibers::run(int count, const std::function<void(int)>& work) {
   const auto all = static_cast<std::size_t>(count);
   saved_ = std::vector<Saved>(all);
   memory.assign(all, {});
+  references_.clear();
   ready_.clear();
   for (int fiber = 0; fiber < count; ++fiber) ready_.push_back(fiber);
   next_ready_ = 0;

@@ -3,12 +3,13 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <unordered_map>
 #include <vector>
 
 namespace octavo::simulated {
 
-/// Runs many functions in turn on one stack. A function that waits has its part of the stack copied away, so that it
-/// costs what it uses, not pages.
+/// Runs many functions in turn on one stack. A function that waits has its part of the stack copied away, as far as it
+/// differs from that of another: so it costs a kilobyte or two, not pages.
 class Fibers {
  public:
   Fibers();
@@ -40,6 +41,8 @@ class Fibers {
   void start(int fiber);
   void resume(int fiber);
   void leave();
+  void copy_away(Saved& saved, std::size_t words);
+  void put_back(const Saved& saved);
   static void enter();
 
   std::vector<Saved> saved_;
@@ -48,6 +51,8 @@ class Fibers {
   const std::function<void(int)>* work_ = nullptr;
   std::exception_ptr failure_;
   std::byte* stack_ = nullptr;
+  std::unordered_map<std::size_t, std::vector<std::uint64_t>> references_;  // stacks, by size in words
+  std::vector<std::uint64_t> differences_;                                  // of the stack that is copied away
   int current_ = -1, left_ = 0;
 };
 

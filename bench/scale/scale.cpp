@@ -241,6 +241,8 @@ struct Asked {
   int per_host = 128;
   double rate = 0;  // metadata operations a second; 0: not given
   int most_restarting = 60000;
+  std::string only;  // of the rows, those whose names have this
+  bool wants(const std::string& row) const { return row.find(only) != std::string::npos; }
 };
 
 // The most of all ranks but the first, and the first rank's.
@@ -323,11 +325,12 @@ Summary run_on(const Machine& machine, const Program& program, const Run& run) {
 std::int64_t memory_there() { return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE); }
 
 // Virtual ranks that restart hold this much all at once: what a rank holds while it waits, with its stack.
-constexpr std::int64_t held_by_restarting = 20000;
+constexpr std::int64_t held_by_restarting = 10000;
 
 // Restarts of a step that `parts` ranks have written.
 void print_restart(const std::string& name, const Machine& machine, int parts, const Asked& asked,
                    const Program& program = restart) {
+  if (!asked.wants(name)) return;
   const std::int64_t needed = machine.ranks * held_by_restarting;
   if (machine.ranks > asked.most_restarting || needed > memory_there() / 10 * 9) {
     std::cout << name << ", " << grouped(machine.ranks) << " ranks: not run; it takes " << sized(needed)
@@ -354,17 +357,20 @@ void print_all_messages(const Asked& asked) {
   const Folder folder;
   for (const int ranks : asked.ranks) {
     const Machine machine{ranks, asked.per_host};
-    Run run{folder.path / "none", options_of(1), 0};
-    const Summary none = run_on(machine, only_agree, run);
-    run.steps = 1;
-    const Summary one = run_on(machine, only_agree, run);
-    print_messages("a writer is opened and closed", ranks, none);
-    print_messages("a step", ranks, difference(one, none));
+    if (asked.wants("a writer is opened and closed") || asked.wants("a step")) {
+      Run run{folder.path / "none", options_of(1), 0};
+      const Summary none = run_on(machine, only_agree, run);
+      run.steps = 1;
+      const Summary one = run_on(machine, only_agree, run);
+      print_messages("a writer is opened and closed", ranks, none);
+      print_messages("a step", ranks, difference(one, none));
+    }
     print_restart("restart on as many ranks", machine, ranks, asked);
     print_restart("restart, from 3 parts for 2 ranks", machine, ranks / 2 * 3, asked);
     print_restart("restart in blocks of 2 cells", machine, ranks / 2 * 4, asked, restart_in_blocks);
   }
   for (const int ranks : {256, 4096}) {
+    if (!asked.wants("a whole writer, a file a rank")) break;
     const Folder folder_of_files;
     const Run run{folder_of_files.path / "run.octavo", options_of(1), 1};
     print_messages("a whole writer, a file a rank", ranks, run_on({ranks, asked.per_host}, write_checkpoints, run));
@@ -403,6 +409,7 @@ void print_operations(const std::string& name, int ranks, int files, FileOperati
 // Those of one step: the difference between a run and one of a step less.
 void print_files(const std::string& name, const Program& program, int ranks, int files, const engine::Options& options,
                  int steps, const Asked& asked) {
+  if (!asked.wants(name)) return;
   FileOperations more = files_of(program, files, options, steps + 1);
   for (const auto& [operation, count] : files_of(program, files, options, steps)) more[operation] -= count;
   print_operations(name, ranks, files, std::move(more), asked);
@@ -410,6 +417,7 @@ void print_files(const std::string& name, const Program& program, int ranks, int
 
 // One process opens a step of that many parts, as rank 0 of an analysis does. The other ranks open no file for it.
 void print_opening(int ranks, int files, const Asked& asked) {
+  if (!asked.wants("opened for analysis")) return;
   const Folder folder;
   make_store(folder.path / "run.octavo", ranks, asked.per_host);
   start_counting_files();
@@ -499,13 +507,15 @@ Asked asked_of(const std::vector<std::string>& words) {
       asked.rate = number_of(value);
     } else if (words[i] == "--most-restarting") {
       asked.most_restarting = static_cast<int>(number_of(value));
+    } else if (words[i] == "--only") {
+      asked.only = value;
     } else if (words[i] == "--ranks") {
       asked.ranks.clear();
       for (std::size_t at = 0; at < value.size(); at = std::min(value.find(',', at), value.size() - 1) + 1)
         asked.ranks.push_back(static_cast<int>(number_of(value.substr(at, value.find(',', at) - at))));
     } else {
       throw std::invalid_argument("unknown option " + words[i] +
-                                  ": there are --ranks, --ranks-per-node, --metadata-rate, --most-restarting");
+                                  ": there are --ranks, --ranks-per-node, --metadata-rate, --most-restarting, --only");
     }
   }
   return asked;
