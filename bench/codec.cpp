@@ -10,6 +10,7 @@
 #include "octavo/codec/codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -64,7 +65,33 @@ double error_of(const codec::Bound& bound, double x, double y) {
   return std::abs(x - y) / (bound.kind == codec::BoundKind::absolute ? 1 : std::abs(x));
 }
 
+using Place = std::array<std::uint32_t, 3>;
+
+void add_children(const Place& parent, std::size_t family, std::vector<Place>& cells) {
+  for (std::uint32_t child = 0; child < family; ++child)
+    cells.push_back({2 * parent[0] + (child & 1), 2 * parent[1] + (child >> 1 & 1), 2 * parent[2] + (child >> 2)});
+}
+
+/// Positions of the families of each level, which a store knows from its mesh. Nothing unless the first level is one
+/// cell or one family.
+std::vector<std::vector<Place>> families_at(const Part& part) {
+  std::vector<std::vector<Place>> at(part.parents.size());
+  std::vector<Place> cells;
+  if (part.refined[0].size() == 1) cells.push_back({});
+  if (part.refined[0].size() == part.family) add_children({}, part.family, cells);
+  for (std::size_t l = 1; l < at.size() && !cells.empty(); ++l) {
+    std::vector<Place> below;
+    for (const std::uint32_t parent : part.parents[l]) {
+      at[l].push_back(cells[parent]);
+      add_children(cells[parent], part.family, below);
+    }
+    cells = std::move(below);
+  }
+  return at;
+}
+
 void measure(const Part& part, std::size_t field, const Options& options, Totals& totals) {
+  const auto at = families_at(part);
   const auto& levels = part.fields[field].levels;
   std::vector<std::vector<double>> decoded(levels.size()), again(levels.size());
   std::vector<std::vector<std::byte>> chunks(levels.size());
@@ -78,6 +105,8 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
     c.coarse = values[l - 1];
     c.parents = part.parents[l];
     c.family = part.family;
+    c.boxes.at = at[l];
+    for (std::size_t a = 0; a < 3; ++a) c.boxes.shape[a] = (part.family >> a) > 1 ? 2 : 1;
     return c;
   };
   std::vector<std::vector<std::uint8_t>> leaves(levels.size());

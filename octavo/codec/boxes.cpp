@@ -3,249 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <unordered_map>
 
+#include "octavo/codec/box_walk.hpp"
 #include "octavo/codec/frequent.hpp"
 #include "octavo/codec/grids.hpp"
 
 namespace octavo::codec {
 
 namespace {
-
-using Place = std::array<std::uint32_t, 3>;
-
-/// Finds boxes by their position, in units of boxes.
-class BoxMap {
- public:
-  explicit BoxMap(std::span<const Place> at) {
-    lo_ = at.front();
-    Place hi = at.front();
-    for (const Place& place : at)
-      for (std::size_t a = 0; a < 3; ++a) {
-        lo_[a] = std::min(lo_[a], place[a]);
-        hi[a] = std::max(hi[a], place[a]);
-      }
-    double volume = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      extent_[a] = std::int64_t{hi[a]} - lo_[a] + 1;
-      volume *= static_cast<double>(extent_[a]);
-    }
-    if (volume <= 8.0 * static_cast<double>(at.size()) + 4096) {
-      dense_.assign(static_cast<std::size_t>(extent_[0] * extent_[1] * extent_[2]), -1);
-      for (std::size_t b = 0; b < at.size(); ++b) dense_[slot(at[b])] = static_cast<std::int64_t>(b);
-    } else {
-      for (std::size_t b = 0; b < at.size(); ++b) sparse_[at[b]] = static_cast<std::int64_t>(b);
-    }
-  }
-
-  /// The box that stands `steps` boxes from `place` along an axis; -1 where there is none.
-  std::int64_t find(Place place, std::size_t axis, std::int64_t steps) const {
-    const std::int64_t to = std::int64_t{place[axis]} - lo_[axis] + steps;
-    if (to < 0 || to >= extent_[axis]) return -1;
-    place[axis] = static_cast<std::uint32_t>(lo_[axis] + to);
-    if (!dense_.empty()) return dense_[slot(place)];
-    const auto found = sparse_.find(place);
-    return found == sparse_.end() ? -1 : found->second;
-  }
-
-  std::int64_t longest() const { return *std::max_element(extent_.begin(), extent_.end()); }
-
- private:
-  struct Hash {
-    std::size_t operator()(const Place& p) const {
-      std::uint64_t h = p[0];
-      h = h * 0x9e3779b97f4a7c15ULL + p[1];
-      h = h * 0x9e3779b97f4a7c15ULL + p[2];
-      return static_cast<std::size_t>(h ^ (h >> 29));
-    }
-  };
-  std::size_t slot(const Place& p) const {
-    return static_cast<std::size_t>(
-        ((p[2] - std::int64_t{lo_[2]}) * extent_[1] + (p[1] - std::int64_t{lo_[1]})) * extent_[0] + p[0] - lo_[0]);
-  }
-  Place lo_{};
-  std::array<std::int64_t, 3> extent_{};
-  std::vector<std::int64_t> dense_;
-  std::unordered_map<Place, std::int64_t, Hash> sparse_;
-};
-
-/// The boxes of a chunk, and how many values each of their cells has.
-struct BoxGrid {
-  Boxes boxes;
-  BoxMap map;
-  std::int64_t cells, components;
-};
-
-template <class T>
-BoxGrid box_grid(const Context<T>& context, std::size_t count) {
-  const auto& shape = context.boxes.shape;
-  const std::size_t cells = std::size_t{shape[0]} * shape[1] * shape[2];
-  return {context.boxes, BoxMap(context.boxes.at), static_cast<std::int64_t>(cells),
-          static_cast<std::int64_t>(count / cells / context.boxes.at.size())};
-}
-
-/// Points whose coordinates are odd multiples of `stride` along `axes` (bits), and multiples of twice the stride along
-/// the others. Without axes: the first points of all, multiples of `stride` along all.
-struct Stage {
-  std::int64_t stride;
-  unsigned axes;
-};
-
-constexpr unsigned most_strides = 31, weights_a_stride = 3;
-
-std::vector<Stage> stages_of(unsigned strides) {
-  std::vector<Stage> stages{{std::int64_t{1} << strides, 0}};
-  for (unsigned s = strides; s-- > 0;)
-    for (const unsigned axes : {1u, 2u, 4u, 3u, 5u, 6u, 7u}) stages.push_back({std::int64_t{1} << s, axes});
-  return stages;
-}
-
-/// The place of a stage's weight.
-std::size_t weight_of(const Stage& stage, unsigned strides) {
-  const auto stride = static_cast<unsigned>(bit_length(static_cast<std::uint64_t>(stage.stride)));  // 1 for 1
-  const auto num_axes = static_cast<std::size_t>(std::popcount(stage.axes));
-  return num_axes == 0 ? 0 : (strides - stride) * weights_a_stride + num_axes - 1;
-}
-
-/// A value of a stage, and those that it is interpolated from: along each axis at -1, +1, -3 and +3 strides; -1 where
-/// there is none.
-struct Point {
-  std::size_t value = 0;
-  unsigned axes = 0;
-  std::array<std::array<std::int64_t, 4>, 3> near{};
-};
-
-/// The coordinates of a stage in one box along an axis: first, first + step ... below the box's end; how many.
-struct StageRow {
-  std::int64_t first = 0, count = 0;
-};
-StageRow row_of(const Stage& stage, std::size_t axis, std::int64_t box, std::int64_t shape) {
-  const std::int64_t step = stage.axes == 0 ? stage.stride : 2 * stage.stride;  // a power of two
-  const std::int64_t wanted = (stage.axes >> axis & 1) != 0 ? stage.stride : 0;
-  const std::int64_t first = (wanted - box * shape) & (step - 1);
-  const int shift = bit_length(static_cast<std::uint64_t>(step)) - 1;
-  return {first, first < shape ? ((shape - first - 1) >> shift) + 1 : 0};
-}
-
-/// The points of a stage in one box.
-struct StageRows {
-  std::array<StageRow, 3> row;
-  std::size_t count() const { return static_cast<std::size_t>(row[0].count * row[1].count * row[2].count); }
-};
-StageRows rows_of(const BoxGrid& grid, const Stage& stage, std::size_t box) {
-  StageRows rows;
-  for (std::size_t a = 0; a < 3; ++a) {
-    rows.row[a] = row_of(stage, a, std::int64_t{grid.boxes.at[box][a]}, std::int64_t{grid.boxes.shape[a]});
-    if (rows.row[a].count == 0) break;
-  }
-  return rows;
-}
-
-/// Calls visit(cell of the box, its coordinates) for the points of a stage in one box, x fastest.
-template <class Visit>
-void visit_rows(const BoxGrid& grid, const Stage& stage, const StageRows& rows, Visit&& visit) {
-  const std::int64_t step = stage.axes == 0 ? stage.stride : 2 * stage.stride;
-  const auto& [x, y, z] = rows.row;
-  const std::int64_t nx = grid.boxes.shape[0], ny = grid.boxes.shape[1];
-  for (std::int64_t k = 0; k < z.count; ++k)
-    for (std::int64_t j = 0; j < y.count; ++j)
-      for (std::int64_t i = 0; i < x.count; ++i) {
-        const std::array<std::int64_t, 3> l{x.first + i * step, y.first + j * step, z.first + k * step};
-        visit((l[2] * ny + l[1]) * nx + l[0], l);
-      }
-}
-
-/// Visits the points of the boxes of a stage.
-class BoxWalk {
- public:
-  BoxWalk(const BoxGrid& grid, const Stage& stage) : grid_(grid), stage_(stage) {
-    point_.axes = stage.axes;
-    std::int64_t stride_in = 1;
-    for (std::size_t a = 0; a < 3; ++a) {
-      const std::int64_t shape = grid.boxes.shape[a];
-      if ((stage.axes >> a & 1) != 0)
-        for (std::int64_t l = 0; l < shape; ++l) beside_cell_[a].push_back(neighbours_along(l, shape, stride_in));
-      stride_in *= shape;
-    }
-  }
-
-  template <class Visit>
-  void operator()(std::size_t box, Visit&& visit) {
-    const StageRows rows = rows_of(grid_, stage_, box);
-    if (rows.count() == 0) return;
-    box_ = static_cast<std::int64_t>(box);
-    for (auto& row : beside_box_) row.fill(unknown);
-    visit_rows(grid_, stage_, rows,
-               [&](std::int64_t cell, const std::array<std::int64_t, 3>& l) { visit_cell(cell, l, visit); });
-  }
-
- private:
-  static constexpr std::int64_t unknown = -2, reach = 3;
-
-  /// A cell at some distance along an axis: in the box that stands `boxes` further, `cells` behind the cell.
-  struct Beside {
-    std::int64_t boxes, cells;
-  };
-  using BesideCell = std::array<Beside, 4>;
-
-  BesideCell neighbours_along(std::int64_t l, std::int64_t shape, std::int64_t stride_in) const {
-    constexpr std::array<std::int64_t, 4> distance{-1, 1, -3, 3};
-    BesideCell beside;
-    for (std::size_t d = 0; d < 4; ++d) {
-      const std::int64_t to = l + distance[d] * stage_.stride;
-      const std::int64_t boxes = to >= 0 ? to / shape : -((shape - 1 - to) / shape);
-      beside[d] = {boxes, (to - boxes * shape - l) * stride_in};
-    }
-    return beside;
-  }
-
-  template <class Visit>
-  void visit_cell(std::int64_t cell, const std::array<std::int64_t, 3>& l, Visit& visit) {
-    for (std::size_t a = 0; a < 3; ++a) {
-      if ((stage_.axes >> a & 1) == 0) continue;
-      const BesideCell& beside = beside_cell_[a][static_cast<std::size_t>(l[a])];
-      for (std::size_t d = 0; d < 4; ++d) {
-        const std::int64_t other = beside[d].boxes == 0 ? box_ : box_beside(a, beside[d].boxes);
-        point_.near[a][d] = other < 0 ? -1 : (other * grid_.cells + cell + beside[d].cells) * grid_.components;
-      }
-    }
-    point_.value = static_cast<std::size_t>((box_ * grid_.cells + cell) * grid_.components);
-    for (std::int64_t j = 0; j < grid_.components; ++j) {
-      visit(point_);
-      if (j + 1 == grid_.components) break;
-      ++point_.value;
-      for (auto& axis : point_.near)
-        for (std::int64_t& near : axis) near += near < 0 ? 0 : 1;
-    }
-  }
-
-  std::int64_t box_beside(std::size_t axis, std::int64_t steps) {
-    const auto box = static_cast<std::size_t>(box_);
-    if (std::abs(steps) > reach) return grid_.map.find(grid_.boxes.at[box], axis, steps);
-    std::int64_t& known = beside_box_[axis][static_cast<std::size_t>(steps + reach)];
-    if (known == unknown) known = grid_.map.find(grid_.boxes.at[box], axis, steps);
-    return known;
-  }
-
-  const BoxGrid& grid_;
-  const Stage& stage_;
-  std::array<std::vector<BesideCell>, 3> beside_cell_;
-  std::int64_t box_ = 0;
-  std::array<std::array<std::int64_t, 2 * reach + 1>, 3> beside_box_{};
-  Point point_;
-};
-
-template <class Visit>
-void visit_stage(const BoxGrid& grid, const Stage& stage, std::size_t every, Visit&& visit) {
-  BoxWalk walk(grid, stage);
-  for (std::size_t box = 0; box < grid.boxes.at.size(); box += every) walk(box, visit);
-}
-
-std::size_t values_of_stage(const BoxGrid& grid, const Stage& stage) {
-  std::size_t points = 0;
-  for (std::size_t box = 0; box < grid.boxes.at.size(); ++box) points += rows_of(grid, stage, box).count();
-  return points * static_cast<std::size_t>(grid.components);
-}
 
 /// An interpolated value: `value` plus a weight times `curve`.
 struct Interpolated {
@@ -450,9 +215,10 @@ void close_group(const BoxGrid& grid, std::span<const Stage> stages, const Symbo
   const auto components = static_cast<std::size_t>(grid.components);
   std::size_t t = 0;
   for (const Stage& stage : stages)
-    for (std::size_t box = 0; box < grid.boxes.at.size(); ++box)
+    for (const std::uint32_t box : boxes_of(grid, stage))
       visit_rows(grid, stage, rows_of(grid, stage, box), [&](std::int64_t cell, const auto&) {
-        std::size_t i = (box * static_cast<std::size_t>(grid.cells) + static_cast<std::size_t>(cell)) * components;
+        std::size_t i =
+            (std::size_t{box} * static_cast<std::size_t>(grid.cells) + static_cast<std::size_t>(cell)) * components;
         for (std::size_t j = 0; j < components; ++j, ++i, ++t) {
           const bool special = symbols.symbol[t] < num_specials;
           state.length[i] = static_cast<std::uint8_t>(special ? 0 : bit_length(symbols.number[t]));
@@ -733,7 +499,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   if (!lossless && (bound.value < (pointwise ? 0x1p-39 : 0x1p-1000) || bound.value > 0x1p1000)) return false;
   // A value that fills much of a chunk has to come back exactly: the grid has a cell for it.
   if (!lossless && !most_frequent(values, counted_values(context, values.size())).empty()) return false;
-  const BoxGrid grid = box_grid(context, values.size());
+  BoxGrid grid = box_grid(context, values.size());
   const auto& shape = context.boxes.shape;
   const std::int64_t longest = grid.map.longest() * *std::max_element(shape.begin(), shape.end());
   BoxHead head;
@@ -741,6 +507,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   head.signs = pointwise && std::any_of(values.begin(), values.end(), [](T x) { return x < 0; });
   head.strides = static_cast<unsigned>(std::clamp(bit_length(static_cast<std::uint64_t>(longest - 1)), 1, 6));
   head.weight.resize(head.strides * weights_a_stride);
+  sort_by_stride(grid, head.strides);
   fit_weights(grid, values, head);
   Bytes blocks;
   if (lossless) {
@@ -837,7 +604,8 @@ void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out) {
   const BoxHead head = get_box_head(in, scalar_of<T>);
   if (out.empty()) return;
   if (context.boxes.at.empty()) in.fail("values on boxes, whose places are not known");
-  const BoxGrid grid = box_grid(context, out.size());
+  BoxGrid grid = box_grid(context, out.size());
+  sort_by_stride(grid, head.strides);
   BoxDecoder<T>(grid, head, out).decode(in);
 }
 
