@@ -56,6 +56,8 @@ def write(
     if data.unstructured and kind in (None, "ug"):
         return _write_triangles(data, chosen, path, fields, single_precision, overwrite)
     kind = kind_of(path, kind)
+    if species is not None and kind != "particles":
+        raise UsageError(f"species are of particles, and this is an export as {kind}", [path], "--as particles")
     if (kind, os.path.splitext(path)[1].lower()) in _SHARED:
         report = _core.export_as(
             kind, data, path, fields=fields, species=species, single_precision=single_precision, overwrite=overwrite,
@@ -76,6 +78,9 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
     """A file that gets its name once it is whole."""
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists already", [path], "-f replaces it")
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise UsageError("the folder of the output does not exist", [folder], "")
     stem, ending = os.path.splitext(path)
     partial = f"{stem}.{os.getpid()}.partial{ending}"
     try:
@@ -90,7 +95,8 @@ def _selection(data: Any, chosen: Chosen) -> Selection:
     from octavo.dataset import Selection
 
     return Selection(
-        data, chosen["region"], chosen["max_level"], chosen["where"], tuple(chosen["definitions"])
+        data, region=chosen["region"], max_level=chosen["max_level"], condition=chosen["where"],
+        definitions=tuple(chosen["definitions"]),
     )  # fmt: skip
 
 

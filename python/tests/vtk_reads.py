@@ -43,7 +43,8 @@ def hyper_tree_grid(grid):
 
 def unstructured(grid):
     lo, hi = corners(grid)
-    return {"lo": lo, "hi": hi, **{f"field:{name}": array for name, array in values(grid.GetCellData()).items()}}
+    found = {f"field:{name}": array for name, array in values(grid.GetCellData()).items()}
+    return {"lo": lo, "hi": hi, "points": np.array(grid.GetNumberOfPoints()), **found}
 
 
 def particles(cloud):

@@ -50,11 +50,10 @@ std::uint8_t axis_aligned_cell(int dim) {
 }
 
 CellFile lay_out_cells(const std::filesystem::path& path, const mesh::Header& header, std::uint64_t cells,
-                       const std::vector<mesh::FieldInfo>& fields, bool single_precision) {
+                       std::uint64_t points, const std::vector<mesh::FieldInfo>& fields, bool single_precision) {
   GridFile file(path, "UnstructuredGrid", {1, 0});
-  const std::uint64_t corners = cells << header.dim;
-  make_points(file, corners, single_precision);
-  make_cells(file, "", cells, corners);
+  make_points(file, points, single_precision);
+  make_cells(file, "", cells, cells << header.dim);
   file.later("Types", hdf5::uint8_type, {cells});
   file.group("CellData");
   std::vector<std::string> names;

@@ -63,6 +63,17 @@ mesh::IndexBox around_centres(const mesh::Region& region, const LevelCells& cell
   return found;
 }
 
+/// A cube of more cells than any memory holds, so that nobody counts them.
+void refuse_giant(const mesh::IndexBox& box, int level, const std::string& path) {
+  double cells = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) cells *= static_cast<double>(box.hi[axis] - box.lo[axis]);
+  if (cells > 1e12)
+    throw Error(Kind::no_space,
+                "a cube of the cells of level " + std::to_string(level) + " has more than 10^12 of them")
+        .at(path)
+        .hint("a coarser level (--level), or a smaller region (--roi)");
+}
+
 }  // namespace
 
 Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, int level) {
@@ -74,13 +85,16 @@ Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
   Cube cube{level, {{0, 0, 0}, step::cells_of_level(header, level)}, {}, {}};
   if (region) {
     const LevelCells cells(header, level);
-    cube.box = around_centres(*region, cells, slabs_touching(*region, cells, cube.box));
+    cube.box = slabs_touching(*region, cells, cube.box);
+    refuse_giant(cube.box, level, dataset.path);
+    cube.box = around_centres(*region, cells, cube.box);
     if (cube.box.lo[0] >= cube.box.hi[0])
       throw Error(Kind::usage, "no centre of a cell of level " + std::to_string(level) +
                                    " is in the region: " + mesh::to_string(*region, header.dim))
           .at(dataset.path)
           .hint("a finer level has more");
   }
+  refuse_giant(cube.box, level, dataset.path);
   cube.cell = mesh::cell_size(header, mesh::level_index(header, level));
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
     cube.corner[axis] = header.lo[axis] + static_cast<double>(cube.box.lo[axis]) * cube.cell[axis];

@@ -90,18 +90,18 @@ base::Error nothing_selected(const ExportJob& job, const std::string& things) {
   return Error(Kind::usage, "no " + things + " selected" + (text.empty() ? "" : ": " + text)).at(job.mine.path);
 }
 
-PartRanges number_parts(const ExportJob& job, const std::function<std::int64_t(std::size_t)>& count) {
-  std::vector<std::int64_t> counts;
-  for_each_part(job, count, [&](std::size_t, std::int64_t found) { counts.push_back(found); });
+PartRanges number_parts(const ExportJob& job, const std::function<Counts(std::size_t)>& count) {
+  std::vector<Counts> counts;
+  for_each_part(job, count, [&](std::size_t, const Counts& found) { counts.push_back(found); });
   PartRanges ranges;
   const auto own = static_cast<std::int64_t>(counts.size());
   const std::vector<std::int64_t> parts = base::gather(job.workers.ranks, std::vector<std::int64_t>{own});
-  const std::vector<std::int64_t> all = base::gather(job.workers.ranks, counts);
+  const std::vector<Counts> all = base::gather(job.workers.ranks, counts);
   std::int64_t before = 0;
   for (int rank = 0; rank < job.workers.ranks.rank; ++rank) before += parts[static_cast<std::size_t>(rank)];
   for (std::int64_t i = 0; i < std::ssize(all); ++i) {
     if (i >= before && i < before + own) ranges.first.push_back(ranges.total);
-    ranges.total += all[static_cast<std::size_t>(i)];
+    for (std::size_t k = 0; k < 2; ++k) ranges.total[k] += all[static_cast<std::size_t>(i)][k];
   }
   return ranges;
 }

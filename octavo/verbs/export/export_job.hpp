@@ -1,5 +1,6 @@
 #pragma once
 // For verbs/export alone.
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -50,12 +51,15 @@ void for_each_part(const ExportJob& job, Work&& work, Commit&& commit) {
   });
 }
 
-/// What parts number one after another, over all ranks.
+/// Cells (or particles) and points.
+using Counts = std::array<std::int64_t, 2>;
+
+/// Parts whose things are numbered one part after another, over all ranks.
 struct PartRanges {
-  std::vector<std::int64_t> first;  ///< of each of this rank's parts
-  std::int64_t total = 0;           ///< of all ranks
+  std::vector<Counts> first;  ///< of each of this rank's parts
+  Counts total{};             ///< of all ranks
 };
-/// `count(i)` of each of this rank's parts, summed up. Collective.
-PartRanges number_parts(const ExportJob& job, const std::function<std::int64_t(std::size_t)>& count);
+/// Sums up `count(i)` of each of this rank's parts. Collective.
+PartRanges number_parts(const ExportJob& job, const std::function<Counts(std::size_t)>& count);
 
 }  // namespace octavo::verbs::detail

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "octavo/base/error.hpp"
@@ -133,7 +134,9 @@ void write_part_particles(const std::vector<mesh::Particles>& all, const ExportJ
     const auto count = static_cast<std::uint64_t>(all[s].count);
     if (count == 0) continue;
     detail::put_reals(file, places.points, first * 3, places_of_species(all[s]), single);
-    detail::put_connectivity(file, places, first, count, 1);
+    std::vector<std::int64_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), static_cast<std::int64_t>(first));
+    detail::put_connectivity(file, places, first, 1, numbers);
     for (std::size_t f = 0; f < job.fields.size(); ++f) {
       const mesh::Field values = values_of_species(all[s], s, job.fields[f]);
       const std::size_t width = mesh::size_of(values.info.type) * static_cast<std::size_t>(values.info.components);
@@ -159,14 +162,14 @@ ExportReport export_particles(const step::SharedStep& step, const std::filesyste
   const detail::PartRanges ranges = detail::number_parts(job, [&](std::size_t i) {
     std::int64_t count = 0;
     for (const mesh::Particles& species : read_chosen(job, i, chosen)) count += species.count;
-    return count;
+    return detail::Counts{count, count};
   });
-  if (ranges.total == 0) throw detail::nothing_selected(job, "particle is");
-  job.report.cells = ranges.total;
+  if (ranges.total[0] == 0) throw detail::nothing_selected(job, "particle is");
+  job.report.cells = ranges.total[0];
   detail::write_file(
       out, options, job,
       [&](const std::filesystem::path& path) {
-        return formats::vtkhdf::lay_out_particles(path, job.header, static_cast<std::uint64_t>(ranges.total),
+        return formats::vtkhdf::lay_out_particles(path, job.header, static_cast<std::uint64_t>(ranges.total[0]),
                                                   job.fields, options.single_precision);
       },
       [&](const file::File& file, const CellFile& places) {
@@ -174,7 +177,7 @@ ExportReport export_particles(const step::SharedStep& step, const std::filesyste
             job,
             [&](std::size_t i) {
               write_part_particles(read_chosen(job, i, chosen), job, options.single_precision,
-                                   static_cast<std::uint64_t>(ranges.first[i]), file, places);
+                                   static_cast<std::uint64_t>(ranges.first[i][0]), file, places);
               return true;
             },
             [](std::size_t, bool) {});

@@ -1,6 +1,5 @@
 #include "octavo/verbs/export/write_file.hpp"
 
-#include <numeric>
 #include <span>
 
 #include "octavo/base/pack.hpp"
@@ -39,14 +38,12 @@ void put_reals(const file::File& file, std::uint64_t place, std::uint64_t first,
   }
 }
 
-void put_connectivity(const file::File& file, const CellFile& places, std::uint64_t first, std::uint64_t cells,
-                      std::uint64_t corners) {
-  std::vector<std::int64_t> numbers(cells * corners);
-  std::iota(numbers.begin(), numbers.end(), static_cast<std::int64_t>(first * corners));
-  file::pwrite_all(file, places.connectivity + first * corners * 8, std::as_bytes(std::span(numbers)));
-  numbers.resize(cells);  // the first offset of the file is 0, as its bytes are
-  for (std::uint64_t i = 0; i < cells; ++i) numbers[i] = static_cast<std::int64_t>((first + i + 1) * corners);
-  file::pwrite_all(file, places.offsets + (first + 1) * 8, std::as_bytes(std::span(numbers)));
+void put_connectivity(const file::File& file, const CellFile& places, std::uint64_t first, std::uint64_t corners,
+                      const std::vector<std::int64_t>& points) {
+  file::pwrite_all(file, places.connectivity + first * corners * 8, std::as_bytes(std::span(points)));
+  std::vector<std::int64_t> ends(points.size() / corners);  // the first offset of the file is 0, as its bytes are
+  for (std::uint64_t i = 0; i < ends.size(); ++i) ends[i] = static_cast<std::int64_t>((first + i + 1) * corners);
+  file::pwrite_all(file, places.offsets + (first + 1) * 8, std::as_bytes(std::span(ends)));
 }
 
 }  // namespace octavo::verbs::detail

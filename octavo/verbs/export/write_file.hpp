@@ -18,9 +18,8 @@ void write_file(const std::filesystem::path& out, const ExportOptions& options, 
 /// Writes values to a file from a place on, in the type float32 or float64.
 void put_reals(const file::File& file, std::uint64_t place, std::uint64_t first, const std::vector<double>& values,
                bool single_precision);
-/// Writes the numbers of points of cells with `corners` each, from cell `first` on: the corners of one cell after
-/// another, and where those of each cell end.
+/// Writes the numbers of points of cells with `corners` each, from cell `first` on, and where those of each cell end.
 void put_connectivity(const file::File& file, const formats::vtkhdf::CellFile& places, std::uint64_t first,
-                      std::uint64_t cells, std::uint64_t corners);
+                      std::uint64_t corners, const std::vector<std::int64_t>& points);
 
 }  // namespace octavo::verbs::detail
