@@ -62,8 +62,8 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
 def finish(arguments: argparse.Namespace, image: Any, path: str, ds: Any, ranks: Any) -> int:
     """Writes the image and says so. Collective."""
     from octavo.cli import console
-    from octavo.picture import facts_of
     from octavo.ranks import is_root
+    from octavo.units import facts_of
 
     console.notes(arguments.quiet, ds.notes)
     facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
