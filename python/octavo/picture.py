@@ -13,7 +13,7 @@ import numpy as np
 from octavo.errors import UsageError
 from octavo.overlays import Overlays, draw_arrows, draw_levels
 from octavo.printable import printable
-from octavo.units import LENGTHS, TIMES, code_units, factor
+from octavo.units import LENGTHS, TIMES, facts_of
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,6 @@ class Picture:
         buffer = io.BytesIO()
         draw(self).savefig(buffer, format="png", dpi=100, bbox_inches="tight")
         return buffer.getvalue()
-
-
-def facts_of(image: Any, data: Any, unit: str | None = None) -> dict[str, Any]:
-    """The facts that one must know to read a compiled map, which is given in `unit` from now on."""
-    if unit is not None:
-        facts = image.facts()
-        image.scale(factor(facts["unit"], unit, data, facts["label"]), unit)
-    known = code_units(data)
-    return image.facts() | {"code_length_cm": known["code_length"] if known else None}
 
 
 #: A drawing has some 900 pixels along a side. Of larger maps every n-th pixel is drawn, such that at least so many are.

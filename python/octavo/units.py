@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from octavo.errors import UsageError
 
@@ -45,8 +44,7 @@ _NAMES = ("length", "mass", "time", "temperature")
 _CGS = ("cm", "g", "s", "K")
 
 
-@dataclass(frozen=True)
-class Unit:
+class Unit(NamedTuple):
     """A unit as its size in cgs, if that is known, and its dimension."""
 
     size: float
@@ -104,6 +102,15 @@ def factor(have: str, want: str, data: Any, what: str) -> float:
             "leave the unit away, or write it in code units",
         )  # fmt: skip
     return ratio
+
+
+def facts_of(image: Any, data: Any, unit: str | None = None) -> dict[str, Any]:
+    """The facts that one must know to read a compiled map, which is given in `unit` from now on."""
+    if unit is not None:
+        facts = image.facts()
+        image.scale(factor(facts["unit"], unit, data, facts["label"]), unit)
+    known = code_units(data)
+    return image.facts() | {"code_length_cm": known["code_length"] if known else None}
 
 
 def _example(unit: Unit) -> str:

@@ -128,6 +128,8 @@ def test_a_region_is_the_filter_of_all_leaves(ds, leaves, name):
     assert (
         octavo.dataset.Selection(ds._data, region=stats["selection"]).stats(["cell_volume"])["leaves"] == inside.sum()
     )
+    if not inside.any():
+        return
     # The same bits for any number of threads.
     one, three = (chosen.stats(["cell_volume"], threads=threads, particles=False) for threads in (1, 3))
     assert one == three

@@ -96,8 +96,8 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
 def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any) -> int:
     """Makes the image, writes it and says so. `image_of` is as in overlays_of(). Collective."""
     from octavo.cli import console
-    from octavo.picture import facts_of
     from octavo.ranks import is_root
+    from octavo.units import facts_of
 
     drawing = drawing_of(arguments)
     image = image_of()

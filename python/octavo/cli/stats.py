@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def convert_units(result: dict[str, Any], units: dict[str, str], ds: Any) -> None:
     """Gives fields in other units. Integrals are those units times a code volume."""
+    if not units:
+        return
     from octavo.errors import UsageError
     from octavo.units import factor
 
