@@ -105,6 +105,13 @@ def lossless(folder):
     lossless_table.table(folder, convert, head, row)
 
 
+def codecs(folder):
+    """Ratio and speed of one thread beside all peers, of all fields of a set that are not constant."""
+    import codecs_table
+
+    codecs_table.table(folder, head, row)
+
+
 def big_sample(folder):
     path = folder / "output_00064"
     if not path.exists():
@@ -326,6 +333,7 @@ def malpasset(folder):
 TABLES = {
     "sizes": sizes,
     "lossless": lossless,
+    "codecs": codecs,
     "convert": convert_speed,
     "map": maps,
     "maps_on_ranks": maps_on_ranks,
