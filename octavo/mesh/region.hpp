@@ -53,7 +53,7 @@ struct Region;
 enum class Join : std::uint8_t { both, either, without };
 struct Joined {
   Join how = Join::both;
-  std::vector<Region> of{};  ///< two
+  std::vector<Region> of;  ///< two
   bool operator==(const Joined&) const;
 };
 

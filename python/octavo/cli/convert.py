@@ -263,7 +263,7 @@ def run(arguments: argparse.Namespace) -> int:
         options.refuse_ranks(f"convert --to {arguments.to}")
     inputs, out = expand(arguments.paths[:-1]), arguments.paths[-1]
     if arguments.roi is not None and (has_lengths(arguments.roi) or has_extremes(arguments.roi)):
-        everything = {"region": None, "max_level": None, "where": None, "definitions": []}
+        everything: dict = {"region": None, "max_level": None, "where": None, "definitions": []}
         first = _core.open(inputs[0], None, arguments.step)
         arguments.roi = with_extremes(options.place(arguments.roi, first), first, everything, world())
     boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out and len(inputs) == 1 else None
