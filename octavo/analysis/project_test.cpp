@@ -150,7 +150,7 @@ const std::optional<mesh::Region> regions[] = {
     mesh::Box{{-0.25, -0.5, 0.1}, {1.5, 1.75, 0.2}},      // wider than the domain
     mesh::Sphere{{0.4, 0.3, 0.6}, 0.3},
     mesh::Sphere{{0.05, 0.95, 0.5}, 0.35},
-    mesh::Cylinder{{0.9, 0.4, 0.5}, {0.6, 0, 0.8}, 0.2, 0.7},
+    mesh::Cylinder{{0.9, 0.4, 0.5}, {1, 0, 0}, 0.2, 0.7},
     mesh::join(mesh::Join::without, mesh::Sphere{{0.1, 0.3, 0.6}, 0.45}, mesh::Box{{0, 0, 0}, {1, 0.3, 1}}),
     mesh::join(mesh::Join::both, mesh::Sphere{{0.05, 0.5, 0.5}, 0.3}, mesh::HalfSpace{{0.05, 0.5, 0.5}, {0, 0, 1}}),
 };

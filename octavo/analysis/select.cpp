@@ -81,7 +81,22 @@ void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::siz
 
 CentresWithin::CentresWithin(const mesh::Header& header, const mesh::Region& region, int level)
     : region_(&region), domain_(mesh::domain_of(header)), size_(mesh::cell_size(header, level)) {
-  for (double& length : size_) length /= header.hi[0] - header.lo[0];
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    size_[axis] /= header.hi[0] - header.lo[0];
+    if (static_cast<int>(axis) < header.dim)
+      grouped_ = grouped_ && size_[axis] * (1 << group_bits) <= domain_.extent[axis];
+  }
+}
+
+void CentresWithin::look_at(const mesh::Coordinate& group) const {
+  mesh::Point3 lo{}, hi{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto first = static_cast<double>(std::uint64_t{group[axis]} << group_bits);
+    lo[axis] = first * size_[axis];
+    hi[axis] = (first + (1 << group_bits)) * size_[axis];
+  }
+  group_ = group;
+  overlap_ = mesh::meets(*region_, domain_, lo, hi);
 }
 
 void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,

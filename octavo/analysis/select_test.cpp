@@ -8,6 +8,7 @@
 #include "octavo/analysis/analysis.hpp"
 #include "octavo/base/error.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/random_region.hpp"
 
 namespace octavo::analysis {
 namespace {
@@ -77,7 +78,11 @@ TEST(Select, cells_are_those_of_the_definition_in_tree_order) {
     mesh::Octree tree = testing::random_octree(seed, options);
     testing::own_randomly(tree, 0.6, seed);
     const mesh::Header header = shifted_header(tree, seed % 2 == 0);
-    const std::optional<mesh::Region> regions[] = {std::nullopt, mesh::Box{{0.2, 0.1, 0.3}, {0.7, 0.6, 0.9}},
+    testing::Random random(seed);
+    const std::optional<mesh::Region> regions[] = {testing::random_region(random, options.dim, 2),
+                                                   testing::random_region(random, options.dim, 0),
+                                                   std::nullopt,
+                                                   mesh::Box{{0.2, 0.1, 0.3}, {0.7, 0.6, 0.9}},
                                                    mesh::Box{{-0.3, 0.8, -0.1}, {0.2, 1.2, 0.4}},
                                                    mesh::Sphere{{0.4, 0.3, 0.6}, 0.3}};
     for (const auto& region : regions)
@@ -86,6 +91,19 @@ TEST(Select, cells_are_those_of_the_definition_in_tree_order) {
         ASSERT_EQ(selected(tree, header, selection), expected(tree, header, selection))
             << "seed " << seed << ", level " << level;
       }
+  }
+}
+
+// Most groups of cells are inside or outside as a whole.
+TEST(Select, groups_of_cells_are_taken_as_their_cells_are) {
+  const mesh::Octree tree =
+      testing::random_octree(5, {.dim = 3, .roots = {40, 24, 32}, .max_levels = 3, .max_cells = 60000});
+  testing::Random random(31);
+  for (int trial = 0; trial < 20; ++trial) {
+    const mesh::Header header = shifted_header(tree, trial % 2 == 0);
+    const Selection selection{testing::random_region(random, 3, trial % 3)};
+    ASSERT_EQ(selected(tree, header, selection), expected(tree, header, selection))
+        << mesh::to_string(*selection.region, 3);
   }
 }
 

@@ -13,7 +13,8 @@ using Point3 = std::array<double, 3>;
 
 /// All lengths of a region are fractions of the domain's extent along x (so that a cube stays a cube), measured from
 /// the domain's lower corner. A shape may reach past a periodic side and continues on the other. Boxes are half-open,
-/// all other shapes open. Axes that the data lack do not matter.
+/// all other shapes open. Axes that the data lack do not matter. Directions have the length 1; they lie in the data's
+/// axes, or along one that the data lack.
 struct Box {
   Point3 lo{0, 0, 0};
   Point3 hi{1, 1, 1};
@@ -26,7 +27,7 @@ struct Sphere {
 };
 struct Cylinder {
   Point3 centre{0.5, 0.5, 0.5};
-  Point3 axis{0, 0, 1};  ///< of length 1
+  Point3 axis{0, 0, 1};
   double radius = 0.5;
   double height = 1;  ///< half of it on either side of the centre
   bool operator==(const Cylinder&) const = default;
@@ -35,15 +36,15 @@ struct Cylinder {
 struct Sector {
   Point3 centre{0.5, 0.5, 0.5};
   double radius = 0.5;
-  Point3 direction{0, 0, 1};  ///< of length 1
-  double angle = 90;          ///< [degrees], above 0 and below 180
+  Point3 direction{0, 0, 1};
+  double angle = 90;  ///< [degrees], above 0 and below 180
   bool operator==(const Sector&) const = default;
 };
 /// The points on the side of a plane to which its normal points. Along a periodic axis a point is taken where it is
 /// nearest to `point`: so this is half of the domain.
 struct HalfSpace {
   Point3 point{0.5, 0.5, 0.5};
-  Point3 normal{0, 0, 1};  ///< of length 1
+  Point3 normal{0, 0, 1};
   bool operator==(const HalfSpace&) const = default;
 };
 
@@ -52,7 +53,7 @@ struct Region;
 enum class Join : std::uint8_t { both, either, without };
 struct Joined {
   Join how = Join::both;
-  std::vector<Region> of{};  ///< two
+  std::vector<Region> of;  ///< two
   bool operator==(const Joined&) const;
 };
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: A fraction of the box length, or a length with its unit: "20 kpc".
 Length = float | str
-#: A point, from the domain's lower corner, or "center".
+#: A point, from the domain's lower corner, or "center", "max:FIELD", "min:FIELD".
 Point = str | Sequence[Length]
 #: An axis by name, or a vector of any length.
 Axis = str | Sequence[float]
@@ -22,7 +22,8 @@ Axis = str | Sequence[float]
 
 class Regions:
     """A region, as text, that only grows smaller: each shape is met with what there is. `a & b`, `a | b` and `a - b` join
-    two selections. A length is a fraction of the box length, or has a unit: "20 kpc"."""
+    two selections. A length is a fraction of the box length, or has a unit: "20 kpc". A centre "max:density" is the middle
+    of the cell of this selection with that extreme, for which the selection is read at once."""
 
     _data: Any
     region: str | None
@@ -34,6 +35,7 @@ class Regions:
 
         def level(self, deepest: int) -> Selection: ...
         def where(self, condition: str) -> Selection: ...
+        def _chosen(self) -> dict[str, Any]: ...
         def _with(self, **changes: Any) -> Selection: ...
 
     def box(self, lo: Sequence[Length], hi: Sequence[Length]) -> Selection:
@@ -99,7 +101,7 @@ class Regions:
         return rest._with(region=f"{_operand(self.region)} - {_operand(other.region)}")
 
     def _within(self, region: str) -> Selection:
-        region = in_fractions(region, self._data)
+        region = with_extremes(in_fractions(region, self._data), self._data, self._chosen())
         whole = region if self.region is None else f"{_operand(self.region)} & {_operand(region)}"
         self._data.parts_of(whole, None)  # says now, not later, what is wrong with it
         return self._with(region=whole)
@@ -119,6 +121,33 @@ class Regions:
             if known.setdefault(name, formula) != formula:
                 raise UsageError(f"the selections define '{name}' in two ways", [known[name], formula], "")
         return self._with(definitions=tuple(known.items()))
+
+
+_EXTREME = re.compile(r":\s*(max|min):([^:]+):")
+
+
+def has_extremes(region: str) -> bool:
+    """Whether a region's text names the place of an extreme."""
+    return _EXTREME.search(region) is not None
+
+
+def with_extremes(region: str, data: Any, chosen: dict[str, Any], ranks: Any = None) -> str:
+    """A region's text with the places of its extremes ("sphere:max:density:0.1") as numbers. Collective over `ranks` if
+    there are any."""
+
+    def place(found: re.Match[str]) -> str:
+        which, field = found.groups()
+        from octavo import _core
+
+        stats = _core.stats(
+            data, fields=[field], particles=False, threads=0, ranks=ranks, progress=None, **chosen
+        )["fields"][field]  # fmt: skip
+        if stats["leaves"] == stats["nan"] + stats["inf"]:
+            raise UsageError(f"'{found[0]}': no cell of the selection has a value of {field}", [data.path], "")
+        at = zip(stats[f"{which}_at"], data.lo, strict=False)
+        return ":" + _numbers([(x - lo) / (data.hi[0] - data.lo[0]) for x, lo in at]) + ":"
+
+    return _EXTREME.sub(place, region)
 
 
 def _operand(region: str | None) -> str:

@@ -214,6 +214,21 @@ def test_ranks_and_the_command_give_the_same_bits(ds, run):
         assert run("stats", ds.path, "--roi", region, "--json", ranks=ranks).stdout == one
 
 
+def test_a_centre_is_the_cell_of_an_extreme(ds, run):
+    field = ds.fields[0]
+    cells = ds.arrays(field)
+    lo, width = np.array(ds._data.lo), ds._data.hi[0] - ds._data.lo[0]
+    row = ds.stats([field])["fields"][field]
+    at = (np.array(row["max_at"]) - lo) / width
+    assert cells[field].max() == row["max"]
+    ball = ds.sphere(f"max:{field}", 0.1)
+    assert ball.region == ds.sphere(at, 0.1).region
+    text = f"sphere:max:{field}:0.1 - sphere:min:{field}:0.05"
+    one = run("stats", ds.path, "--field", field, "--roi", text, "--json").stdout
+    assert json.loads(one)["leaves"] == ds.inside(text).stats([field])["leaves"] > 0
+    assert run("stats", ds.path, "--field", field, "--roi", text, "--json", ranks=2).stdout == one
+
+
 def test_selections_join_as_values(sample):
     ds = octavo.open(sample)
     ball, box = ds.sphere("center", 0.2), ds.box((0, 0, 0), (1, 1, 0.5))

@@ -244,6 +244,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.ranks import is_root, world
+    from octavo.regions import has_extremes, with_extremes
     from octavo.units import has_lengths
 
     if len(arguments.paths) < 2:
@@ -261,8 +262,10 @@ def run(arguments: argparse.Namespace) -> int:
     if triangles:
         options.refuse_ranks(f"convert --to {arguments.to}")
     inputs, out = expand(arguments.paths[:-1]), arguments.paths[-1]
-    if arguments.roi is not None and has_lengths(arguments.roi):
-        arguments.roi = options.place(arguments.roi, _core.open(inputs[0], None, arguments.step))
+    if arguments.roi is not None and (has_lengths(arguments.roi) or has_extremes(arguments.roi)):
+        everything: dict = {"region": None, "max_level": None, "where": None, "definitions": []}
+        first = _core.open(inputs[0], None, arguments.step)
+        arguments.roi = with_extremes(options.place(arguments.roi, first), first, everything, world())
     boundary = _boundary(arguments, inputs[0]) if arguments.boundary_out and len(inputs) == 1 else None
     unit = "steps" if triangles else "parts" if format else "bytes"
     with console.Progress("convert", arguments.quiet, unit=unit) as progress:

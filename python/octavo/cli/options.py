@@ -204,8 +204,9 @@ def planned(arguments: argparse.Namespace, ds: Any, fields: list[str] | None) ->
     from octavo.plan import Plan
     from octavo.ranks import is_root
 
+    selection = chosen(arguments, ds)
     if is_root():
-        plan = Plan(**_core.plan(ds, fields=fields, threads=arguments.threads, **chosen(arguments, ds)))
+        plan = Plan(**_core.plan(ds, fields=fields, threads=arguments.threads, **selection))
         if arguments.json:
             console.print_json(vars(plan))
         else:
@@ -221,13 +222,20 @@ def place(text: str, ds: Any) -> str:
 
 
 def chosen(arguments: argparse.Namespace, ds: Any) -> dict[str, Any]:
-    """The selection as compiled functions take it, of add_selection and add_fields."""
-    return {
-        "region": None if arguments.roi is None else place(arguments.roi, ds),
+    """The selection as compiled functions take it, of add_selection and add_fields. Collective: the place of an extreme
+    is read."""
+    all_cells = {
+        "region": None,
         "max_level": arguments.level,
         "where": arguments.where,
         "definitions": arguments.define,
     }
+    if arguments.roi is None:
+        return all_cells
+    from octavo.ranks import world
+    from octavo.regions import with_extremes
+
+    return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, world())}
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
