@@ -93,8 +93,26 @@ TEST(LargeLevel, a_step_with_few_of_its_roots_is_refused_without_memory_for_the_
       {"regrid", [&] { regrid(step, job); }},
       {"FLASH", [&] { formats::flash::write_flash(step, folder.path() / "flash_hdf5_chk_0000"); }},
       {"AMReX", [&] { formats::amrex::write_dataset(step, folder.path() / "plt00000"); }}};
-  for (const auto& [what, plan] : plans)
-    expect_below(8 * mega, what, [&] { EXPECT_THAT(message_of(plan), HasSubstr(holes)); });
+  for (const auto& plan : plans)
+    expect_below(8 * mega, plan.first, [&] { EXPECT_THAT(message_of(plan.second), HasSubstr(holes)); });
+}
+
+// Levels above those of the boxes hold no values, so no cell is missing where none of them has a root.
+TEST(LargeLevel, holes_above_the_coarsest_boxes_are_no_reason_to_allocate_them) {
+  mesh::Dataset step = step_of(4096, 1, {{{32, 32, 32}, {64, 64, 64}}});
+  step.header.unfolded = 1;
+  step.read = [read = step.read](int part, const mesh::Request& request) {
+    mesh::Part out = read(part, request);
+    auto& tree = std::get<mesh::Octree>(out.mesh);
+    const std::size_t roots = num_cells(tree, 0);
+    tree.refined = {base::BitArray(roots, true), base::BitArray(8 * roots)};
+    tree.owned = {base::BitArray(roots), base::BitArray(8 * roots, true)};
+    return out;
+  };
+  expect_below(8 * mega, "whole tree with holes", [&] { EXPECT_EQ(num_cells(mesh::whole_tree(step, 1), 0), 32768U); });
+  expect_below(8 * mega, "regrid with holes", [&] {
+    EXPECT_THAT(message_of([&] { regrid(step, {}); }), HasSubstr("expected 68719476736 roots, found 32768"));
+  });
 }
 
 // 256^3 roots: their bits are 4 MB in the parts, 4 MB in the whole tree.

@@ -140,6 +140,16 @@ mesh::Part read_part(const Shared& shared, int number, const mesh::Request& requ
   return part;
 }
 
+/// A cell of a hole has no value, and none can be made.
+void refuse_holes(const mesh::Dataset& source, const Octree& whole) {
+  const std::size_t held = count_roots(held_roots(whole));
+  const std::int64_t all = mesh::num_roots(whole.roots);
+  if (held != static_cast<std::size_t>(all))
+    throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " + std::to_string(all) +
+                                       " roots, found " + std::to_string(held))
+        .at(source.path);
+}
+
 bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
 
 /// Returns all parts for any region, because the place of a new part is known only from its tree.
@@ -266,6 +276,7 @@ std::vector<std::size_t> with_partners(const std::vector<mesh::FieldInfo>& field
 Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   const std::vector<mesh::Part> parts = mesh::read_trees(source);
   const Octree whole = mesh::whole_tree(source, parts, source.header.unfolded);
+  refuse_holes(source, whole);
   mesh::RegridOptions how = regrid_options(source.header, job.how);
   if (job.from_finest_full) how.root = std::max(how.root, mesh::coarsest_leaf(whole));
   const auto shared = std::make_shared<Shared>();

@@ -248,7 +248,7 @@ void check_header(const mesh::Header& header) {
       throw inconsistent("roots or block along axis " + std::to_string(axis) + ": " + std::to_string(n) + ", " +
                          std::to_string(b));
     if (__builtin_mul_overflow(roots, n, &roots) || __builtin_mul_overflow(block, b, &block) ||
-        static_cast<std::uint64_t>(roots) > most_cells || static_cast<std::uint64_t>(block) > most_width)
+        static_cast<std::uint64_t>(block) > most_width)
       throw inconsistent("too many roots or values in a block");
     const double extent = header.hi[axis] - header.lo[axis];
     if (used && !(std::isfinite(extent) && extent > 0))

@@ -161,6 +161,8 @@ void write_and_restart(std::int64_t cells) {
 TEST(PatchesMpi, a_rank_with_a_box_of_a_level_of_256_cubed_cells_pays_for_the_box) { write_and_restart(256); }
 TEST(PatchesMpi, a_rank_with_a_box_of_a_level_of_1024_cubed_cells_pays_for_the_box) { write_and_restart(1024); }
 
+TEST(PatchesMpi, a_rank_with_a_box_of_a_level_of_16384_cubed_cells_pays_for_the_box) { write_and_restart(16384); }
+
 TEST(PatchesMpi, a_rank_without_boxes_or_roots_writes_an_empty_part) {
   for (const Put put : {Put::patches, Put::roots}) {
     testing::SharedDirectory directory;

@@ -1,6 +1,7 @@
 #include "octavo/store/read/verify.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -203,9 +204,10 @@ void check_volume(const OpenedStep& step, const std::string& where, std::vector<
   for (const PartPlace& place : step.parts) levels = std::max(levels, part_row(step, place).leaves.size());
   const auto dim = static_cast<std::size_t>(step.header.dim);
   const mesh::Index3& roots = step.header.roots;
-  const double full = static_cast<double>(roots[0] * roots[1] * roots[2]);
-  if (dim * (levels - 1) > 90) return;
-  const Wide expected = static_cast<Wide>(roots[0] * roots[1] * roots[2]) << (dim * (levels - 1));
+  const auto all = static_cast<std::uint64_t>(mesh::num_roots(roots));
+  const double full = static_cast<double>(all);
+  if (dim * (levels - 1) > 90 || dim * (levels - 1) + static_cast<std::size_t>(std::bit_width(all)) > 127) return;
+  const Wide expected = static_cast<Wide>(all) << (dim * (levels - 1));
   Wide sum = 0;
   double volume = 0;
   for (const PartPlace& place : step.parts) {
