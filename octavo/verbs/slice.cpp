@@ -50,6 +50,18 @@ int fineness_of(const mesh::Dataset& dataset) {
   return dataset.num_parts == 1 ? 0 : dataset.num_parts <= 64 ? 3 : dataset.num_parts <= 4096 ? 4 : 5;
 }
 
+/// A plane that meets no cell of the selection, of all ranks. `cells`: those that this rank drew. Cells on which the
+/// condition does not hold were drawn as NaN. Collective.
+void refuse_empty(const step::SharedStep& step, const SliceOptions& options, const Map& image, std::int64_t cells) {
+  const auto shown =
+      std::count_if(image.values.begin(), image.values.end(), [](double value) { return !std::isnan(value); });
+  const auto all = base::sum(options.ranks, std::vector<std::int64_t>{cells, shown});
+  if (all[0] == 0 || (!options.where.empty() && all[1] == 0))
+    throw Error(Kind::usage, "no cell of the selection is at the plane" +
+                                 (image.selection.empty() ? std::string() : ": " + image.selection))
+        .at(step.path);
+}
+
 }  // namespace
 
 Map slice(const step::SharedStep& step, const SliceOptions& options) {
@@ -103,14 +115,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
-  // Cells on which the condition does not hold were drawn as NaN.
-  const auto shown_pixels =
-      std::count_if(result.values.begin(), result.values.end(), [](double value) { return !std::isnan(value); });
-  const auto all = base::sum(options.ranks, std::vector<std::int64_t>{cells, shown_pixels});
-  if (all[0] == 0 || (!options.where.empty() && all[1] == 0))
-    throw Error(Kind::usage, "no cell of the selection is at the plane" +
-                                 (result.selection.empty() ? std::string() : ": " + result.selection))
-        .at(step.path);
+  refuse_empty(step, options, result, cells);
   return result;
 }
 

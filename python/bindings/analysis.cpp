@@ -426,7 +426,8 @@ void bind_analysis(nb::module_& m) {
       [](const mesh::Dataset& dataset, const nb::kwargs& options) { return bins(step::SharedStep(dataset), options); },
       nb::arg("dataset"), nb::arg("options"));
   m.def("plan", &plan, nb::arg("dataset"), nb::arg("options"),
-        "Tells what reading a selection takes at most, from headers alone: parts, cells, bytes, memory. Releases the GIL.");
+        "Tells what reading a selection takes at most, from headers alone: parts, cells, bytes, memory. Releases the "
+        "GIL.");
   m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
         "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("options"),

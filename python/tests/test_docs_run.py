@@ -14,7 +14,13 @@ import pytest
 from conftest import OCTAVO
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("coming-from", "export", "fields", "histograms", "regions", "series", "slices", "units"))]
+PAGES = [
+    "README.md",
+    *(
+        f"docs/{name}.md"
+        for name in ("coming-from", "export", "fields", "histograms", "regions", "series", "slices", "units")
+    ),
+]
 #: These are run by other tests, or measure for minutes.
 LEFT_OUT = ("bench",)
 
