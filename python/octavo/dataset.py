@@ -139,8 +139,8 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 @dataclass(frozen=True)
 class Selection:
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
-    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that
-    the region touches.
+    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays`, `chunks`, `export`, `cube` and `to_...`, and only
+    those of the domains that the region touches.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
     """
