@@ -149,8 +149,8 @@ def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | No
 @dataclass(frozen=True)
 class Selection(Regions):
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
-    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays` and `chunks`, and only those of the domains that
-    the region touches. Selections are joined with `&`, `|` and `-`.
+    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays`, `chunks`, `export`, `cube` and `to_...`, and only
+    those of the domains that the region touches. Selections are joined with `&`, `|` and `-`.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
     """

@@ -205,7 +205,8 @@ ExportReport export_boxes(const step::SharedStep& step, const std::filesystem::p
             places = formats::vtkhdf::lay_out_boxes(path, job.header, plan.levels, job.fields);
         });
         places.fields = base::from_first(options.ranks, places.fields);
-        const file::File file = file::open_write(path);
+        file::File file;
+        base::agree(options.ranks, [&] { file = file::open_write(path); });
         detail::for_each_part(
             job,
             [&](std::size_t i) {
@@ -213,7 +214,7 @@ ExportReport export_boxes(const step::SharedStep& step, const std::filesystem::p
               return true;
             },
             [](std::size_t, bool) {});
-        job.report.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+        if (options.ranks.rank == 0) job.report.bytes = static_cast<std::int64_t>(file::size(file));
       });
   for (const AmrLevel& level : plan.levels)
     for (const mesh::IndexBox& box : level.boxes) job.report.cells += mesh::num_cells(box, 3);

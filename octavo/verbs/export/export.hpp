@@ -34,7 +34,7 @@ struct ExportReport {
   std::int64_t means = 0;   ///< refined cells whose value the step does not hold: the mean of those shown below
   std::vector<std::string> species;  ///< of particles, by the numbers of field "species"
   std::vector<std::string> fields;
-  std::int64_t bytes = 0;  ///< of the file
+  std::int64_t bytes = 0;  ///< of the file; on rank 0
   std::vector<int> parts;  ///< parts that were read, ascending; on rank 0
   std::string selection;   ///< region, level and condition as text; empty: everything
   std::vector<std::string> notes;

@@ -115,7 +115,7 @@ ExportReport export_hyper_trees(const step::SharedStep& step, const std::filesys
           file = formats::vtkhdf::lay_out_hyper_trees(path, job.header, cells, values.order(), job.fields, masked);
         });
         file.fields = base::from_first(options.ranks, file.fields);
-        values.open(path, file);
+        base::agree(options.ranks, [&] { values.open(path, file); });
         if (masked) values.hide_all();
         std::vector<base::BitArray> shown;
         for (const base::BitArray& level : cells.refined) shown.emplace_back(level.size());

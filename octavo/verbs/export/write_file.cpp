@@ -23,8 +23,12 @@ void write_file(const std::filesystem::path& out, const ExportOptions& options, 
         const auto rest = base::from_first(options.ranks, std::vector<std::uint64_t>{places.points, places.connectivity,
                                                                                      places.offsets, places.types});
         places = {rest[0], rest[1], rest[2], rest[3], base::from_first(options.ranks, places.fields)};
-        fill(file::open_write(path), places);
-        job.report.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+        // Errors of one rank must be those of all before the next collective call; and the file has this name only
+        // until rank 0 is done.
+        file::File file;
+        base::agree(options.ranks, [&] { file = file::open_write(path); });
+        fill(file, places);
+        if (options.ranks.rank == 0) job.report.bytes = static_cast<std::int64_t>(file::size(file));
       });
 }
 
