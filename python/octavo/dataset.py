@@ -22,7 +22,7 @@ from octavo.units import factor, in_fractions
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
-    from octavo.cube import Cube
+    from octavo.exports.cube import Cube
 
 Path = str | os.PathLike[str]
 #: A point: fractions of the box length, or lengths with a unit ("20 kpc"), or "center", "max:FIELD", "min:FIELD".
@@ -377,7 +377,7 @@ class Selection(Regions):
         `single_precision` writes reals of 4 bytes. Raises UsageError where nothing is selected, for an unknown field, or
         if the file exists and `overwrite` is not set; Unsupported where the data or a library lacks what it takes.
         Releases the GIL."""
-        from octavo.export import write
+        from octavo.exports.files import write
 
         return write(
             self._data, self._chosen(), os.fspath(path), as_, fields=_listed(fields), species=_listed(species),
@@ -390,7 +390,7 @@ class Selection(Regions):
         in it, a refined cell its stored value, so that the sum of value times volume is kept. NaN where a cell's centre
         is not in the region, or the condition does not hold. Raises UsageError for an unknown field or where no centre
         is in the region; NoSpace if it would not fit into memory; Unsupported for triangles. Releases the GIL."""
-        from octavo.cube import cube_of
+        from octavo.exports.cube import cube_of
 
         return cube_of(self._data, self._chosen(), _listed(fields))
 
@@ -401,28 +401,28 @@ class Selection(Regions):
     def to_pandas(self, fields: str | Sequence[str] | None = None) -> Any:
         """The cells as a pandas.DataFrame: fields, centre x, y, z, edge dx and level; of triangles the points. Raises
         Unsupported without pandas."""
-        from octavo.libraries import pandas_table
+        from octavo.exports.libraries import pandas_table
 
         return pandas_table(self, _listed(fields))
 
     def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
         """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles the mesh with fields at its points.
         Raises Unsupported without PyVista."""
-        from octavo.libraries import pyvista_grid
+        from octavo.exports.libraries import pyvista_grid
 
         return pyvista_grid(self, _listed(fields))
 
     def to_yt(self, fields: str | Sequence[str] | None = None) -> Any:
         """The step as a data set of yt, in memory: boxes on levels, fields ("stream", name), the code's units. A level may
         be chosen, but no region or condition: yt selects by itself. Raises Unsupported without yt."""
-        from octavo.libraries import yt_dataset
+        from octavo.exports.libraries import yt_dataset
 
         return yt_dataset(self, _listed(fields))
 
     def to_dask(self, fields: str | Sequence[str] | None = None) -> Any:
         """The table of `to_pandas` as a dask.dataframe, a partition for each domain that the selection reads. Raises
         Unsupported without Dask's data frames and for triangles."""
-        from octavo.libraries import dask_table
+        from octavo.exports.libraries import dask_table
 
         return dask_table(self, _listed(fields))
 

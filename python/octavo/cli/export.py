@@ -27,7 +27,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from octavo.export import KINDS
+    from octavo.exports.files import KINDS
 
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument("out", help="the file to write; its ending chooses the format")
@@ -44,17 +44,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo import export
     from octavo.cli import console
+    from octavo.exports import files
     from octavo.ranks import world
 
-    export.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
+    files.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, arguments.field):
         return 0
     with console.Progress("export", arguments.quiet, unit="domains") as progress:
-        report = export.write(
+        report = files.write(
             ds, options.chosen(arguments, ds), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
             single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
             ranks=ranks, progress=progress,

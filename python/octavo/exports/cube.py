@@ -11,9 +11,9 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
-from octavo.libraries import needed
+from octavo.exports.libraries import needed
+from octavo.exports.tables import write_npz
 from octavo.printable import printable
-from octavo.tables import write_npz
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def _write_triangles(
 
 
 def _write_cube(selection: Selection, path: str, fields: Any, species: Any, single_precision: bool) -> dict[str, Any]:
-    from octavo import cube
+    from octavo.exports import cube
 
     made = cube.cube_of(selection._data, selection._chosen(), fields, single_precision)
     cube.save(made, path)
@@ -124,7 +124,7 @@ def _write_cube(selection: Selection, path: str, fields: Any, species: Any, sing
 
 
 def _write_cells(selection: Selection, path: str, fields: Any, species: Any, single_precision: bool) -> dict[str, Any]:
-    from octavo import tables
+    from octavo.exports import tables
 
     pieces = selection.chunks(fields, memory="64 MiB")
     rows, names = tables.save(map(tables.narrowed, pieces) if single_precision else pieces, path)
@@ -136,7 +136,7 @@ def _write_cells(selection: Selection, path: str, fields: Any, species: Any, sin
 def _write_particles(
     selection: Selection, path: str, fields: Any, species: Any, single_precision: bool
 ) -> dict[str, Any]:
-    from octavo import tables
+    from octavo.exports import tables
 
     names = [row["name"] for row in selection._data.species] if species is None else list(species)
     if len(names) != 1:
