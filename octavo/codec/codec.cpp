@@ -198,9 +198,9 @@ struct Excerpt {
   Context<T> context;
 };
 template <class T>
-Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context) {
+Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::size_t share) {
   const std::size_t families = context.parents.size(), size = context.family * context.width;
-  const std::size_t wanted = std::min(families, std::max<std::size_t>(512, families / 16));
+  const std::size_t wanted = std::min(families, std::max<std::size_t>(8192 / share, families / share));
   const std::size_t first = (families - wanted) / 2;
   Excerpt<T> part{values.subspan(first * size, wanted * size), context};
   part.context.parents = context.parents.subspan(first, wanted);
@@ -219,13 +219,14 @@ bool boxes_promise(std::span<const T> values, const Context<T>& context, const S
   // An excerpt of very smooth values is too short to pay for its tables.
   const bool smooth = size * 8 < values.size() * 2;
   if (settings.effort == Effort::max || smooth) return true;
-  const Excerpt<T> part = excerpt(values, context);
+  // Without a bound boxes save a thousandth of turbulence where they win by little: not worth most of the time.
+  const bool lossless = settings.bound.kind == BoundKind::lossless;
+  const Excerpt<T> part = excerpt(values, context, lossless ? 32 : 16);
   std::vector<T> decoded(part.values.size());
   Bytes boxes, tree;
   double most =
       1.05 * static_cast<double>(size) * static_cast<double>(part.values.size()) / static_cast<double>(values.size());
-  // Without a bound boxes save a thousandth of turbulence where they win by little: not worth most of the time.
-  if (settings.bound.kind == BoundKind::lossless && encode_tree(part.values, part.context, Effort::normal, tree))
+  if (lossless && encode_tree(part.values, part.context, Effort::normal, tree))
     most = std::min(most, static_cast<double>(tree.size()));
   return encode_boxes(part.values, part.context, settings.bound, std::span<T>(decoded), boxes) &&
          static_cast<double>(boxes.size()) < most;
