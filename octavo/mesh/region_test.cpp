@@ -237,7 +237,7 @@ struct Definition {
 
 Domain random_domain(testing::Random& random) {
   Domain domain{1 + static_cast<int>(random.below(3)), {1, 0.75, 1.5}, {}};
-  for (bool& periodic : domain.periodic) periodic = random.chance(0.5);
+  for (bool& side : domain.periodic) side = random.chance(0.5);
   return domain;
 }
 
