@@ -163,7 +163,7 @@ class Table:
             yield [snapshot.path, snapshot.step, snapshot.time, int(self.leaves[row]), *numbers]
 
     def panels(self) -> list[tuple[str, dict[str, np.ndarray]]]:
-        """What is drawn together: of each field the numbers in its own unit, then each of the others alone."""
+        """The lines of each panel: first the numbers of a field that have its unit, then each of the others alone."""
         out = []
         for name, column in self.columns.items():
             own = {quantity: values for quantity, values in column.items() if quantity in _OWN_UNIT}

@@ -24,7 +24,7 @@ using detail::ExportJob;
 using formats::vtkhdf::AmrFile;
 using formats::vtkhdf::AmrLevel;
 
-/// What of a part is exported. `tree` owns the cells of all boxes; `shown` has a bit for each of its values.
+/// The exported share of a part. `tree` owns the cells of all boxes; `shown` has a bit for each of its values.
 struct ChosenCells {
   mesh::Octree tree;
   base::BitArray shown;

@@ -16,7 +16,7 @@
 
 namespace octavo::verbs::detail {
 
-/// What exports of all kinds begin with: this rank's parts of the selection, with the fields that are wanted.
+/// Exports of all kinds begin with this rank's parts of the selection, with the fields that are wanted.
 struct ExportJob {
   ScopeShare scope;
   mesh::Dataset mine;                   ///< this rank's parts, with computed fields

@@ -21,7 +21,7 @@ using base::Error;
 using base::Kind;
 using detail::ExportJob;
 
-/// What one part, or several, add to the tree that is exported.
+/// The share that one part, or several, add to the tree that is exported.
 struct SelectedTree {
   mesh::Octree tree;          ///< down to the selected cells; with the step's blocks
   std::int64_t selected = 0;  ///< cells

@@ -63,7 +63,7 @@ def _core() -> dict[str, Any]:
 
 
 def _left_out() -> list[dict[str, Any]]:
-    """What this build goes without, as its configuration noted it."""
+    """The libraries that this build lacks, as its configuration noted them."""
     path = os.path.join(os.path.dirname(os.path.dirname(__file__)), "without.txt")
     try:
         with open(path, encoding="utf-8") as file:

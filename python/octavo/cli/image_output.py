@@ -79,7 +79,7 @@ def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks: Any) -> Any:
-    """What is drawn over the picture. `image_of(field=, kind=, pixels=)` makes another image of the same window. Collective."""
+    """Outlines and arrows, for the picture. `image_of(field=, kind=, pixels=)` makes another image of the same window. Collective."""
     if not arguments.grid and arguments.vectors is None:
         return None
     from octavo.overlays import gather
