@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import octavo
+
 ROOT = Path(__file__).resolve().parents[2]
 # Open MPI refuses root, and more ranks than cores, unless told otherwise: the tests run both.
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
@@ -106,3 +108,17 @@ def sample(run, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("sample") / "output_00007"
     run("sample", path, "--domains", 8, "--levels", "4-6", "--particles", 2000, "-q")
     return path
+
+
+def open_as(kind, run, output, *codec):
+    """A RAMSES output opened as it is, or as a "store", "flash" or "amrex" file that the command makes of it beside it."""
+    made = {
+        "store": ("run.octavo", codec),
+        "flash": ("a_hdf5_chk_0001", ("--to", "flash", "--block", 4, "--fill")),
+        "amrex": ("plt00001", ("--to", "amrex", "--kind", "plotfile")),
+    }
+    if kind not in made:
+        return octavo.open(output)
+    name, words = made[kind]
+    run("convert", output, output.parent / name, *words, "-q")
+    return octavo.open(output.parent / name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import open_as
 
 import octavo
 
@@ -18,16 +19,7 @@ def ds(request, run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("plan")
     output = folder / "output_00001"
     run("sample", output, "--levels", "4-6", "--domains", 8, "--particles", 500, "-q")
-    if request.param == "store":
-        run("convert", output, folder / "run.octavo", "--codec", "point:1e-3", "-q")
-        return octavo.open(folder / "run.octavo")
-    if request.param == "flash":
-        run("convert", output, folder / "a_hdf5_chk_0001", "--to", "flash", "--block", 4, "--fill", "-q")
-        return octavo.open(folder / "a_hdf5_chk_0001")
-    if request.param == "amrex":
-        run("convert", output, folder / "plt00001", "--to", "amrex", "--kind", "plotfile", "-q")
-        return octavo.open(folder / "plt00001")
-    return octavo.open(output)
+    return open_as(request.param, run, output, "--codec", "point:1e-3")
 
 
 CHOICES = {

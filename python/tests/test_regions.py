@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from conftest import open_as
 from test_geometry import leaves_by_hand
 
 import octavo
@@ -88,16 +89,7 @@ def ds(request, run, data, tmp_path_factory):
     output = folder / "output_00001"
     dim = 2 if request.param == "ramses 2-D" else 3
     run("sample", output, "--dim", dim, "--levels", "3-5", "--domains", 12, "--particles", 300, "-q")
-    if request.param == "store":
-        run("convert", output, folder / "run.octavo", "-q")
-        return octavo.open(folder / "run.octavo")
-    if request.param == "flash":
-        run("convert", output, folder / "a_hdf5_chk_0001", "--to", "flash", "--block", 4, "--fill", "-q")
-        return octavo.open(folder / "a_hdf5_chk_0001")
-    if request.param == "amrex":
-        run("convert", output, folder / "plt00001", "--to", "amrex", "--kind", "plotfile", "-q")
-        return octavo.open(folder / "plt00001")
-    return octavo.open(output)
+    return open_as(request.param, run, output)
 
 
 @pytest.fixture(scope="module")

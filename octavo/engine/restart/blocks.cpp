@@ -172,8 +172,7 @@ Shares share_blocks(MPI_Comm comm, StepParts& step, mesh::Curve curve, NewTree& 
   return shares;
 }
 
-// ------------------------------------------------------------------------------------------------- values that are
-// made
+// ------------------------------------------------------------------------------------------- values that are made
 
 // Blocks on whose cells the values of a rank's own blocks depend, by level.
 class Neighbourhood {
@@ -208,7 +207,7 @@ class Neighbourhood {
   }
 
  private:
-  static constexpr int bits = 21;  // plan_roots() allows no more
+  static constexpr int bits = 21;  // tree_told() allows no more
   static std::uint64_t packed(const Index3& at) {
     return static_cast<std::uint64_t>(at[0]) | static_cast<std::uint64_t>(at[1]) << bits |
            static_cast<std::uint64_t>(at[2]) << 2 * bits;
