@@ -196,6 +196,7 @@ BreadthFirst breadth_first(const BlockTree& tree, const mesh::Index3& block) {
   out.tree.dim = tree.dim;
   out.tree.roots = tree.roots;
   out.tree.block = block;
+  out.cell.resize(tree.blocks.size());
   std::vector<std::int64_t> numbers;
   for (const mesh::Coordinate& at : mesh::root_coordinates(out.tree))
     numbers.push_back(find(tree, 0, {at[0], at[1], at[2]}));
@@ -203,6 +204,7 @@ BreadthFirst breadth_first(const BlockTree& tree, const mesh::Index3& block) {
     base::BitArray refined(numbers.size());
     std::vector<std::int64_t> below;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
+      out.cell[static_cast<std::size_t>(numbers[i])] = static_cast<std::uint32_t>(i);
       if (is_leaf(tree, numbers[i])) continue;
       refined.set(i);
       const Block& up = tree.blocks[static_cast<std::size_t>(numbers[i])];

@@ -51,10 +51,11 @@ bool in_order(const BlockTree& tree);
 BlockTree make_block_tree(int dim, const mesh::Index3& roots, const std::array<bool, 3>& periodic,
                           std::span<const Block> rows);
 
-/// The same tree breadth first, with all cells owned, and the block number of each cell.
+/// The same tree breadth first, with all cells owned; the block number of each cell, and back.
 struct BreadthFirst {
   mesh::Octree tree;
   std::vector<std::vector<std::int64_t>> number;  ///< per level, per cell
+  std::vector<std::uint32_t> cell;                ///< per block number: the cell's index on the block's level
 };
 BreadthFirst breadth_first(const BlockTree& tree, const mesh::Index3& block);
 /// Builds the block tree of a mesh that comes from no file: its rows are its numbers. `root_order` lists the roots

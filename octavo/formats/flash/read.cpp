@@ -179,13 +179,11 @@ std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOpt
 /// The tree of one part: its own blocks, and the blocks that close the tree.
 mesh::Extract part_tree(const Step& step, int part, int deepest) {
   mesh::Octree tree = step.tree.tree;
-  const std::int64_t first = step.bounds[static_cast<std::size_t>(part)];
-  const std::int64_t last = step.bounds[static_cast<std::size_t>(part) + 1];
-  for (std::size_t level = 0; level < tree.owned.size(); ++level) {
-    const auto& numbers = step.tree.number[level];
-    tree.owned[level] = base::BitArray(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-      if (numbers[i] >= first && numbers[i] < last) tree.owned[level].set(i);
+  for (base::BitArray& owned : tree.owned) owned = base::BitArray(owned.size());
+  const auto p = static_cast<std::size_t>(part);
+  for (std::int64_t number = step.bounds[p]; number < step.bounds[p + 1]; ++number) {
+    const auto block = static_cast<std::size_t>(number);
+    tree.owned[static_cast<std::size_t>(step.checked.tree.blocks[block].level)].set(step.tree.cell[block]);
   }
   if (deepest + 1 < mesh::num_levels(tree)) tree = mesh::truncate(tree, deepest).tree;
   return mesh::prune(tree);
