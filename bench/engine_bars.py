@@ -67,7 +67,7 @@ class Bars:
 
     def add(self, what, bar, value, form="{:.2f}", why=""):
         entry = self.rows.setdefault(what, [bar, why])
-        entry.append("not found" if value is None else form.format(value))
+        entry.append("not found" if value is None else value if isinstance(value, str) else form.format(value))
 
     def lines(self):
         yield ["what", "bar", *(f"{ranks} ranks" for ranks in RANKS), f"{SPARE} rank", "why this bar"]
@@ -93,7 +93,8 @@ def run_rows(report):
            "MB stored a step"]  # fmt: skip
     for row in report["rows"]:
         m = row["median"]
-        gain = [f"{m[key]:.1f}" if m[key] is not None else "" for key in ("gain", "gain_before_close")]
+        hidden = "" if row["name"] == "off" else "all hidden"
+        gain = [f"{m[key]:.1f}" if m[key] is not None else hidden for key in ("gain", "gain_before_close")]
         yield [row["name"], f"{m['whole']:.3f}", f"{m['visible']:.3f}", gain[0], f"{m['visible_before_close']:.3f}",
                gain[1], f"{m['in_calls']:.3f}", f"{m['slowdown']:.3f}", f"{m['cpu']:.3f}",
                f"{m['stored_per_step'] / 1e6:.2f}" if m["stored_per_step"] else ""]  # fmt: skip
@@ -205,14 +206,14 @@ def throttled(folder, ranks, bars):
         bars.add(
             f"{way}, 250 MB/s a process: less visible time, last drain included",
             ">= 0.9 of copy + thread + pwrite" if ours else "",
-            m["gain"],
+            m["gain"] or "all hidden",
             "{:.1f}",
             why="a bare copy and thread is the least there is; ranks without a spare core pay for the thread",
         )
         bars.add(
             f"{way}, without the last drain",
             ">= 0.9 of copy + thread + pwrite" if ours else "",
-            m["gain_before_close"],
+            m["gain_before_close"] or "all hidden",
             "{:.1f}",
         )
     yield words, run_rows(report)

@@ -142,6 +142,17 @@ def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, fi
     assert set(rows) >= {"copy + thread + pwrite", "octavo lend", "octavo auto"}
 
 
+def test_a_gain_over_nothing_is_no_number():
+    from octavo.cli.bench import summary_of_runs
+
+    def run(seconds):
+        return {"whole": seconds, "before_close": seconds, "in_calls": 0, "computing": 0, "cpu": 0, "stored": 0}
+
+    rows = {"off": [run(3.0)] * 3, "octavo sync": [run(5.0)] * 3}
+    assert summary_of_runs([run(3.5)] * 3, rows, 1)["gain"] == pytest.approx(4)
+    assert summary_of_runs([run(2.9), run(3.0), run(3.5)], rows, 1)["gain"] is None  # faster than without output
+
+
 @needs_mpi
 def test_a_codec_stores_less(run_json, tmp_path):
     words = ["--steps", 2, "--throttle", "1G", "--codec", "point:2e-3"]

@@ -12,6 +12,7 @@ the engine; MPI-IO and the libraries sleep once a call."""
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 from typing import Any
 
@@ -346,7 +347,8 @@ def summary_of_samples(samples: list[dict], base: list[dict], whole: int, report
 
 
 def summary_of_runs(runs: list[dict], rows: dict[str, list[dict]], steps: int) -> dict[str, float]:
-    """Returns medians of one way to run. All but the total are relative to the same repetition's run without output."""
+    """Returns medians of one way to run. All but the total are relative to the same repetition's run without output. A
+    gain is None if half of the runs or more were no longer than those without output."""
     off, sync = rows["off"], rows["octavo sync"]
 
     def above(key: str, of: list[dict]) -> list[float]:
@@ -354,7 +356,8 @@ def summary_of_runs(runs: list[dict], rows: dict[str, list[dict]], steps: int) -
 
     def gain(key: str) -> float | None:
         pairs = list(zip(above(key, sync), above(key, runs), strict=True))
-        return _median([s / max(r, 1e-9) for s, r in pairs]) if runs is not off else None
+        median = _median([s / r if r > 0 else math.inf for s, r in pairs])
+        return median if runs is not off and math.isfinite(median) else None
 
     return {
         "whole": _median([r["whole"] for r in runs]),
@@ -408,14 +411,14 @@ def _print_transfers(report: dict[str, Any], arguments: argparse.Namespace) -> N
 def _print_runs(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     from octavo.cli.console import size, table
 
-    def times(gain: float | None) -> str | None:
-        return None if gain is None else f"{gain:.1f}x"
+    def times(gain: float | None, way: str) -> str | None:
+        return f"{gain:.1f}x" if gain is not None else None if way == "off" else "all hidden"
 
     rows = []
     for row in report["rows"]:
-        m = row["median"]
-        rows.append([row["name"], f"{m['whole']:.3f}", f"{m['visible']:.3f}", times(m["gain"]),
-                     f"{m['visible_before_close']:.3f}", times(m["gain_before_close"]), f"{m['in_calls']:.3f}",
+        m, way = row["median"], row["name"]
+        rows.append([way, f"{m['whole']:.3f}", f"{m['visible']:.3f}", times(m["gain"], way),
+                     f"{m['visible_before_close']:.3f}", times(m["gain_before_close"], way), f"{m['in_calls']:.3f}",
                      f"{m['slowdown']:.3f}", f"{m['cpu']:.3f}",
                      size(m["stored_per_step"]) if m["stored_per_step"] else None])  # fmt: skip
     title = f"{_title(report, arguments)}; {arguments.steps} {arguments.flow} steps, {report['compute']:.3f} s computing each"
