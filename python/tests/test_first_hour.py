@@ -73,3 +73,13 @@ def test_misspelt_options_are_named_with_the_right_one(run):
     assert done.returncode == 2 and "did you mean --weight?" in done.stderr
     done = run("map", "x", "--field", "density", "--qqqqq", check=False)
     assert done.returncode == 2 and "did you mean" not in done.stderr
+
+
+def test_one_input_too_many_is_said(run, tmp_path):
+    """A shell makes several paths of `output_*`."""
+    first, second = tmp_path / "one", tmp_path / "two"
+    first.mkdir(), second.mkdir()
+    done = run("stats", first, second, check=False)
+    assert done.returncode == 2 and "the verb takes PATH" in done.stderr and "octavo series" in done.stderr
+    done = run("stats", first, "three", check=False)
+    assert done.returncode == 2 and "the verb takes PATH" in done.stderr and "octavo series" not in done.stderr

@@ -61,13 +61,17 @@ class _Parser(argparse.ArgumentParser):
     """Quotes words of the user, which may hold any bytes, in a form that can be shown."""
 
     def error(self, message: str) -> NoReturn:
-        """Names the option that a misspelt one is near to."""
+        """Names the option that a misspelt one is near to, and says how many inputs there may be."""
         import difflib
 
         if message.startswith("unrecognized arguments: "):
             word = message.split(": ", 1)[1].split()[0].split("=")[0]
             near = difflib.get_close_matches(word, self._option_string_actions, 1) if word.startswith("-") else []
             message += f"; did you mean {near[0]}?" if near else ""
+            if not word.startswith("-"):
+                places = [action.metavar or action.dest for action in self._actions if not action.option_strings]
+                message += f"; the verb takes {' '.join(map(str, places)).upper()}"
+                message += " ('octavo series', 'movie' and 'batch' take several inputs)" if os.path.exists(word) else ""
         super().error(message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
