@@ -198,9 +198,10 @@ struct Excerpt {
   Context<T> context;
 };
 template <class T>
-Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::size_t share) {
+Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::size_t least_values) {
+  constexpr std::size_t share = 32;
   const std::size_t families = context.parents.size(), size = context.family * context.width;
-  const std::size_t wanted = std::min(families, std::max<std::size_t>(8192 / share, families / share));
+  const std::size_t wanted = std::min(families, std::max(least_values / size, families / share));
   const std::size_t first = (families - wanted) / 2;
   Excerpt<T> part{values.subspan(first * size, wanted * size), context};
   part.context.parents = context.parents.subspan(first, wanted);
@@ -210,7 +211,8 @@ Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::si
   return part;
 }
 
-/// Whether boxes may be smaller than `size`. Under parents that is judged by some families.
+/// Whether boxes may be smaller than prediction from parents, which took `size` bytes. In large chunks an excerpt
+/// tells.
 template <class T>
 bool boxes_promise(std::span<const T> values, const Context<T>& context, const Settings& settings, std::size_t size) {
   if (context.boxes.at.empty()) return false;
@@ -219,17 +221,17 @@ bool boxes_promise(std::span<const T> values, const Context<T>& context, const S
   // An excerpt of very smooth values is too short to pay for its tables.
   const bool smooth = size * 8 < values.size() * 2;
   if (settings.effort == Effort::max || smooth) return true;
-  // Without a bound boxes save a thousandth of turbulence where they win by little: not worth most of the time.
+  // Boxes lack neighbours at the sides of an excerpt. Under a bound, where they save most, it must not be small.
   const bool lossless = settings.bound.kind == BoundKind::lossless;
-  const Excerpt<T> part = excerpt(values, context, lossless ? 32 : 16);
+  const Excerpt<T> part = excerpt(values, context, lossless ? 2048 : 32768);
+  if (part.values.size() == values.size()) return true;
   std::vector<T> decoded(part.values.size());
   Bytes boxes, tree;
-  double most =
-      1.05 * static_cast<double>(size) * static_cast<double>(part.values.size()) / static_cast<double>(values.size());
-  if (lossless && encode_tree(part.values, part.context, Effort::normal, tree))
-    most = std::min(most, static_cast<double>(tree.size()));
-  return encode_boxes(part.values, part.context, settings.bound, std::span<T>(decoded), boxes) &&
-         static_cast<double>(boxes.size()) < most;
+  const bool predicted =
+      lossless ? encode_tree(part.values, part.context, Effort::normal, tree)
+               : encode_grid(part.values, part.context, settings.bound, Effort::normal, std::span<T>(decoded), tree);
+  return !predicted || (encode_boxes(part.values, part.context, settings.bound, std::span<T>(decoded), boxes) &&
+                        boxes.size() < tree.size());
 }
 
 template <class T>
