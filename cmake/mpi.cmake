@@ -1,15 +1,22 @@
 # MPI::MPI_CXX and MPI::MPI_Fortran: a library's; without one, or with OCTAVO_MPI off, octavo/ranks/serial, which is a
-# communicator of one rank. OCTAVO_HAVE_MPI says which.
+# communicator of one rank. OCTAVO_HAVE_MPI says which, OCTAVO_MPI_SAYS in words.
 if(OCTAVO_MPI)
+  set(MPI_DETERMINE_LIBRARY_VERSION ON)
   find_package(MPI COMPONENTS CXX)
 endif()
 if(OCTAVO_MPI AND MPI_CXX_FOUND)
   set(OCTAVO_HAVE_MPI ON)
   set(octavo_mpiexec ${MPIEXEC_EXECUTABLE})
+  string(REGEX MATCH "^[^\n]*" OCTAVO_MPI_SAYS "${MPI_CXX_LIBRARY_VERSION_STRING}")
 else()
   set(OCTAVO_HAVE_MPI OFF)
   set(octavo_mpiexec ${PROJECT_SOURCE_DIR}/octavo/ranks/serial/mpiexec)
-  octavo_without("MPI: programs of one rank")
+  if(OCTAVO_MPI_KINDS)
+    set(OCTAVO_MPI_SAYS "Open MPI or MPICH, that of the mpirun that starts it")
+  else()
+    set(OCTAVO_MPI_SAYS "none")
+    octavo_without("MPI: programs of one rank")
+  endif()
   add_library(octavo_serial STATIC octavo/ranks/serial/mpi.cpp)
   target_include_directories(octavo_serial SYSTEM PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/octavo/ranks/serial> $<INSTALL_INTERFACE:include/octavo/ranks/serial>)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.ranks import engine
 
 __all__ = ["neighbours", "restart"]
 
@@ -68,7 +69,7 @@ def restart(
         raise UsageError(f'expected fill to be True, "linear" or "constant", found "{fill}"', ["fill"])
     longer = None if block is None else [*block, *[1] * (3 - len(block))]
     names = [fields] if isinstance(fields, str) else fields
-    return _mpi().restart(
+    return engine().restart(
         _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, opaque, keep_parts,
         refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", list(per_mass),
         max_box if as_patches else None,
@@ -90,16 +91,10 @@ def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
     `previous`, numbers in the whole mesh of the points beside it where the edge to them is another rank's, else -1;
     `codes` (n, 4), `values` (n, 7) and `colour`: the boundary file's.
     """
-    return _mpi().neighbours(_handle(comm), start)
+    return engine().neighbours(_handle(comm), start)
 
 
 # ---------------------------------------------------------------------------------------------------------- MPI
-
-
-def _mpi() -> Any:
-    from octavo import _mpi
-
-    return _mpi
 
 
 def _handle(comm: Any) -> int | None:
@@ -110,7 +105,7 @@ def _handle(comm: Any) -> int | None:
         raise UsageError(
             f"expected a communicator of mpi4py, a Fortran handle or None, found {type(comm).__name__}", ["comm"]
         )
-    theirs, ours = sys.modules["mpi4py.MPI"].Get_library_version(), _mpi().library_version()
+    theirs, ours = sys.modules["mpi4py.MPI"].Get_library_version(), engine().library_version()
     if theirs.rstrip("\0 ") != ours.rstrip("\0 "):
         raise UsageError(
             f"mpi4py uses another MPI library than octavo: {theirs.strip()}, not {ours.strip()}",

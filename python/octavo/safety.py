@@ -26,9 +26,9 @@ def levels(store: str | Path, staging_directory: str | Path | None = None) -> tu
         for step in _core.steps(store):
             rows[step["flow"], step["attempt"]] = _row(step, None, True)
     if staging_directory is not None:
-        from octavo import _mpi
+        from octavo.ranks import engine
 
-        for copy in _mpi.local_copies(staging_directory, store, notes):
+        for copy in engine().local_copies(staging_directory, store, notes):
             row = rows.setdefault((copy["flow"], copy["attempt"]), _row(copy, None, False))
             row["segments"] = copy["segments"]
             for level in LOCAL_LEVELS:

@@ -27,7 +27,8 @@ import numpy as np
 
 from octavo._core import Header, Octree, Patches
 from octavo.errors import Error, UsageError, kind_of
-from octavo.parallel import _handle, _mpi, _texts
+from octavo.parallel import _handle, _texts
+from octavo.ranks import engine
 
 __all__ = ["Header", "Octree", "Patches", "Target", "Writer"]
 
@@ -125,7 +126,7 @@ class Writer:
         self, comm: Any, target: Target | Path, header: Header | None = None, *, options: Path | None = None,
         resumed_from: Any = None, **settings: Any,
     ) -> None:  # fmt: skip
-        words, problem, at = _mpi().TargetWords(), None, ["target"]
+        words, problem, at = engine().TargetWords(), None, ["target"]
         self._dim: int = header.dim if header else 1
         self._block: tuple[int, ...] = tuple(header.block) if header else (1,)
         self._planes, self._points, self._boxes, self._is_store = 1, None, False, False
@@ -142,7 +143,7 @@ class Writer:
                 self._points = (to.words.get("planes", 1), len(to.words["x"]))
         except REFUSALS as error:
             problem = problem_of(error, at[-1])
-        self._writer = _mpi().Writer(_handle(comm), words, header or Header(), problem)
+        self._writer = engine().Writer(_handle(comm), words, header or Header(), problem)
 
     def begin_step(self, name: str | Path | None, step: int, time: float) -> None:
         """Begins a step. `name`: for a store the flow, "checkpoint" or "analysis"; for FLASH and AMReX the step's path,
@@ -414,7 +415,7 @@ def _triangles(
     boundary: Any = None, geometry: Path | None = None,
 ) -> Any:  # fmt: skip
     """A piece of a mesh of triangles as the compiled library takes it."""
-    mesh, numbers = _mpi().Triangles(), _list(global_point, "int64")
+    mesh, numbers = engine().Triangles(), _list(global_point, "int64")
     places = [np.ascontiguousarray(values, "float64") for values in (x, y)]
     mesh.set_piece(*places, np.ascontiguousarray(triangles, "int64").reshape(-1, 3), numbers, planes)
     mesh.set_numbers(_list(global_triangle, "int64"), _list(boundary, "int32"))

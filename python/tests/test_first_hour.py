@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
+import re
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
-from octavo.cli import VERBS
+from conftest import OCTAVO
+from octavo.cli import VERBS, man
 
 
 def test_the_doctor_names_what_works(run_json):
@@ -51,7 +57,7 @@ def completed(script: str, *words: str) -> list[str]:
 def test_bash_completes_verbs_options_and_values(run):
     script = run("completion", "bash").stdout
     assert completed(script, "octavo", "''") == [*VERBS, "help"]
-    assert completed(script, "octavo", "ma") == ["map"]
+    assert completed(script, "octavo", "mo") == ["movie"]
     assert completed(script, "octavo", "map", "--wei") == ["--weight"]
     assert completed(script, "octavo", "map", "--kind", "m") == ["mean", "max", "min"]
     assert completed(script, "octavo", "sample", "--kind", "s") == ["sedov"]
@@ -83,3 +89,85 @@ def test_one_input_too_many_is_said(run, tmp_path):
     assert done.returncode == 2 and "the verb takes PATH" in done.stderr and "octavo series" in done.stderr
     done = run("stats", first, "three", check=False)
     assert done.returncode == 2 and "the verb takes PATH" in done.stderr and "octavo series" not in done.stderr
+
+
+def test_the_version_tells_formats_commit_and_mpi(run):
+    lines = dict(line.split(": ", 1) for line in run("--version").stdout.splitlines()[1:])
+    assert {"ramses", "amrex", "flash"} <= set(lines["formats"].split(", "))
+    assert lines["MPI"] and re.fullmatch(r"[0-9a-f]{12,}", lines.get("commit", "0" * 12))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_begins_with_the_most_used_form(run, verb):
+    first, empty, rest = run("help", verb).stdout.split("\n", 2)
+    assert first == man.examples(verb)[0] and f"octavo {verb}" in first and not empty and rest.startswith("usage: ")
+
+
+@pytest.mark.parametrize("verb", ["", *VERBS])
+def test_manual_pages_are_troff_and_have_each_option(run, verb):
+    page = run("man", *[verb] * bool(verb)).stdout
+    if shutil.which("groff") is None:
+        pytest.skip("there is no groff to read it")
+    command = ["groff", "-man", "-ww", "-Tascii", "-P-bcou", "-rLL=500n"]
+    done = subprocess.run(command, input=page.encode("ascii", "replace"), capture_output=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr.decode()
+    shown = " ".join(done.stdout.decode().split())
+    help_text = run("help", *[verb] * bool(verb)).stdout
+    for option in re.findall(r"^  (?:-\w, )?(--[\w-]+)", help_text, re.MULTILINE) if verb else VERBS:
+        assert option in shown
+    for line in man.examples(verb) if verb else ():
+        assert " ".join(line.split()) in shown
+
+
+def on_terminal(columns: int, *words: str) -> str:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.environ.pop("COLUMNS", None)
+        os.environ["TERM"] = "xterm"
+        os.execv(OCTAVO, ["octavo", *map(str, words)])
+    text = b""
+    while True:
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not more:
+            break
+        text += more
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, text
+    return re.sub(r"\x1b\[[0-9;]*m", "", text.decode()).replace("\r", "")
+
+
+@pytest.mark.parametrize("verb", ["info", "ls"])
+def test_sixty_columns_are_enough(run, tmp_path, verb):
+    """No line is longer (but for a long path), no name is broken, and pipes get all columns."""
+    run("sample", tmp_path / "s", "--to", "octavo", "--levels", "3-4", "--domains", 2, "--particles", 100, "-q")
+    narrow = on_terminal(60, verb, tmp_path / "s")
+    assert max(map(len, narrow.replace(str(tmp_path), "").splitlines())) <= 60
+    names = ["velocity_x", "position_x" if verb == "info" else "particles/position_x"]
+    assert all(re.search(rf"^ *{name} ", narrow, re.MULTILINE) for name in names), narrow
+    if verb == "ls":
+        assert "streams" not in narrow and "streams" in on_terminal(100, verb, tmp_path / "s")
+        assert "streams" in run(verb, tmp_path / "s").stdout
+
+
+def test_tables_without_rich_are_plain_text(run, tmp_path):
+    """The same words, in columns of spaces."""
+    run("sample", tmp_path / "s", "--levels", "3-4", "--domains", 2, "-q")
+    hide = "import sys; sys.modules['rich'] = None; from octavo.cli import main; sys.exit(main(sys.argv[1:]))"
+    for verb in ("info", "ls", "stats"):
+        done = subprocess.run([sys.executable, "-c", hide, verb, tmp_path / "s"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert re.sub(r"[\s\u2500-]+", " ", done.stdout) == re.sub(
+            r"[\s\u2500-]+", " ", run(verb, tmp_path / "s").stdout
+        )
+
+
+def test_a_missing_package_is_named_with_its_extra(run, tmp_path):
+    hide = "import sys; sys.modules['matplotlib'] = None; from octavo.cli import main; sys.exit(main(sys.argv[1:]))"
+    run("sample", tmp_path / "s", "--levels", "3-4", "--domains", 2, "-q")
+    words = ["map", tmp_path / "s", "--field", "density", "-o", tmp_path / "a.png"]
+    done = subprocess.run([sys.executable, "-c", hide, *words], capture_output=True, text=True)
+    assert done.returncode == 4 and "pip install 'octavo[plot]'" in done.stderr and "Traceback" not in done.stderr

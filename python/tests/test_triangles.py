@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import octavo_reader
+import octavo_triangles
 import pytest
-import triangle_reader
 
 import octavo
 
@@ -125,7 +125,7 @@ def test_the_independent_reader_finds_the_same_bits_in_a_store(files, run, tmp_p
     run("convert", files / name, tmp_path / "a.octavo", "-q")
     steps = octavo_reader.read_store(tmp_path / "a.octavo")
     for step in [*steps[:1], *steps[1:][-1:]]:  # the last one's mesh is the first one's
-        mesh, fields = triangle_reader.read(steps, step)
+        mesh, fields = octavo_triangles.read(steps, step)
         part = octavo.open(files / name, step=step.step).part(0)
         assert np.array_equal(mesh.x, part.x) and np.array_equal(mesh.y, part.y)
         assert np.array_equal(mesh.triangles, part.triangles) and mesh.planes == part.planes
@@ -143,7 +143,7 @@ def test_the_independent_reader_puts_together_what_three_ranks_wrote(tmp_path):
     steps = octavo_reader.read_store(tmp_path / "channel.octavo")
     assert [(step.step, len(step.parts)) for step in steps] == [(1, 3), (2, 3)]
     for step in steps:
-        mesh, fields = triangle_reader.read(steps, step)
+        mesh, fields = octavo_triangles.read(steps, step)
         number = np.arange(61 * 13)
         assert np.array_equal(mesh.x, 5.0 * (number // 13)) and np.array_equal(mesh.y, 5.0 * (number % 13))
         assert mesh.triangles.shape == (1440, 3) and np.array_equal(np.unique(mesh.triangles), number)

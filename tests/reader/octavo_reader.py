@@ -4,13 +4,12 @@ It shares no code with the library and exists to prove that the document is enou
 
     steps = octavo_reader.read_store("run.octavo")   # complete, not superseded; by flow, then number
     part = octavo_reader.read_part(steps[-1], 0)     # part.fields["density"]: one array a level
-    # steps whose `triangles` is not None: triangle_reader.py
-    python octavo_reader.py run.octavo               # reads and checks everything, prints what is there
+    # steps whose `triangles` is not None: octavo_triangles.py
+    octavo-reader run.octavo                         # or python octavo_reader.py: reads and checks everything
 
 Whatever is not as the document says raises Damage, another version of the format Unsupported.
 """
 
-import importlib.util
 import json
 import re
 import sys
@@ -20,12 +19,8 @@ from struct import unpack_from
 
 import cbor2
 import numpy as np
+import octavo_codecs as chunk
 import xxhash
-
-# The standard library has a module of the same name, so this one is found by its path.
-_spec = importlib.util.spec_from_file_location("octavo_codecs", Path(__file__).with_name("codecs.py"))
-chunk = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(chunk)
 
 HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMI2\r\n"
 BLOCK, SECTOR = 4096, 512
@@ -488,15 +483,27 @@ def summary(step):
 
 
 def summary_of_triangles(steps, step):
-    import triangle_reader  # which imports this module
+    import octavo_triangles  # which imports this module
 
-    mesh, fields = triangle_reader.read(steps, step)
+    mesh, fields = octavo_triangles.read(steps, step)
     counts = {"time": step.time, "parts": len(step.parts), "triangles": len(mesh.triangles)}
     extremes = {name: (float(np.nanmin(values)), float(np.nanmax(values))) for name, values in fields.items()}
     return {"flow": step.flow, "step": step.step, **counts, "fields": extremes}
 
 
+def main():
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        sys.exit("usage: octavo-reader STORE   reads and checks everything, prints a line of JSON for each step")
+    try:
+        steps = read_store(sys.argv[1])
+        expect(steps, f"{sys.argv[1]}: no complete step of a store")
+        for step in steps:
+            print(json.dumps(summary(step) if step.triangles is None else summary_of_triangles(steps, step)))
+    except (Damage, Unsupported, OSError) as error:
+        sys.exit(f"error: {type(error).__name__}: {error}")
+
+
 if __name__ == "__main__":
-    all_steps = read_store(sys.argv[1])
-    for found in all_steps:
-        print(json.dumps(summary(found) if found.triangles is None else summary_of_triangles(all_steps, found)))
+    import octavo_reader  # the module that octavo_triangles imports: its Damage is the one to catch
+
+    octavo_reader.main()

@@ -4,17 +4,12 @@ Samples are written by `OCTAVO_CODEC_SAMPLES=DIR octavo_codec_test --gtest_filte
 set, this test reads them.
 """
 
-import importlib.util
 import os
 import pathlib
 
 import numpy as np
+import octavo_codecs as reader
 import pytest
-
-# By path: the standard library has a module of the same name.
-_spec = importlib.util.spec_from_file_location("octavo_reader_codecs", pathlib.Path(__file__).with_name("codecs.py"))
-reader = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(reader)
 
 GOLDEN = pathlib.Path(__file__).parents[1] / "golden" / "codec"
 

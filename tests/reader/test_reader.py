@@ -11,8 +11,8 @@ import xxhash
 
 sys.path.insert(0, str(Path(__file__).parent))
 import octavo_reader
+import octavo_triangles
 import rewrite
-import triangle_reader
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 STORES = sorted(path.parent.name for path in GOLDEN.glob("*/run.octavo"))
@@ -41,7 +41,7 @@ def test_every_bit_is_as_it_was_written(name):
         assert step.triangles is not None or len(step.parts) == len(want["parts"])
         for number, part_wanted in enumerate(want["parts"]):
             if "triangles" in part_wanted:
-                assert_triangles(*triangle_reader.read(steps, step), part_wanted)
+                assert_triangles(*octavo_triangles.read(steps, step), part_wanted)
                 continue
             part = octavo_reader.read_part(step, number)
             assert part.index == part_wanted["index"]

@@ -10,6 +10,7 @@ import argparse
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 from octavo.printable import printable, printable_lines
@@ -42,23 +43,34 @@ VERBS = {
     "bench": "measure the parallel engine beside its peers, or plan a step",
     "doctor": "what works on this machine, and why the rest does not",
     "completion": "a script that completes verbs and options in bash, zsh or fish",
+    "man": "the manual page of a verb",
 }
 
 
 def version() -> str:
+    """The library's version, then a line each: its formats, and of a build the commit and the MPI it was made with. MPI
+    is not loaded."""
     from octavo import _core
 
-    return _core.version
+    formats = ", ".join(["octavo", *(row["name"] for row in _core.formats())])
+    built = Path(__file__).parent.with_name("built.txt")
+    return f"octavo {_core.version}\nformats: {formats}\n{built.read_text() if built.exists() else ''}".rstrip()
 
 
 class _Version(argparse.Action):
     def __call__(self, *_: object) -> None:
-        print("octavo", version())
+        print(version())
         raise SystemExit(0)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Quotes words of the user, which may hold any bytes, in a form that can be shown."""
+    """Quotes words of the user, which may hold any bytes, in a form that can be shown. Its help begins with the most
+    used form of the verb."""
+
+    most_used = ""
+
+    def format_help(self) -> str:
+        return f"{self.most_used}\n\n{super().format_help()}" if self.most_used else super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Names the option that a misspelt one is near to, and says how many inputs there may be."""
@@ -89,6 +101,7 @@ def verb_parser(verb: str) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="examples:\n" + "".join(f"  {line}\n" for line in module.EXAMPLES),
     )
+    parser.most_used = module.EXAMPLES[0]
     parser.register("type", int, options.whole)
     module.configure(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, no messages but errors")
@@ -112,7 +125,7 @@ def _top_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog=f"verbs:\n{verbs}  help VERB  its options, with examples\n",
     )
-    parser.add_argument("--version", nargs=0, action=_Version, help="print the version")
+    parser.add_argument("--version", nargs=0, action=_Version, help="print the version, the commit, formats and MPI")
     parser.add_argument("verb", metavar="VERB", nargs="?")
     return parser
 
@@ -199,7 +212,9 @@ def _missing(error: ImportError) -> tuple[str, int]:
     if name in ("", "octavo", "_core", "_mpi"):
         return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
     if isinstance(error, ModuleNotFoundError):
-        return f"this needs the Python package {name}, which is not installed\n  try: pip install {name}", 4
+        from octavo.cli.doctor import source_of
+
+        return f"this needs the Python package {name}, which is not installed\n  try: {source_of(name)}", 4
     return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}", 4
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -113,35 +115,89 @@ def number(value: Any) -> str:
     return printable(str(value))
 
 
-def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Prints a table on stdout. Columns of numbers are aligned right."""
+def fact(name: str, text: str) -> None:
+    """Prints a name and what there is to say of it on stdout, by rank 0; on a narrow terminal over several lines."""
+    indent = " " * 12
+    words = f"  {name:10}{text}"
+    width = _terminal_width()
+    lines = [words] if width is None else textwrap.wrap(words, max(width, 40), subsequent_indent=indent)
+    for part in lines:
+        line(part)
+
+
+def _terminal_width() -> int | None:
+    """None if stdout is no terminal. mpirun gives its ranks one of 80 columns, no matter where its own output goes: that
+    does not count."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() and launched()[1] == 1 else None
+
+
+def _fitting(heads: list[str], rows: list[list[str]], spare: Iterable[str]) -> list[int]:
+    """The columns that a terminal has room for: `spare` ones leave it, the first first, until the rest fits."""
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    width = _terminal_width()
+    kept = list(range(len(heads)))
+    for name in spare:
+        if width is None or sum(widths[column] + 3 for column in kept) <= width:
+            break
+        kept.remove(heads.index(name))
+    return kept
+
+
+def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]], spare: Iterable[str] = ()) -> None:
+    """Prints a table on stdout. Columns of numbers are aligned right. A narrow terminal does not get the `spare`
+    columns. Without the package rich the table is plain text."""
     if not is_root():
         return
+    cells = [list(row) for row in rows]
+    right = [
+        all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in column)
+        for column in (list(zip(*cells, strict=True)) if cells else [()] * len(columns))
+    ]
+    texts = [[number(value) for value in row] for row in cells]
+    heads = [printable(name) for name in columns]
+    kept = _fitting(heads, texts, spare)
+    heads, right = [heads[column] for column in kept], [right[column] for column in kept]
+    texts = [[row[column] for column in kept] for row in texts]
+    try:
+        _rich_table(printable(title), heads, right, texts)
+    except ImportError:
+        _plain_table(printable(title), heads, right, texts)
+
+
+def _rich_table(title: str, heads: list[str], right: list[bool], rows: list[list[str]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = [list(row) for row in rows]
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for index, name in enumerate(columns):
-        texts = [row[index] for row in table]
-        numeric = all(isinstance(text, (int, float)) or text is None or _is_measure(text) for text in texts)
-        out.add_column(Text(printable(name)), justify="right" if numeric else "left", overflow="fold")
-    for row in table:
-        out.add_row(*(Text(number(value)) for value in row))
-    # mpirun gives its ranks a terminal of 80 columns, no matter where its own output goes.
-    own_terminal = sys.stdout.isatty() and launched()[1] == 1
-    width = None if own_terminal else 200
+    for head, is_right in zip(heads, right, strict=True):
+        out.add_column(Text(head), justify="right" if is_right else "left", overflow="fold")
+    for row in rows:
+        out.add_row(*map(Text, row))
+    width = _terminal_width()
 
     class Stdout(Console):
         def on_broken_pipe(self) -> None:  # a reader that stops early is not an error
             raise BrokenPipeError
 
-    console = Stdout(width=width, highlight=False, force_terminal=own_terminal)
+    console = Stdout(width=width or 200, highlight=False, force_terminal=width is not None)
     if title:
-        console.print(Text(printable(title)), style="bold")
+        console.print(Text(title), style="bold")
     console.print(out)
+
+
+def _plain_table(title: str, heads: list[str], right: list[bool], rows: list[list[str]]) -> None:
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+
+    def drawn(row: list[str]) -> str:
+        cells = zip(row, widths, right, strict=True)
+        return "   ".join(
+            text.rjust(width) if is_right else text.ljust(width) for text, width, is_right in cells
+        ).rstrip()
+
+    lines = [title] * bool(title) + [drawn(heads), "-" * (sum(widths) + 3 * (len(widths) - 1)), *map(drawn, rows)]
+    print("\n".join(lines), end="\n\n")
 
 
 def _is_measure(text: Any) -> bool:

@@ -79,13 +79,12 @@ def _left_out() -> list[dict[str, Any]]:
 
 
 def _mpi() -> dict[str, Any]:
-    from octavo.ranks import launched
+    from octavo.errors import Unsupported
+    from octavo.ranks import launched, library_version
 
     try:
-        from octavo import _mpi
-
-        says = _mpi.library_version().split("\n")[0].strip()
-    except ImportError as error:
+        says = library_version()
+    except (ImportError, Unsupported) as error:
         return _row("MPI", "writers and verbs over ranks", False, str(error))
     ranks = launched()[1]
     if ranks > 1:
@@ -99,11 +98,16 @@ def _mpi() -> dict[str, Any]:
     return _row("MPI", "writers and verbs over ranks", True, says)
 
 
+def source_of(package: str) -> str:
+    """The command that installs a package that only some verbs need."""
+    extra = next((extra for name, _, extra in PACKAGES if name == package), "")
+    return f"pip install 'octavo[{extra}]'" if extra else f"pip install {package}"
+
+
 def _package(entry: tuple[str, str, str]) -> dict[str, Any]:
     name, what, extra = entry
     if util.find_spec(name) is None:
-        says = f"pip install 'octavo[{extra}]'" if extra else f"pip install {name}"
-        return _row(name, what, False, says, needed=not extra)
+        return _row(name, what, False, source_of(name), needed=not extra)
     try:
         version = metadata.version(_DISTRIBUTIONS.get(name, name))
     except metadata.PackageNotFoundError:

@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(facts: dict[str, Any], ds: Any) -> None:
-    from octavo.cli.console import line, number, size, table
+    from octavo.cli.console import fact, line, number, size, table
 
     box = facts["box"]
     axes = "xyz"[: facts["ndim"]]
@@ -110,7 +110,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         lines[-1] = ("bytes", f"{size(facts['file_bytes'])}, of which {size(facts['bytes'])} for this step")
     line(facts["path"])
     for name, text in lines:
-        line(f"  {name:10}{text}")
+        fact(name, text)
     line()
     if not ds.unstructured:
         columns = ["level", "blocks", "cells", "leaves"] if facts["block"] else ["level", "cells", "leaves"]

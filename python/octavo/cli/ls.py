@@ -102,7 +102,7 @@ def _print(steps: list[dict[str, Any]]) -> None:
              ", ".join(f["codecs"][:4]) + (" ..." if len(f["codecs"]) > 4 else "")]
             for f in step["fields"]
         ]  # fmt: skip
-        table(title, ["field", "streams", "raw", "stored", "ratio", "codecs"], rows)
+        table(title, ["field", "streams", "raw", "stored", "ratio", "codecs"], rows, spare=["streams", "raw"])
         if "streams" in step:
             table(
                 "streams",
