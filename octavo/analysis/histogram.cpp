@@ -62,7 +62,8 @@ struct BinBatch {
 };
 
 void find_bins(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBatch& batch) {
-  batch.bin.resize(batch.weight.size());
+  batch.bin.assign(batch.weight.size(), 0);
+  if (finders.empty()) return;
   for (std::size_t k = 0; k < batch.bin.size(); ++k) batch.bin[k] = finders[0].find(batch.axes[0][k]);
   if (finders.size() == 1) return;
   const auto width = static_cast<std::int32_t>(plan.axes[0].edges.size() - 1);
@@ -391,24 +392,32 @@ PartialBins empty_bins(const BinPlan& plan) {
 PartialBins bin_cells(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                       const BinPlan& plan) {
   PartialBins out = empty_bins(plan);
+  for_each_samples(part, header, selection, plan, [&](const Samples& batch) { add_samples(batch, plan, out); });
+  return out;
+}
+
+void for_each_samples(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                      const BinPlan& plan, const std::function<void(const Samples&)>& visit) {
   const PlanColumns columns(part, header, plan);
   Samples batch;
   for_each_batch(part, header, selection, [&](const Cells& cells) {
     columns.gather(cells, batch);
-    add_samples(batch, plan, out);
+    visit(batch);
   });
-  return out;
 }
 
 Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                    const BinPlan& plan) {
-  const PlanColumns columns(part, header, plan);
-  Samples all, batch;
-  for_each_batch(part, header, selection, [&](const Cells& cells) {
-    columns.gather(cells, batch);
-    append_samples(all, batch);
-  });
+  Samples all;
+  for_each_samples(part, header, selection, plan, [&](const Samples& batch) { append_samples(all, batch); });
   return all;
+}
+
+std::vector<std::int32_t> bins_of(const Samples& samples, const BinPlan& plan) {
+  const std::vector<double> ones(samples.weight.empty() ? samples.count : 0, 1.0);
+  BinBatch batch{{samples.axes.begin(), samples.axes.end()}, samples.weight.empty() ? ones : samples.weight, {}};
+  find_bins(finders_of(plan), plan, batch);
+  return std::move(batch.bin);
 }
 
 void add_samples(const Samples& samples, const BinPlan& plan, PartialBins& to) {

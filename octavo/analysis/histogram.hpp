@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -50,7 +51,7 @@ struct BinAxis {
 std::vector<double> bin_edges(double lo, double hi, std::size_t bins, bool log);
 
 struct BinPlan {
-  std::vector<BinAxis> axes;  ///< one or two
+  std::vector<BinAxis> axes;  ///< one or two; none: one bin for all cells
   CellWeight weight;
   std::vector<std::string> fields;  ///< whose means and extremes are asked for
 };
@@ -114,6 +115,11 @@ struct Samples {
 /// The selected cells of a part with all that a plan asks for. Binned as samples they give the same bits as
 /// bin_cells().
 Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection, const BinPlan& plan);
+/// The same, some thousand cells at a time.
+void for_each_samples(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
+                      const BinPlan& plan, const std::function<void(const Samples&)>& visit);
+/// The bin of each sample; negative where it has none.
+std::vector<std::int32_t> bins_of(const Samples& samples, const BinPlan& plan);
 /// Ranges of the samples' axes.
 ValueRanges value_ranges(const Samples& samples);
 /// Adds samples to sums that empty_bins() made.

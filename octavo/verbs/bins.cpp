@@ -11,6 +11,8 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/verbs/bins_pass.hpp"
+#include "octavo/verbs/bins_percentiles.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
@@ -28,9 +30,12 @@ using analysis::Quantity;
 using analysis::ValueRanges;
 using base::Error;
 using base::Kind;
+using detail::find_percentiles;
+using detail::KeptSamples;
+using detail::Pass;
+using detail::SampleSums;
 
 constexpr std::size_t most_bins_of_plan = std::size_t{1} << 24;
-constexpr std::uint64_t most_kept_bytes = std::uint64_t{256} << 20;
 constexpr double wide_range = 100;  // as in pictures: a logarithmic scale from here on
 
 // ------------------------------------------------------------------------------------------------ from words to a plan
@@ -151,62 +156,6 @@ double half_a_finest_cell(const mesh::Dataset& step) {
 
 // ------------------------------------------------------------------------------------------------ passes over parts
 
-/// The parts, and the fields as they are read: both passes share them.
-struct Pass {
-  const step::SharedStep& step;
-  const BinsOptions& options;
-  const ScopeShare& scope;
-  const mesh::Dataset& whole;  ///< all parts, where this rank has opened the step
-  const mesh::Dataset& mine;
-  const mesh::Header& header;
-  analysis::Selection selection;
-  Workers workers;
-};
-
-mesh::Request request_of_pass(const Pass& pass, const std::vector<Quantity>& quantities, const std::string& weight) {
-  mesh::Request request;
-  request.fields.emplace();
-  const auto ask = [&](const std::string& name) {
-    auto& names = *request.fields;
-    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  };
-  for (const Quantity& quantity : quantities)
-    if (const auto* name = std::get_if<std::string>(&quantity)) ask(*name);
-  ask(weight);
-  ask(pass.options.where);
-  if (pass.options.max_level) request.max_level = *pass.options.max_level;
-  return request;
-}
-
-mesh::Request request_of_plan(const Pass& pass, const BinPlan& plan) {
-  std::vector<Quantity> quantities(plan.fields.begin(), plan.fields.end());
-  for (const analysis::BinAxis& axis : plan.axes) quantities.push_back(axis.quantity);
-  return request_of_pass(pass, quantities, plan.weight.field);
-}
-
-/// The values that the first pass has read of this rank's parts, as far as there is room. The second pass need not read
-/// them again.
-struct KeptSamples {
-  std::vector<std::optional<analysis::Samples>> of;
-  std::atomic<std::uint64_t> room{0};  ///< bytes
-
-  bool keep(std::size_t i, analysis::Samples&& samples) {
-    const std::uint64_t bytes = samples.count * sizeof(double) * (samples.axes.size() + samples.fields.size() + 1);
-    std::uint64_t before = room;
-    do
-      if (bytes > before) return false;
-    while (!room.compare_exchange_weak(before, before - bytes));
-    of[i].emplace(std::move(samples));
-    return true;
-  }
-};
-
-/// At most 256 MiB, and an eighth of what may be read at once.
-std::uint64_t room_for_samples() {
-  const std::uint64_t limit = base::memory_limit() != 0 ? base::memory_limit() : base::free_memory();
-  return std::min<std::uint64_t>(most_kept_bytes, limit / 8);
-}
-
 bool is_unknown(const Pass& pass, std::size_t axis) {
   return !pass.options.axes[axis].range && !pass.options.axes[axis].around;
 }
@@ -216,17 +165,15 @@ ValueRanges ranges_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) 
   std::vector<Quantity> unknown;
   for (std::size_t a = 0; a < plan.axes.size(); ++a)
     if (is_unknown(pass, a)) unknown.push_back(plan.axes[a].quantity);
-  kept.of.resize(static_cast<std::size_t>(pass.mine.num_parts));
-  kept.room = room_for_samples();
-  const mesh::Request all = request_of_plan(pass, plan), few = request_of_pass(pass, unknown, {});
+  const mesh::Request all = detail::request_of_plan(pass, plan), few = detail::request_of_pass(pass, unknown, {});
   const auto work = [&](std::size_t i) {
-    if (kept.room == 0)
+    if (kept.full())
       return analysis::value_ranges(pass.mine.read(static_cast<int>(i), few), pass.header, pass.selection, unknown);
     auto samples = analysis::samples_of(pass.mine.read(static_cast<int>(i), all), pass.header, pass.selection, plan);
     ValueRanges ranges = analysis::value_ranges(samples);
     for (std::size_t a = plan.axes.size(); a-- > 0;)
       if (!is_unknown(pass, a)) ranges.of.erase(ranges.of.begin() + static_cast<std::ptrdiff_t>(a));
-    if (!kept.keep(i, std::move(samples))) kept.room = 0;
+    kept.keep(i, std::move(samples));
     return ranges;
   };
   return sum_parts(pass.scope.parts, pass.workers,
@@ -234,16 +181,11 @@ ValueRanges ranges_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) 
 }
 
 PartialBins sums_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) {
-  const mesh::Request request = request_of_plan(pass, plan);
-  const auto work = [&](std::size_t i) {
-    if (i >= kept.of.size() || !kept.of[i])
-      return analysis::bin_cells(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection, plan);
-    PartialBins sums = analysis::empty_bins(plan);
-    analysis::add_samples(*std::exchange(kept.of[i], std::nullopt), plan, sums);
-    return sums;
-  };
-  return sum_parts(pass.scope.parts, pass.workers,
-                   Summation{work, [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
+  return sum_samples(
+      pass, plan, kept,
+      SampleSums{[&] { return analysis::empty_bins(plan); },
+                 [&](const analysis::Samples& samples, PartialBins& to) { analysis::add_samples(samples, plan, to); },
+                 [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
 }
 
 // ------------------------------------------------------------------------------------------------ limits
@@ -313,7 +255,9 @@ void check_size(const Pass& pass, const BinPlan& plan) {
   const auto tables = static_cast<std::uint64_t>(base::thread_count(pass.workers.threads)) +
                       static_cast<std::uint64_t>(std::bit_width(pass.scope.parts)) + 2;
   const std::uint64_t bytes = count * (sizeof(analysis::BinContents) + plan.fields.size() * sizeof(analysis::Moments));
-  base::need_memory(bytes * tables, "the sums of " + std::to_string(count) + " bins");
+  const std::size_t sought = count * plan.fields.size() * pass.options.percentiles.size();
+  const std::uint64_t pieces = sought == 0 ? 0 : analysis::most_pieces(sought) * sizeof(analysis::BinContents);
+  base::need_memory((bytes + pieces) * tables, "the sums of " + std::to_string(count) + " bins");
 }
 
 // ------------------------------------------------------------------------------------------------ the result
@@ -323,7 +267,7 @@ Bins::Rest rest_of(const analysis::Outside& outside) { return {outside.cells, ou
 Bins::Field field_bins(const mesh::Header& header, const std::string& name, const std::vector<analysis::Moments>& bins,
                        const std::vector<analysis::BinContents>& contents) {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
-  Bins::Field out{name, unit_of_bins(header, name), {}, {}, {}, {}};
+  Bins::Field out{name, unit_of_bins(header, name), {}, {}, {}, {}, {}};
   for (std::size_t b = 0; b < bins.size(); ++b) {
     const analysis::MeanAndDeviation value = analysis::mean_and_deviation(bins[b], contents[b].weight);
     out.mean.push_back(value.mean);
@@ -335,7 +279,8 @@ Bins::Field field_bins(const mesh::Header& header, const std::string& name, cons
   return out;
 }
 
-void fill_in(Bins& out, const PartialBins& sums, const BinPlan& plan, const mesh::Header& header) {
+void fill_in(Bins& out, const PartialBins& sums, const BinPlan& plan, const mesh::Header& header,
+             const std::optional<analysis::PercentileSearch>& search) {
   analysis::Sum all;
   for (const analysis::BinContents& bin : sums.bins) {
     out.cells.push_back(bin.cells);
@@ -348,8 +293,10 @@ void fill_in(Bins& out, const PartialBins& sums, const BinPlan& plan, const mesh
   out.beyond = rest_of(sums.beyond);
   out.nan = rest_of(sums.nan);
   out.unweighed = sums.unweighed;
-  for (std::size_t f = 0; f < plan.fields.size(); ++f)
+  for (std::size_t f = 0; f < plan.fields.size(); ++f) {
     out.fields.push_back(field_bins(header, plan.fields[f], sums.fields[f], sums.bins));
+    if (search) out.fields[f].percentiles = analysis::percentiles_of(*search, f);
+  }
 }
 
 Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const BinPlan& plan) {
@@ -372,8 +319,8 @@ Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const
 }
 
 BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, const BinsOptions& options) {
-  if (options.axes.empty() || options.axes.size() > 2)
-    throw Error(Kind::usage, "bins are of one or two quantities, not " + std::to_string(options.axes.size()));
+  if (options.axes.size() > 2)
+    throw Error(Kind::usage, "bins are of at most two quantities, not " + std::to_string(options.axes.size()));
   BinPlan plan;
   for (const BinBy& axis : options.axes) {
     if (!axis.around) {
@@ -390,10 +337,10 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
 }
 
 /// The points of triangles, in place of parts; rank 0 reads them, once.
-analysis::Samples samples_of_points(const Pass& pass, const BinPlan& plan) {
+analysis::Samples samples_of_points(const Pass& pass, const mesh::Dataset& whole, const BinPlan& plan) {
   analysis::Samples samples;
   base::agree(pass.workers.ranks, [&] {
-    if (pass.workers.ranks.rank == 0) samples = detail::triangle_samples(pass.whole, plan, pass.selection);
+    if (pass.workers.ranks.rank == 0) samples = detail::triangle_samples(whole, plan, pass.selection);
   });
   return samples;
 }
@@ -403,12 +350,6 @@ ValueRanges ranges_of_points(const Pass& pass, const analysis::Samples& points) 
   for (std::size_t a = found.of.size(); a-- > 0;)
     if (!is_unknown(pass, a)) found.of.erase(found.of.begin() + static_cast<std::ptrdiff_t>(a));
   return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, found) : found;
-}
-
-PartialBins sums_of_points(const Pass& pass, const BinPlan& plan, const analysis::Samples& points) {
-  PartialBins sums = analysis::empty_bins(plan);
-  if (pass.workers.ranks.rank == 0) analysis::add_samples(points, plan, sums);
-  return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, sums) : sums;
 }
 
 }  // namespace
@@ -427,21 +368,22 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
   const Pass pass{step,
                   options,
                   scope,
-                  whole,
                   mine,
                   header,
                   {options.region, options.max_level.value_or(std::numeric_limits<int>::max()), options.where},
                   {threads_within_memory(mine, options.threads), options.ranks, options.progress}};
   check_size(pass, plan);
-  KeptSamples kept;
-  analysis::Samples points;
-  if (step.unstructured) points = samples_of_points(pass, plan);
+  KeptSamples kept(static_cast<std::size_t>(mine.num_parts));
+  if (step.unstructured) kept.points = samples_of_points(pass, whole, plan);
   find_limits(
-      pass, [&] { return step.unstructured ? ranges_of_points(pass, points) : ranges_of(pass, plan, kept); }, plan);
-  const PartialBins sums = step.unstructured ? sums_of_points(pass, plan, points) : sums_of(pass, plan, kept);
+      pass, [&] { return step.unstructured ? ranges_of_points(pass, kept.points) : ranges_of(pass, plan, kept); },
+      plan);
+  const PartialBins sums = sums_of(pass, plan, kept);
   if (sums.cells == 0) throw Error(Kind::usage, "the selection holds no cell: " + scope.text).at(step.path);
+  std::optional<analysis::PercentileSearch> search;
+  if (!options.percentiles.empty()) search = find_percentiles(pass, plan, kept, sums);
   Bins out = describe_bins(header, options, plan);
-  fill_in(out, sums, plan, header);
+  fill_in(out, sums, plan, header, search);
   out.selection = std::move(scope.text);
   out.parts = std::move(scope.listed);
   out.bytes_read = scope.bytes;

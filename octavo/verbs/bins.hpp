@@ -33,8 +33,10 @@ struct BinBy {
 };
 
 struct BinsOptions {
-  std::vector<BinBy> axes{};          ///< one or two
+  std::vector<BinBy> axes{};          ///< one or two; none: one bin for the selection
   std::vector<std::string> fields{};  ///< whose mean, deviation and extremes are wanted in each bin
+  /// Percentages from 0 to 100: the percentiles of the fields in each bin (analysis/percentile.hpp).
+  std::vector<double> percentiles{};
   /// The weight of a cell: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
   /// or volume where there is no density.
   std::string weight = "volume";
@@ -57,6 +59,7 @@ struct Bins {
   struct Field {
     std::string name, unit;
     std::vector<double> mean, deviation, min, max;  ///< NaN where no value is
+    std::vector<std::vector<double>> percentiles;   ///< [of those asked for][bin]
   };
   struct Rest {
     std::int64_t cells = 0;
@@ -80,12 +83,15 @@ struct Bins {
 };
 
 /// Sums over the owned leaf cells (analysis::Selection) in bins, one part per thread at a time. Memory: one part a
-/// thread, and (threads + log2(parts) + 2) times the sums, which take 24 bytes a bin and 56 more for each field. The
-/// result has the same bits for any number of threads and ranks; every rank gets it. Collective.
+/// thread, and (threads + log2(parts) + 2) times the sums, which take 24 bytes a bin and 56 more for each field.
+/// Further passes find percentiles: their sums take 6 MiB, or 384 bytes a percentile if that is more, and the last pass
+/// holds at most 2^20 values. Values that have been read stay in memory for the next pass while they fit in 256 MiB.
+/// The result has the same bits for any number of threads and ranks; every rank gets it. Collective.
 ///
 /// Throws Error(usage) for an unknown field, a selection without cells, a quantity without a finite value, limits that
-/// bin_edges() refuses, a weight "mass" without a density, and more than 2^24 bins; Error(no_space) for more bins than
-/// memory. Points of triangles are taken as cells whose volume is point_areas(), with planes times their height.
+/// bin_edges() refuses, a weight "mass" without a density, and more than 2^24 bins, and percentiles with a weight below
+/// 0; Error(no_space) for more bins than memory. Points of triangles are taken as cells whose volume is point_areas(),
+/// with planes times their height.
 Bins bins(const step::SharedStep& step, const BinsOptions& options);
 
 }  // namespace octavo::verbs

@@ -277,6 +277,7 @@ nb::dict describe(verbs::Bins& bins) {
     row["edges"] = to_array(std::move(axis.edges), {edges});
     axes.append(row);
   }
+  if (shape.empty()) shape = {1};
   nb::dict fields;
   for (verbs::Bins::Field& field : bins.fields) {
     nb::dict row;
@@ -285,6 +286,9 @@ nb::dict describe(verbs::Bins& bins) {
     row["std"] = to_array(std::move(field.deviation), shape);
     row["min"] = to_array(std::move(field.min), shape);
     row["max"] = to_array(std::move(field.max), shape);
+    nb::list percentiles;
+    for (std::vector<double>& values : field.percentiles) percentiles.append(to_array(std::move(values), shape));
+    row["percentiles"] = percentiles;
     fields[nb::cast(field.name)] = row;
   }
   nb::dict out;
@@ -315,6 +319,7 @@ nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   verbs::BinsOptions options;
   for (nb::handle axis : given.get<nb::list>("axes")) options.axes.push_back(bin_by(nb::cast<nb::kwargs>(axis)));
   given.take("fields", options.fields);
+  given.take("percentiles", options.percentiles);
   given.take("weight", options.weight);
   take_selection(given, dataset, options);
   given.take_common(options);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -48,9 +48,10 @@ class Binned(ABC):
     facts: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sums: dict[str, Any], **more: Any) -> Any:
-        """Those that the compiled verb gave."""
+    def of(cls, sums: dict[str, Any], percentiles: Sequence[float] = (), **more: Any) -> Any:
+        """Those that the compiled verb gave, which was asked for these percentiles."""
         facts = dict(sums)
+        facts["fields"] = {name: _named_percentiles(row, percentiles) for name, row in sums["fields"].items()}
         axes = tuple(Axis(**axis) for axis in facts.pop("axes"))
         taken = {name: facts.pop(name) for name in ("cells", "weights", "weight", "weight_unit", "fields")}
         return cls(axes=axes, facts=facts, **taken, **more)
@@ -80,7 +81,8 @@ class Binned(ABC):
         weight = by.get(self.weight, 1.0)
         return replace(
             self, axes=axes, fields=fields, weights=self.weights * weight if self.weight in by else self.weights,
-            weight_unit=units.get(self.weight, self.weight_unit), facts=_scaled_sums(self.facts, weight),
+            weight_unit=units.get(self.weight, self.weight_unit),
+            facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0),
         )  # fmt: skip
 
     @property
@@ -187,6 +189,11 @@ class Histogram(Binned):
         axes.set_ylabel(self._weight_label() + (" up to here" if self.cumulative else " a bin"))
         if _wide(self.weights):
             axes.set_yscale("log")
+        for name, value in self.facts.get("percentiles", {}).items():
+            axes.axvline(value, color="#b5367a", lw=1, ls="--")
+            axes.annotate(
+                name, (value, 1), xycoords=("data", "axes fraction"), ha="left", va="top", fontsize=8, color="#b5367a"
+            )
         axes.set_xlim(self.edges[0], self.edges[-1])
         axes.set_title(self._heading("histogram of " + self.axes[0].name), fontsize=10, loc="left")
         return figure
@@ -194,8 +201,8 @@ class Histogram(Binned):
 
 @dataclass(frozen=True)
 class Profile(Binned):
-    """The weighted mean, standard deviation ("std"), minimum and maximum of fields in bins of a distance or a field.
-    NaN where a bin has no cell. profile["density"] is the mean of that field."""
+    """The weighted mean, standard deviation ("std"), minimum, maximum and percentiles ("p50") of fields in bins of a
+    distance or a field. NaN where a bin has no cell. profile["density"] is the mean of that field."""
 
     @property
     def edges(self) -> np.ndarray:
@@ -211,29 +218,23 @@ class Profile(Binned):
     def columns(self) -> dict[str, np.ndarray]:
         columns = _edge_columns(self.axes[0]) | {"cells": self.cells, "weight": self.weights}
         for name, row in self.fields.items():
-            columns |= {f"{name} {key}": row[key] for key in ("mean", "std", "min", "max")}
+            columns |= {f"{name} {key}": values for key, values in row.items() if key != "unit"}
         return columns
 
     def draw(self) -> Any:
         figure, panels = _figure(len(self.fields))
         axis = self.axes[0]
         for axes, (name, row) in zip(np.atleast_1d(panels), self.fields.items(), strict=True):
-            mean, spread = row["mean"], row["std"]
-            log = _wide(mean)
-            low, high = mean - spread, mean + spread
-            if log:
-                low = np.maximum(low, row["min"])
+            if _wide(row["mean"]):
                 axes.set_yscale("log")
-            known = np.isfinite(mean)
-            axes.fill_between(axis.centres[known], low[known], high[known], color="#2a788e", alpha=0.25, lw=0)
-            axes.plot(axis.centres[known], mean[known], color="#440154", lw=1.5, marker=".", ms=4)
+            _draw_means(axes, axis.centres, row)
             axes.set_ylabel(label_of(name, row["unit"]).replace("   [", "\n["))
             axes.set_xlim(axis.edges[0], axis.edges[-1])
             _label_axis(axes, "x", axis)
         weight = "number of cells" if self.weight == "none" else self.weight
-        np.atleast_1d(panels)[0].set_title(
-            self._heading(f"mean by {weight} and standard deviation"), fontsize=10, loc="left"
-        )
+        asked = percentiles_in(next(iter(self.fields.values()))) if self.fields else {}
+        spread = "percentiles " + ", ".join(f"{q:g}" for q in asked) if asked else "standard deviation"
+        np.atleast_1d(panels)[0].set_title(self._heading(f"mean by {weight} and {spread}"), fontsize=10, loc="left")
         return figure
 
 
@@ -289,8 +290,28 @@ def label_of(name: str, unit: str) -> str:
     return plain(name) if name == "number of cells" else labelled(name, unit)
 
 
-def _scaled_sums(facts: dict[str, Any], factor: float) -> dict[str, Any]:
-    """The facts with the weights of all, of those beyond the edges and of NaN in another unit."""
+def percentile_name(percentage: float) -> str:
+    """The name of a percentile, among columns: "p50"."""
+    return f"p{percentage:g}"
+
+
+def _named_percentiles(row: dict[str, Any], percentiles: Sequence[float]) -> dict[str, Any]:
+    """A field's row with each percentile under its name."""
+    row = dict(row)
+    found = row.pop("percentiles")
+    return row | {percentile_name(q): values for q, values in zip(percentiles, found, strict=True)}
+
+
+def percentiles_in(row: dict[str, Any]) -> dict[float, Any]:
+    """The percentiles of a field's row, ascending."""
+    return dict(sorted((float(name[1:]), values) for name, values in row.items() if name.startswith("p")))
+
+
+def _scaled_sums(facts: dict[str, Any], factor: float, of_values: float) -> dict[str, Any]:
+    """The facts with the weights of all, of those beyond the edges and of NaN in another unit, and so a histogram's
+    percentiles."""
+    if "percentiles" in facts:
+        facts = facts | {"percentiles": {name: value * of_values for name, value in facts["percentiles"].items()}}
     sums = {name: facts[name] for name in ("all", "beyond", "nan") if isinstance(facts.get(name), dict)}
     return facts | {name: row | {"weight": row["weight"] * factor} for name, row in sums.items()}
 
@@ -319,10 +340,34 @@ def _figure(panels: int = 1) -> Any:
     return figure, figure.subplots(panels, 1)
 
 
+def _draw_means(axes: Any, places: np.ndarray, row: dict[str, Any]) -> None:
+    """The means with their spread: the standard deviation, or between the outermost percentiles, with a dashed line for
+    each one between them."""
+    mean, asked = row["mean"], list(percentiles_in(row).values())
+    low, high = mean - row["std"], mean + row["std"]
+    if axes.get_yscale() == "log":
+        low = np.maximum(low, row["min"])
+    if asked:
+        low, high = asked[0], asked[-1]
+    known = np.isfinite(mean)
+    axes.fill_between(places[known], low[known], high[known], color="#2a788e", alpha=0.25, lw=0)
+    for values in asked if len(asked) == 1 else asked[1:-1]:
+        axes.plot(places[known], values[known], color="#2a788e", lw=1.2, ls="--")
+    axes.plot(places[known], mean[known], color="#440154", lw=1.5, marker=".", ms=4)
+
+
 def _label_axis(axes: Any, which: str, axis: Axis) -> None:
     getattr(axes, f"set_{which}label")(label_of(axis.name, axis.unit))
     if axis.log:
         getattr(axes, f"set_{which}scale")("log")
+
+
+def percentiles_of_all(sums: dict[str, Any], percentiles: Sequence[float]) -> dict[str, dict[str, float]]:
+    """By field and name, of the compiled verb's result for one bin with all cells."""
+    return {
+        name: {percentile_name(q): float(values[0]) for q, values in zip(percentiles, row["percentiles"], strict=True)}
+        for name, row in sums["fields"].items()
+    }
 
 
 #: Distances that a profile may be over; anything else is a field.
@@ -361,8 +406,10 @@ def _direction(normal: Any) -> tuple[float, float, float]:
     return x, y, z
 
 
-def histogram(sums: dict[str, Any], cumulative: bool = False) -> Histogram:
-    """The histogram of the compiled verb's result."""
+def histogram(sums: dict[str, Any], cumulative: bool = False, percentiles: dict[str, float] | None = None) -> Histogram:
+    """The histogram of the compiled verb's result, with percentiles by their names."""
     if cumulative:
         sums = sums | {"cells": np.cumsum(sums["cells"]), "weights": np.cumsum(sums["weights"])}
+    if percentiles:
+        sums = sums | {"percentiles": percentiles}
     return Histogram.of(sums, cumulative=cumulative)

@@ -307,7 +307,8 @@ class Selection(Regions):
 
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
-        weight: str = "volume", cumulative: bool = False, threads: int = 0, units: dict[str, str] | None = None,
+        weight: str = "volume", cumulative: bool = False, percentiles: Sequence[float] = (), threads: int = 0,
+        units: dict[str, str] | None = None,
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
@@ -315,12 +316,31 @@ class Selection(Regions):
 
         `weight`: "volume", "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
-        volume. `units` gives values and weights in other units, by name: {"density": "H/cc"}. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
+        volume. `percentiles` of all the selection's values are lines in the picture, and `.facts["percentiles"]`;
+        `percentile` says what they are. `units` gives values and weights in other units, by name: {"density": "H/cc"}. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
         without cells, a field without a finite value, a range that is none. Releases the GIL."""
         from octavo.binned import bin_by, histogram
 
-        found = histogram(self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads), cumulative)
-        return found.in_units(units, self._data)
+        sums = self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads)
+        marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
+        return histogram(sums, cumulative, marks).in_units(units, self._data)
+
+    def percentile(
+        self, field: str, q: float | Sequence[float], *, weight: str = "volume", unit: str | None = None, threads: int = 0,
+    ) -> Any:  # fmt: skip
+        """The percentiles `q` (0 to 100) of the selection's values: a number, or for several an array of shape (len(q),).
+
+        A percentile is the smallest value such that cells up to it have this share of the whole weight, exactly, as of
+        numpy.percentile(..., method="inverted_cdf", weights=...); -0 is 0. NaN, infinities, and cells without weight take
+        no part; NaN if no value is left. Values are read two or more times (docs/histograms.md), but never all in memory.
+        `weight` is as in hist. The result is the same for any number of threads. Raises UsageError for a weight
+        below 0, a `q` beyond 0 to 100, an unknown field, a selection without cells. Releases the GIL."""
+        asked = [float(one) for one in np.atleast_1d(np.asarray(q, dtype=float))]
+        found = np.asarray(self._bins([], [field], weight, threads, asked)["fields"][field]["percentiles"])[:, 0]
+        if unit is not None:
+            own = self.stats([field], particles=False, threads=threads)["fields"][field]["unit"]
+            found = found * factor(own, unit, self._data, field)
+        return float(found[0]) if np.ndim(q) == 0 else found
 
     def phase(
         self, x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[bool, bool] | None = None,
@@ -341,10 +361,11 @@ class Selection(Regions):
     def profile(
         self, fields: str | Sequence[str], *, axis: str = "radius", centre: Sequence[float] | str = "center",
         normal: Sequence[float] | str = "z", bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
-        weight: str = "volume", threads: int = 0, units: dict[str, str] | None = None,
+        weight: str = "volume", percentiles: Sequence[float] = (), threads: int = 0, units: dict[str, str] | None = None,
     ) -> Profile:  # fmt: skip
         """The weighted mean, standard deviation, minimum and maximum of fields in bins of `axis`, all in one reading:
-        `profile["density"]` is the mean, of shape (bins,), `profile.fields["density"]["std"]` the deviation.
+        `profile["density"]` is the mean, of shape (bins,), `profile.fields["density"]["std"]` the deviation; with
+        percentiles=[16, 50, 84] `...["p16"]` and so on are those of each bin (`percentile` says what they are).
 
         `axis`: "radius", the distance from `centre`; "cylinder", the distance from the line through it along `normal`;
         "height", the distance along `normal` with a sign; or a field, such as "x" or "density". Distances are in code
@@ -356,13 +377,24 @@ class Selection(Regions):
 
         names = _listed(fields) or []
         over = bin_by(axis, bins, log=log, range=range, centre=self._at(centre), normal=normal)
-        return Profile.of(self._bins([over], names, weight, threads)).in_units(units, self._data)
+        asked = [float(one) for one in percentiles]
+        return Profile.of(self._bins([over], names, weight, threads, asked), asked).in_units(units, self._data)
 
-    def _bins(self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int) -> dict[str, Any]:
+    def _bins(
+        self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int, percentiles: Sequence[float] = (),
+    ) -> dict[str, Any]:  # fmt: skip
         return _core.bins(
-            self._data, axes=axes, fields=fields, weight=weight, threads=threads, ranks=None, progress=None,
-            **self._chosen(),
+            self._data, axes=axes, fields=fields, percentiles=[float(one) for one in percentiles], weight=weight,
+            threads=threads, ranks=None, progress=None, **self._chosen(),
         )  # fmt: skip
+
+    def _percentiles(
+        self, fields: list[str], percentiles: Sequence[float], weight: str, threads: int
+    ) -> dict[str, dict[str, float]]:
+        """Those of all cells, by field and name."""
+        from octavo.binned import percentiles_of_all
+
+        return percentiles_of_all(self._bins([], fields, weight, threads, percentiles), percentiles)
 
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
@@ -426,12 +458,20 @@ class Selection(Regions):
 
         return dask_table(self, _listed(fields))
 
-    def stats(self, fields: Sequence[str] | None = None, *, threads: int = 0, particles: bool = True) -> dict[str, Any]:
-        """Extremes, means and integrals per field, as `octavo stats --json` gives them."""
-        return _core.stats(
+    def stats(
+        self, fields: Sequence[str] | None = None, *, percentiles: Sequence[float] = (), weight: str = "volume",
+        threads: int = 0, particles: bool = True,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Extremes, means and integrals per field, as `octavo stats --json` gives them. With `percentiles`, each field
+        has those of its values, cells counting by `weight` (as in `percentile`)."""
+        found = _core.stats(
             self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None,
             **self._chosen(),
         )  # fmt: skip
+        if len(percentiles):
+            for name, row in self._percentiles(list(found["fields"]), percentiles, weight, threads).items():
+                found["fields"][name]["percentiles"] = row
+        return found
 
     def sum(self, field: str, *, weight: str | None = None, unit: str | None = None, threads: int = 0) -> float:
         """Sum over the cells: of the values, or of value times volume (weight="volume"): the mass, for density. `unit` is

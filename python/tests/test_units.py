@@ -48,6 +48,7 @@ def test_pictures_and_tables_are_in_the_unit_asked_for(ds):
     assert np.allclose(column.values, plain.values * DENSITY * LENGTH / MSUN * (KPC / 1000) ** 2, rtol=1e-13)
     cut = ds.slice("density", pixels=16, unit="H/cc")
     assert np.allclose(cut.values, ds.slice("density", pixels=16).values * 2, rtol=1e-13)
+    assert ds.percentile("density", 50, unit="H/cc") == pytest.approx(ds.percentile("density", 50) * 2)
     profile = ds.profile("density", bins=8, units={"density": "H/cc", "radius": "kpc"})
     other = ds.profile("density", bins=8)
     assert np.allclose(profile["density"], other["density"] * 2, equal_nan=True)

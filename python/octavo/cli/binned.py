@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from octavo.cli import options
@@ -55,9 +56,14 @@ def output_of(arguments: argparse.Namespace, default: str | None) -> str | None:
     return path
 
 
-def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: list[str], weight: str) -> Any:
+def compute(
+    arguments: argparse.Namespace,
+    axes: list[dict[str, Any]],
+    fields: list[str],
+    weight: str,
+    percentiles: Sequence[float] = (),
+) -> Any:
     """The opened step, and the compiled verb's result; None if only a plan was asked for. Collective under mpirun."""
-    from octavo import _core
     from octavo.cli import console
     from octavo.ranks import world
 
@@ -72,18 +78,29 @@ def compute(arguments: argparse.Namespace, axes: list[dict[str, Any]], fields: l
         return None
     label = f"{arguments.verb} " + ", ".join(fields or [axis["field"] for axis in axes])
     with console.Progress(label, arguments.quiet, unit="domains") as progress:
-        sums = _core.bins(
-            ds,
-            axes=axes,
-            fields=fields,
-            weight=arguments.weight or weight,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments, ds),
-        )
+        sums = sums_of(arguments, ds, ranks, progress, axes, fields, weight, percentiles)
     console.notes(arguments.quiet, ds.notes)
     return ds, sums
+
+
+def sums_of(
+    arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any,
+    axes: list[dict[str, Any]], fields: list[str], weight: str, percentiles: Sequence[float],
+) -> dict[str, Any]:  # fmt: skip
+    """The compiled verb's result; without axes, of one bin with all cells. Collective over `ranks`."""
+    from octavo import _core
+
+    return _core.bins(
+        ds,
+        axes=axes,
+        fields=fields,
+        percentiles=list(percentiles),
+        weight=arguments.weight or weight,
+        threads=arguments.threads,
+        ranks=ranks,
+        progress=progress,
+        **options.chosen(arguments, ds),
+    )
 
 
 def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:

@@ -12,6 +12,7 @@ EXAMPLES = [
     "octavo hist output_00080 --field density --log -o hist.png",
     "octavo hist run.octavo --field velocity_x --range=-1,1 --bins 200 --weight mass -o hist.csv",
     "octavo hist run.octavo --field density --log --weight none --cumulative",
+    "octavo hist run.octavo --field density --log --percentiles 5,50,95 -o hist.png",
     "octavo hist r2d.slf --field 'WATER DEPTH' --range 0.01,10",
 ]
 
@@ -27,13 +28,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--range", metavar="A,B", help="first and last edge (default: the smallest and largest value, found first)"
     )
     parser.add_argument("--cumulative", action="store_true", help="each bin has the sum of all up to it")
+    options.add_percentiles(parser, "all values, as lines in the picture and in --json")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="hist")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.binned import bin_by, histogram
+    from octavo.binned import bin_by, histogram, percentiles_of_all
     from octavo.cli import console
+    from octavo.ranks import world
 
     path = binned.output_of(arguments, None)
     limits = binned.pair(arguments.range, "range")
@@ -42,9 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     if found is None:
         return 0
     ds, sums = found
-    result = histogram(sums, arguments.cumulative).in_units(dict(arguments.unit), ds)
+    marks = None
+    if arguments.percentiles:
+        found = binned.sums_of(arguments, ds, world(), None, [], [arguments.field], "volume", arguments.percentiles)
+        marks = percentiles_of_all(found, arguments.percentiles)[arguments.field]
+    result = histogram(sums, arguments.cumulative, marks).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         columns = result.columns()
         console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
+        if marks:
+            console.table("percentiles", list(marks), [list(result.facts["percentiles"].values())])
     return 0

@@ -214,6 +214,22 @@ def planned(arguments: argparse.Namespace, ds: Any, fields: list[str] | None) ->
     return True
 
 
+def add_percentiles(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--percentiles", type=percentages, default=[], metavar="P,Q", help=f"percentiles of {what} (0 to 100): 5,50,95"
+    )
+
+
+def percentages(text: str) -> list[float]:
+    try:
+        found = [float(word) for word in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected numbers such as 5,50,95, found {text}") from None
+    if not all(0 <= one <= 100 for one in found):
+        raise argparse.ArgumentTypeError(f"expected numbers from 0 to 100, found {text}")
+    return found
+
+
 def place(text: str, ds: Any) -> str:
     """A point as compiled functions take it."""
     from octavo.units import in_fractions

@@ -1,4 +1,4 @@
-"""Weighted mean, standard deviation, minimum and maximum of fields in bins of the distance from a centre, from an axis,
+"""Weighted mean, standard deviation, minimum, maximum and percentiles of fields in bins of the distance from a centre, from an axis,
 along a direction, or of another field; as a table, a picture (.png), CSV (.csv) or a NumPy file (.npy). Distances are to
 the centres of cells [code length], along periodic axes to the nearest image. All sums have the same bits for any number of
 threads and, under mpirun, of ranks."""
@@ -15,6 +15,7 @@ EXAMPLES = [
     "octavo profile output_00080 --field density --centre max:density --log -o profile.png",
     "octavo profile run.octavo --field density,velocity_x --roi sphere:0.5,0.5,0.5:0.2 --bins 40 -o profile.csv",
     "octavo profile run.octavo --field pressure --axis cylinder --normal 1,1,0 --weight mass",
+    "octavo profile run.octavo --field density --percentiles 16,50,84 --weight mass -o band.png",
     "octavo profile run.octavo --field pressure --axis density --log -o polytrope.png",
 ]
 
@@ -48,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--range", metavar="A,B", help="first and last edge (default: all that the selection can reach)"
     )
+    options.add_percentiles(parser, "the fields in each bin; the picture shows the band between the outermost")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="profile")
 
@@ -75,11 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
         centre=arguments.centre,
         normal=_normal(arguments.normal),
     )
-    found = binned.compute(arguments, [axis], fields, "volume")
+    found = binned.compute(arguments, [axis], fields, "volume", arguments.percentiles)
     if found is None:
         return 0
     ds, sums = found
-    result = Profile.of(sums).in_units(dict(arguments.unit), ds)
+    result = Profile.of(sums, arguments.percentiles).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         _print(result, console)

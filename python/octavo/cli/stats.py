@@ -1,5 +1,5 @@
 """Extremes and where they are, means, integrals and NaN counts of every field, over owned leaf cells, in all and per
-level; and of every particle attribute."""
+level; percentiles; and of every particle attribute."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from octavo.cli import options
 EXAMPLES = [
     "octavo stats output_00080",
     "octavo stats run.octavo --field density,pressure --roi sphere:0.5,0.5,0.5:0.1",
+    "octavo stats run.octavo --field density --percentiles 5,50,95 --weight mass",
     "octavo stats run.octavo --json",
 ]
 
@@ -18,6 +19,13 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
+    options.add_percentiles(parser, "each field")
+    parser.add_argument(
+        "--weight",
+        default="volume",
+        metavar="W",
+        help="what a cell counts for in percentiles: volume, mass, none (1), or a field (default: volume)",
+    )
     options.add_selection(parser)
     options.add_fields(parser)
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
@@ -47,12 +55,25 @@ def run(arguments: argparse.Namespace) -> int:
             **options.chosen(arguments, ds),
         )
     console.notes(arguments.quiet, ds.notes)
+    if arguments.percentiles:
+        add_percentiles(arguments, ds, ranks, result)
     convert_units(result, dict(arguments.unit), ds)
     if arguments.json:
         console.print_json(result)
     else:
         _print(result, ds.unstructured, ds.dim)
     return 0
+
+
+def add_percentiles(arguments: argparse.Namespace, ds: Any, ranks: Any, result: dict[str, Any]) -> None:
+    """Collective over `ranks`."""
+    from octavo.binned import percentiles_of_all
+    from octavo.cli import binned
+
+    fields = list(result["fields"])
+    sums = binned.sums_of(arguments, ds, ranks, None, [], fields, "volume", arguments.percentiles)
+    for name, row in percentiles_of_all(sums, arguments.percentiles).items():
+        result["fields"][name]["percentiles"] = row
 
 
 def convert_units(result: dict[str, Any], units: dict[str, str], ds: Any) -> None:
@@ -73,6 +94,8 @@ def convert_units(result: dict[str, Any], units: dict[str, str], ds: Any) -> Non
             for key in ("min", "max", "mean", "volume_mean", "mass_mean", "sum", "integral"):
                 if row.get(key) is not None:
                     row[key] *= scale
+        for key in field.get("percentiles", {}):
+            field["percentiles"][key] *= scale
         field["unit"] = unit
 
 
@@ -96,6 +119,9 @@ def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:
             for name, f in fields
         ),
     )  # fmt: skip
+    asked = next((list(f["percentiles"]) for _, f in fields if "percentiles" in f), None)
+    if asked:
+        table("percentiles", ["field", *asked], ([name, *f["percentiles"].values()] for name, f in fields))
     if triangles:
         return  # triangles have no levels
     table(
