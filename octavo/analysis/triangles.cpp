@@ -76,6 +76,31 @@ std::optional<Within> from_above(const Frame& frame) {
   return within;
 }
 
+/// The pixels of the frame's rows whose middles lie in a triangle and in the frame's region, as far as `value_of` gives
+/// them a value from the triangle's points and their shares.
+template <class ValueOf>
+Tile draw_pixels(const mesh::Unstructured& mesh, const Frame& frame, RowRange rows, ValueOf&& value_of) {
+  const std::size_t width = frame.pixels[0];
+  const std::optional<Within> within = from_above(frame);
+  Tile tile{{0, rows.first}, {width, rows.last - rows.first}, {}, {}};
+  tile.sum.assign(width * tile.size[1], std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
+    const Corner corner(mesh, t);
+    const std::int64_t* points = &mesh.connectivity[3 * t];
+    const Pixels x = pixels_in(frame, 0, corner.lo(0), corner.hi(0));
+    const Pixels y = pixels_in(frame, 1, corner.lo(1), corner.hi(1));
+    for (std::size_t j = std::max(y.first, rows.first); j < std::min(y.last, rows.last); ++j)
+      for (std::size_t i = x.first; i < x.last; ++i) {
+        const Point2 place = middle(frame, i, j);
+        const auto shares = corner.shares(place);
+        if (!shares || (within && !(*within)({place[0], place[1], 0}))) continue;
+        if (const std::optional<double> value = value_of(points, *shares))
+          tile.sum[(j - rows.first) * width + i] = *value;
+      }
+  }
+  return tile;
+}
+
 }  // namespace
 
 std::vector<double> point_areas(const mesh::Unstructured& mesh) {
@@ -126,6 +151,24 @@ std::vector<double> flatten(const mesh::Unstructured& mesh, std::span<const doub
   return out;
 }
 
+std::array<double, 3> shares_in(const mesh::Unstructured& mesh, const std::int64_t* points, const Point2& place) {
+  const Point2 a = place_of(mesh, points[0]), b = place_of(mesh, points[1]), c = place_of(mesh, points[2]);
+  const double area = cross(a, b, c);
+  return {cross(b, c, place) / area, cross(c, a, place) / area, cross(a, b, place) / area};
+}
+
+double value_at_height(std::span<const double> heights, std::span<const double> values, double at) {
+  if (heights.size() == 1) return values[0];
+  for (std::size_t k = 0; k + 1 < heights.size(); ++k) {
+    if (!(at >= heights[k]) || !(at <= heights[k + 1])) continue;
+    const double thick = heights[k + 1] - heights[k];
+    if (!(thick > 0)) return values[k];
+    const double share = (at - heights[k]) / thick;
+    return share == 0 ? values[k] : share == 1 ? values[k + 1] : (1 - share) * values[k] + share * values[k + 1];
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
 std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh, std::span<const Point2> places) {
   std::vector<std::optional<TrianglePlace>> found(places.size());
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
@@ -144,25 +187,30 @@ std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
 
 Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask, double above,
           const Frame& frame, RowRange rows) {
-  const std::size_t width = frame.pixels[0];
-  const std::optional<Within> within = from_above(frame);
-  Tile tile{{0, rows.first}, {width, rows.last - rows.first}, {}, {}};
-  tile.sum.assign(width * tile.size[1], std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
-    const Corner corner(mesh, t);
-    const std::int64_t* points = &mesh.connectivity[3 * t];
-    const Pixels x = pixels_in(frame, 0, corner.lo(0), corner.hi(0));
-    const Pixels y = pixels_in(frame, 1, corner.lo(1), corner.hi(1));
-    for (std::size_t j = std::max(y.first, rows.first); j < std::min(y.last, rows.last); ++j)
-      for (std::size_t i = x.first; i < x.last; ++i) {
-        const Point2 place = middle(frame, i, j);
-        const auto shares = corner.shares(place);
-        if (!shares || (within && !(*within)({place[0], place[1], 0}))) continue;
-        if (!mask.empty() && !(linear(mask, points, *shares) > above)) continue;
-        tile.sum[(j - rows.first) * width + i] = linear(values, points, *shares);
-      }
-  }
-  return tile;
+  return draw_pixels(mesh, frame, rows, [&](const std::int64_t* points, const std::array<double, 3>& shares) {
+    const bool shown = mask.empty() || linear(mask, points, shares) > above;
+    return shown ? std::optional(linear(values, points, shares)) : std::nullopt;
+  });
+}
+
+Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> elevation,
+          const Level& level, const Frame& frame, RowRange rows) {
+  const std::size_t points_of_plane = mesh.x.size(), planes = static_cast<std::size_t>(mesh.planes);
+  const auto plane = [&](std::span<const double> all, std::size_t k) {
+    return all.subspan(k * points_of_plane, points_of_plane);
+  };
+  if (level.kind == Level::Kind::plane)
+    return draw(mesh, plane(values, static_cast<std::size_t>(level.at)), {}, 0, frame, rows);
+  std::vector<double> heights(planes), column(planes);
+  return draw_pixels(mesh, frame, rows, [&](const std::int64_t* points, const std::array<double, 3>& shares) {
+    for (std::size_t k = 0; k < planes; ++k) {
+      heights[k] = linear(plane(elevation, k), points, shares);
+      column[k] = linear(plane(values, k), points, shares);
+    }
+    const double at = level.kind == Level::Kind::height ? level.at : heights.back() - level.at;
+    const double value = value_at_height(heights, column, at);
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+  });
 }
 
 }  // namespace octavo::analysis

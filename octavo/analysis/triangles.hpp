@@ -29,6 +29,9 @@ struct TrianglePlace {
   std::array<std::int64_t, 3> points{};
   std::array<double, 3> shares{};
 };
+/// The shares of a triangle's points at a place, wherever it lies; they sum to 1. @pre the triangle has an area.
+std::array<double, 3> shares_in(const mesh::Unstructured& mesh, const std::int64_t* points,
+                                const std::array<double, 2>& place);
 /// The triangle around each place, edges included; nothing outside of the mesh. One pass over the triangles.
 std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
                                                  std::span<const std::array<double, 2>> places);
@@ -37,5 +40,21 @@ std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
 /// values, or none) is not above `above`. The sum of the tile holds the values, as that of a maximum does.
 Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> mask, double above,
           const Frame& frame, RowRange rows);
+
+/// The value at a height in a column of planes, linear between two of them; NaN above the highest and below the lowest.
+/// A column without height has the value of its lowest plane.
+double value_at_height(std::span<const double> heights, std::span<const double> values, double at);
+
+/// A surface through prisms, seen from above.
+struct Level {
+  enum class Kind : std::uint8_t { height, depth, plane };
+  Kind kind = Kind::plane;
+  double at = 0;  ///< height above zero or depth below the uppermost plane [code length], or the plane's number from 0
+};
+
+/// The value of a field of all planes on the surface at the middle of each pixel: planes and values are linear in the
+/// triangle, and values along the vertical between two planes. NaN above and below the mesh, and outside of it.
+Tile draw(const mesh::Unstructured& mesh, std::span<const double> values, std::span<const double> elevation,
+          const Level& level, const Frame& frame, RowRange rows);
 
 }  // namespace octavo::analysis

@@ -65,7 +65,7 @@ std::string plane_of(const verbs::Map& image) {
 
 std::string label_of(const verbs::Map& image) {
   if (image.kind == "value") return image.field;
-  if (image.kind == "slice") return image.field + ", slice " + plane_of(image);
+  if (image.kind == "slice") return image.field + ", slice " + (image.orientation ? plane_of(image) : image.axis);
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
   if (image.flat) return image.field + ", " + image.kind + " in each pixel";

@@ -2,9 +2,10 @@
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/line.hpp"
 #include "octavo/verbs/slice.hpp"
+#include "octavo/verbs/transect.hpp"
 #include "selection.hpp"
 
-/// Planes and lines through cells.
+/// Planes and lines through cells; lines and surfaces through triangles.
 namespace octavo::bindings {
 
 namespace {
@@ -28,6 +29,14 @@ verbs::Map slice(const step::SharedStep& step, const std::string& field, const n
   given.finish();
   return without_gil([&] { return verbs::slice(step, options); });
 }
+
+/// A selection that a verb takes only in part.
+struct TakenSelection {
+  std::optional<int> max_level{};
+  std::optional<mesh::Region> region{};
+  std::string where{};
+  step::Definitions definitions{};
+};
 
 nb::dict line(const step::SharedStep& step, const nb::kwargs& arguments) {
   Keywords given(arguments);
@@ -70,6 +79,74 @@ nb::dict line(const step::SharedStep& step, const nb::kwargs& arguments) {
   return result;
 }
 
+/// The surface that `height`, `depth` or `plane` name.
+std::optional<analysis::Level> level_from(Keywords& given) {
+  using enum analysis::Level::Kind;
+  std::optional<analysis::Level> level;
+  for (const auto& [name, kind] : {std::pair{"height", height}, std::pair{"depth", depth}, std::pair{"plane", plane}})
+    if (const auto at = given.get<std::optional<double>>(name)) {
+      if (level) throw base::Error(base::Kind::usage, "a slice of planes: expected one height, depth or plane");
+      level = analysis::Level{kind, *at};
+    }
+  return level;
+}
+
+verbs::Map surface(const step::SharedStep& step, const std::string& field, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::SurfaceOptions options;
+  options.field = field;
+  given.take("through", options.through);
+  options.level = level_from(given);
+  given.take("pixels", options.pixels);
+  TakenSelection taken;
+  take_selection(given, step, taken);
+  options.region = taken.region;
+  options.where = taken.where;
+  options.definitions = taken.definitions;
+  given.take_common(options);
+  given.finish();
+  return without_gil([&] { return verbs::surface(step, options); });
+}
+
+nb::dict transect(const step::SharedStep& step, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::TransectOptions options;
+  given.take("fields", options.fields);
+  given.take("through", options.through);
+  given.take("start", options.from);
+  given.take("end", options.to);
+  TakenSelection taken;
+  take_selection(given, step, taken);
+  if (taken.region)
+    throw base::Error(base::Kind::unsupported, "a line through triangles takes no region")
+        .hint("let the line end where the region does");
+  options.where = taken.where;
+  options.definitions = taken.definitions;
+  options.ranks = ranks_from(given.get<nb::object>("ranks", nb::none()));
+  given.finish();
+  verbs::TransectTable table = without_gil([&] { return verbs::transect(step, options); });
+  const std::size_t rows = table.distance.size();
+  const std::vector<std::size_t> shape =
+      table.z.empty() ? std::vector{rows} : std::vector{rows, table.planes};  // of the values of a field
+  nb::dict values;
+  for (std::size_t f = 0; f < table.fields.size(); ++f) {
+    const auto first = table.values.begin() + static_cast<std::ptrdiff_t>(f * rows * table.planes);
+    values[nb::cast(table.fields[f])] =
+        to_array(std::vector<double>(first, first + static_cast<std::ptrdiff_t>(rows * table.planes)), shape);
+  }
+  nb::dict result;
+  result["distance"] = to_array(std::move(table.distance), {rows});
+  result["x"] = to_array(std::move(table.x), {rows});
+  result["y"] = to_array(std::move(table.y), {rows});
+  result["z"] = table.z.empty() ? nb::none() : to_array(std::move(table.z), shape);
+  result["values"] = values;
+  result["units"] = table.units;
+  result["length"] = table.length;
+  result["selection"] = table.selection;
+  result["time"] = table.time;
+  return result;
+}
+
 }  // namespace
 
 void bind_slices(nb::module_& m) {
@@ -86,6 +163,23 @@ void bind_slices(nb::module_& m) {
   m.def(
       "line",
       [](const mesh::Dataset& dataset, const nb::kwargs& options) { return line(step::SharedStep(dataset), options); },
+      nb::arg("dataset"), nb::arg("options"));
+  m.def("surface", &surface, nb::arg("dataset"), nb::arg("field"), nb::arg("options"),
+        "A vertical cut along a line, or a surface of one height, depth or plane, through prisms. Releases the GIL. "
+        "Collective over `ranks`.");
+  m.def(
+      "surface",
+      [](const mesh::Dataset& dataset, const std::string& field, const nb::kwargs& options) {
+        return surface(step::SharedStep(dataset), field, options);
+      },
+      nb::arg("dataset"), nb::arg("field"), nb::arg("options"));
+  m.def("transect", &transect, nb::arg("dataset"), nb::arg("options"),
+        "Values of points of triangles along a polyline. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "transect",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) {
+        return transect(step::SharedStep(dataset), options);
+      },
       nb::arg("dataset"), nb::arg("options"));
 }
 

@@ -13,11 +13,14 @@ import numpy as np
 from octavo import _core
 from octavo.errors import UsageError
 from octavo.line import Line
+from octavo.outlines import Line as Outline
+from octavo.outlines import line_of
 from octavo.picture import Picture
 from octavo.plan import Plan
 from octavo.printable import printable
 from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
+from octavo.transect import Transect
 from octavo.units import factor, in_fractions
 
 if TYPE_CHECKING:
@@ -258,6 +261,7 @@ class Selection(Regions):
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
         pixels: int = 1024, threads: int = 0, unit: str | None = None, grid: bool = False, vectors: str | None = None,
+        through: Outline | None = None, height: float | None = None, depth: float | None = None, plane: int | None = None,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
         where the plane leaves the region or the domain.
@@ -272,8 +276,17 @@ class Selection(Regions):
         Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
         coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
         whose centre is outside of it. Reads the domains near the plane, and of them one field. Raises UsageError for an
-        unknown field, a vector without length, or a plane that meets no cell; Unsupported for triangles and 1-D data,
-        and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice` shares it."""
+        unknown field, a vector without length, or a plane that meets no cell; Unsupported for 1-D data, for triangles
+        without planes, and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice`
+        shares it.
+
+        Prisms (planes of triangles) are cut along a line seen from above (`through`: points (x, y), or the path of a file
+        of text or GeoJSON), or by a surface: of one `height`, of one `depth` below the uppermost plane [code length],
+        or of a `plane` (from 0 at the bottom; -1 is the uppermost). A pixel has the value at its middle."""
+        if self._data.unstructured:
+            return self._surface(field, through, height, depth, plane, pixels, threads, unit, vectors)
+        if any(choice is not None for choice in (through, height, depth, plane)):
+            raise UsageError("through, height, depth and plane cut meshes of triangles", [], "normal and at cut cells")
         longer_side = pixels
 
         def picture(
@@ -287,9 +300,25 @@ class Selection(Regions):
 
         return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
 
+    def _surface(
+        self, field: str, through: Outline | None, height: float | None, depth: float | None, plane: int | None,
+        pixels: int, threads: int, unit: str | None, vectors: str | None,
+    ) -> Picture:  # fmt: skip
+        line = [] if through is None else line_of(through)
+
+        def picture(field: str, *, kind: str | None = None, pixels: int = pixels, unit: str | None = None) -> Picture:
+            image = _core.surface(
+                self._data, field, through=line, height=height, depth=depth, plane=plane, pixels=pixels, threads=threads,
+                ranks=None, progress=None, **self._chosen(),
+            )  # fmt: skip
+            return Picture.of(image, self._data, unit)
+
+        return _with_overlays(picture(field, unit=unit), picture, False, vectors)
+
     def line(
-        self, fields: str | Sequence[str], start: Place, end: Place, *, threads: int = 0, units: dict[str, str] | None = None,
-    ) -> Line:  # fmt: skip
+        self, fields: str | Sequence[str], start: Place | None = None, end: Place | None = None, *, threads: int = 0,
+        units: dict[str, str] | None = None, through: Outline | None = None,
+    ) -> Line | Transect:  # fmt: skip
         """The leaves on the straight line between two points, in order, with exact distances: a chord's `exit` is the
         next one's `entry`, to the last bit.
 
@@ -297,8 +326,24 @@ class Selection(Regions):
         Where an axis is periodic the line continues on the other side; else it is cut at the domain. A region clips it
         exactly. A line along a side between two cells is in the one with the larger coordinate. Reads the domains near
         the line, and of them these fields. Raises UsageError for an unknown field, a line without length, or one that
-        meets no cell; Unsupported for triangles. Releases the GIL. Runs in this process alone: `mpirun octavo line`
-        shares it."""
+        meets no cell. Releases the GIL. Runs in this process alone: `mpirun octavo line` shares it.
+
+        Through triangles the line may bend: `through` has its points (x, y) [code length], or the path of a file of text
+        or GeoJSON. The result is then a Transect: values at the crossings of edges and at the line's own points. One
+        point gives the column of planes there."""
+        if (through is None) == (start is None) or (start is None) != (end is None):
+            raise UsageError(
+                "a line: expected start and end, or through", [], "ds.line('depth', through=[(0, 0), (9, 5)])"
+            )
+        if self._data.unstructured:
+            ends = {} if start is None or end is None else {"start": self._at(start), "end": self._at(end)}
+            found = _core.transect(
+                self._data, fields=_listed(fields), through=[] if through is None else line_of(through), **ends,
+                **self._chosen(),
+            )  # fmt: skip
+            return Transect.of(found).in_units(units, self._data)
+        if start is None or end is None:
+            raise UsageError("a line with bends goes through meshes of triangles", [], "start and end, through cells")
         found = _core.line(
             self._data, fields=_listed(fields), start=self._at(start), end=self._at(end), threads=threads, ranks=None,
             progress=None, **self._chosen(),

@@ -43,15 +43,8 @@ class Line:
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Line:
         """The same with some fields in other units, by name."""
-        from octavo.units import factor
-
-        have = dict(zip(self.values, self.units, strict=True))
-        for name in units or {}:
-            if name not in have:
-                raise UsageError(f"a unit for '{name}', which is not listed", [], "there are: " + ", ".join(have))
-        by = {name: factor(have[name], unit, data, name) for name, unit in (units or {}).items()}
-        values = {name: column * by[name] if name in by else column for name, column in self.values.items()}
-        return replace(self, values=values, units=[(units or {}).get(name, unit) for name, unit in have.items()])
+        values, names = converted(self.values, self.units, units, data)
+        return replace(self, values=values, units=names)
 
     def __len__(self) -> int:
         return len(self.entry)
@@ -110,6 +103,22 @@ class Line:
             writer.writerow(printable(name) for name, _ in columns)
             for entry, leave, level, *values in zip(*(column.tolist() for _, column in columns), strict=True):
                 writer.writerow([f"{entry:.17g}", f"{leave:.17g}", level, *(f"{value:.17g}" for value in values)])
+
+
+def converted(
+    values: dict[str, np.ndarray], units: list[str], wanted: dict[str, str] | None, data: Any
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The columns with those that are named in other units, and the units of all. Raises UsageError for a name that is
+    not there, and for a unit of another kind."""
+    from octavo.units import factor
+
+    have = dict(zip(values, units, strict=True))
+    for name in wanted or {}:
+        if name not in have:
+            raise UsageError(f"a unit for '{name}', which is not listed", [], "there are: " + ", ".join(have))
+    by = {name: factor(have[name], unit, data, name) for name, unit in (wanted or {}).items()}
+    changed = {name: column * by[name] if name in by else column for name, column in values.items()}
+    return changed, [(wanted or {}).get(name, unit) for name, unit in have.items()]
 
 
 def _unused(name: str, place: int, columns: list[tuple[str, np.ndarray]]) -> str:

@@ -126,11 +126,25 @@ def add_place(
     parser.add_argument(
         option,
         default=default,
-        required=default is None,
         dest=to or option.strip("-"),
         metavar="POINT",
         help=f"{what}: 0.5,0.5,0.5 (fractions of the box length, or lengths: 20 kpc), center, max:FIELD or min:FIELD"
         + (f" (default: {default})" if default else ""),
+    )
+
+
+THROUGH = "--through 4500,4350 5500,4400, or --through line.geojson"
+
+
+def add_through(parser: argparse.ArgumentParser, effect: str, *, required: bool = False) -> None:
+    """An option for a line with bends through triangles; outlines.words_of() reads it."""
+    parser.add_argument(
+        "--through",
+        nargs="+",
+        required=required,
+        metavar="X,Y",
+        help=f"{effect}: two points or more in the mesh's own coordinates, or a file of them (text, GeoJSON); with minus "
+        "signs in one word: --through '-5,0 5,0'",
     )
 
 

@@ -1,6 +1,7 @@
 """Cut a plane through the cells: a picture (.png), a NumPy array (.npy) or HDF5 (.h5) of the values of the leaves that it
 cuts. Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
-coordinate. Only the domains near the plane are read. Under mpirun the ranks share them, and each holds some rows."""
+coordinate. Only the domains near the plane are read. Under mpirun the ranks share them, and each holds some rows. Prisms
+(planes of triangles) are cut along a line (--through), with the real heights, or by a surface: --height, --depth, --plane."""
 
 from __future__ import annotations
 
@@ -9,12 +10,15 @@ from functools import partial
 from typing import Any
 
 from octavo.cli import image_output, options
+from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo slice output_00080 --field density",
     "octavo slice run.octavo --field pressure --normal 1,1,1 --at max:density -o s.png",
     "octavo slice run.octavo --field velocity_x --normal=-1,0,1 --roi sphere:0.5,0.5,0.5:0.2 --log",
     "octavo slice run.octavo --field density --normal x --at 0.25,0.5,0.5 --level 8 -o s.npy",
+    "octavo slice r3d.slf --field 'VELOCITY U' --through 0,0.5 10,0.5 -o cut.png",
+    "octavo slice r3d.slf --field 'VELOCITY U' --depth 0.2 --vectors velocity",
     "mpirun -n 4 octavo slice run.octavo --field density --pixels 10000 -o s.npy",
 ]
 
@@ -34,6 +38,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--up", type=options.direction, metavar="X,Y,Z", help="upwards in the picture (default: z, or y across z)"
     )
     options.add_place(parser, "--at", "a point of the plane", "center")
+    options.add_through(parser, "of prisms, a vertical cut along a line seen from above")
+    surface = parser.add_mutually_exclusive_group()
+    surface.add_argument(
+        "--height", type=float, metavar="Z", help="of prisms, the surface of this height [code length]"
+    )
+    surface.add_argument("--depth", type=float, metavar="D", help="of prisms, so far below the uppermost plane")
+    surface.add_argument(
+        "--plane", type=options.whole, metavar="N", help="of prisms, a plane, from 0 at the bottom (-1: the uppermost)"
+    )
     options.add_selection(parser)
     options.add_fields(parser)
     image_output.add_image_output(parser, "slice")
@@ -54,6 +67,12 @@ def cut(
     del kind  # a pixel of a slice shows one leaf
     from octavo import _core
 
+    if ds.unstructured:
+        return _surface(arguments, ds, ranks, progress, field or arguments.field, pixels or arguments.pixels)
+    if any(getattr(arguments, name, None) is not None for name in ("through", "height", "depth", "plane")):
+        raise UsageError(
+            "--through, --height, --depth and --plane cut meshes of triangles", [arguments.path], "--normal N --at P"
+        )
     return _core.slice(
         ds,
         field or arguments.field,
@@ -61,6 +80,26 @@ def cut(
         up=arguments.up,
         at=options.place(arguments.at, ds),
         pixels=pixels or arguments.pixels,
+        threads=arguments.threads,
+        ranks=ranks,
+        progress=progress,
+        **options.chosen(arguments, ds),
+    )
+
+
+def _surface(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any, field: str, pixels: int) -> Any:
+    from octavo import _core
+    from octavo.outlines import line_of, words_of
+
+    through = getattr(arguments, "through", None)
+    return _core.surface(
+        ds,
+        field,
+        through=[] if through is None else line_of(words_of(through, options.THROUGH)),
+        height=getattr(arguments, "height", None),
+        depth=getattr(arguments, "depth", None),
+        plane=getattr(arguments, "plane", None),
+        pixels=pixels,
         threads=arguments.threads,
         ranks=ranks,
         progress=progress,
