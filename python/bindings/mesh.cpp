@@ -448,10 +448,28 @@ nb::dict read_points(const mesh::Dataset& dataset, const std::array<double, 2>& 
   return out;
 }
 
+void bind_levels(nb::class_<mesh::Dataset>& dataset) {
+  using mesh::Dataset;
+  dataset
+      .def_prop_ro(
+          "levels", [](const Dataset& d) { return describe_levels(d); },
+          "Owned cells and leaves by level, and blocks (None where a code has none).")
+      .def_prop_ro(
+          "cell_sizes",
+          [](const Dataset& d) {
+            nb::list sizes;
+            for (const mesh::LevelCount& count : d.levels)
+              sizes.append(of_axes(mesh::cell_size(d.header, mesh::level_index(d.header, count.level)), d.header.dim));
+            return sizes;
+          },
+          "Edges of a cell of each of `levels` along the axes [code length].");
+}
+
 void bind_dataset(nb::module_& m) {
   using mesh::Dataset;
-  nb::class_<Dataset>(m, "Dataset", "One step of any format, opened: headers are read, values are not.")
-      .def_ro("format", &Dataset::format)
+  nb::class_<Dataset> dataset(m, "Dataset", "One step of any format, opened: headers are read, values are not.");
+  bind_levels(dataset);
+  dataset.def_ro("format", &Dataset::format)
       .def_ro("path", &Dataset::path)
       .def_ro("num_parts", &Dataset::num_parts)
       .def_ro("unstructured", &Dataset::unstructured)
@@ -483,9 +501,6 @@ void bind_dataset(nb::module_& m) {
                 {"length", d.header.unit_length}, {"density", d.header.unit_density}, {"time", d.header.unit_time}};
           },
           "One code unit in cgs.")
-      .def_prop_ro(
-          "levels", [](const Dataset& d) { return describe_levels(d); },
-          "Owned cells and leaves by level, and blocks (None where a code has none).")
       .def_prop_ro(
           "block", [](const Dataset& d) { return of_axes(d.header.block, d.header.dim); },
           "Cells of a block along each axis; 1 where a code has no blocks.")

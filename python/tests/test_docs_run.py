@@ -22,7 +22,7 @@ PAGES = [
     ),
 ]
 #: These are run by other tests, or measure for minutes.
-LEFT_OUT = ("bench",)
+LEFT_OUT = ("bench", "view")
 
 
 @pytest.fixture(scope="session")

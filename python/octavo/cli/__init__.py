@@ -32,6 +32,7 @@ VERBS = {
     "slice": "cut a plane through the cells: a picture or an array",
     "line": "the cells on a straight line, with entry, exit and values",
     "series": "a table over time: extremes, means and integrals of many outputs or steps",
+    "view": "look around in outputs and stores in a browser",
     "movie": "maps or slices of many outputs or steps, with the same colours",
     "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
     "probe": "values at places over all steps of a file of triangles",

@@ -23,11 +23,11 @@ def print_json(facts: dict[str, Any]) -> None:
     """JSON on stdout, with the version of its schema. Numbers that JSON cannot hold (NaN, infinities) become null, bytes
     that are not UTF-8 become U+FFFD."""
     if is_root():
-        json.dump(_as_json({"schema_version": SCHEMA_VERSION, **facts}), sys.stdout, indent=1)
+        json.dump(as_json({"schema_version": SCHEMA_VERSION, **facts}), sys.stdout, indent=1)
         sys.stdout.write("\n")
 
 
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, str):
@@ -35,7 +35,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, dict):
         return _with_valid_keys(value)
     if isinstance(value, (list, tuple)):
-        return [_as_json(item) for item in value]
+        return [as_json(item) for item in value]
     return value
 
 
@@ -46,7 +46,7 @@ def _with_valid_keys(facts: dict[str, Any]) -> dict[str, Any]:
         name = valid(str(key))
         while name in out:
             name += "\ufffd"
-        out[name] = _as_json(item)
+        out[name] = as_json(item)
     return out
 
 

@@ -21,6 +21,8 @@ PACKAGES = [
     ("PIL", "movies (.gif, folders)", "plot"),
     ("h5py", "images as .h5", "hdf5"),
     ("dask", "octavo.dask", "dask"),
+    ("starlette", "octavo view", "view"),
+    ("uvicorn", "octavo view", "view"),
 ]
 #: Program, what needs it, what brings it.
 PROGRAMS = [

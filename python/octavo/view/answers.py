@@ -1,0 +1,119 @@
+"""Answers that are no tiles: statistics, profiles and phase diagrams of a region, particles, edges of triangles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from octavo import _core
+from octavo.errors import UsageError
+from octavo.view.tiles import Look, Window, across, region_of
+from octavo.view.work import Progress
+
+#: Particles, and edges of triangles, that a view gets at most.
+MOST_PARTICLES = 20_000
+MOST_EDGES = 60_000
+
+
+def selection(ds: Any, look: Look, region: str | None) -> Any:
+    chosen = ds if region is None else ds.inside(region)
+    chosen = chosen if look.where is None else chosen.where(look.where)
+    return chosen if look.max_level is None else chosen.level(look.max_level)
+
+
+def stats(ds: Any, look: Look, region: str | None, progress: Progress) -> dict[str, Any]:
+    """The numbers of `octavo stats` for the field."""
+    chosen = selection(ds, look, region)._chosen()
+    found = _core.stats(
+        ds._data, fields=[look.field], particles=False, threads=1, ranks=None, progress=progress, **chosen
+    )  # fmt: skip
+    return found | {"field": found["fields"][look.field], "fields": None, "name": look.field}
+
+
+def profile(
+    ds: Any, look: Look, region: str | None, over: str, centre: str, log: bool, progress: Progress
+) -> dict[str, Any]:
+    """The mean of the field over the distance from a centre, or over another field: `octavo profile --json`."""
+    from octavo.binned import Profile, bin_by
+    from octavo.units import in_fractions
+
+    axis = bin_by(over, 64, log=log, centre=in_fractions(centre, ds._data))
+    sums = _bins(ds, look, region, [axis], [look.field], "volume", progress)
+    return Profile.of(sums).table()
+
+
+def phase(ds: Any, look: Look, region: str | None, other: str, progress: Progress) -> dict[str, Any]:
+    """The mass (or volume) in bins of the field and another: `octavo phase --json`."""
+    from octavo.binned import Phase, bin_by
+
+    axes = [bin_by(name, 96, log=None) for name in (look.field, other)]
+    return Phase.of(_bins(ds, look, region, axes, [], "", progress)).table()
+
+
+def _bins(
+    ds: Any, look: Look, region: str | None, axes: list[Any], fields: list[str], weight: str, progress: Progress
+) -> dict[str, Any]:
+    chosen = selection(ds, look, region)._chosen()
+    return _core.bins(
+        ds._data, axes=axes, fields=fields, weight=weight, threads=1, ranks=None, progress=progress, **chosen
+    )  # fmt: skip
+
+
+def particles(ds: Any, window: Window, species: str, depth: tuple[float, float], progress: Progress) -> bytes:
+    """Places of particles in the window as pairs of little-endian float32 [code length, from the window's lower corner]: at
+    most MOST_PARTICLES, evenly chosen. `depth`: fractions along the axis between which they are. One part is in memory."""
+    data = ds._data
+    if species not in (row["name"] for row in data.species):
+        raise UsageError(f"no species '{species}'", [data.path], "")
+    region = _between(data, region_of(data, window), window.axis, depth)
+    kept, every, passed = np.empty((0, 2)), 1, 0
+    parts = data.parts_of(region, None)
+    for number, part in enumerate(parts):
+        if not progress(number, len(parts)):
+            from octavo.errors import Interrupted
+
+            raise Interrupted("stopped")
+        found = _core.particles(data, part, region).particles.get(species, {})
+        points = places(found, across(window.axis)) - np.array(window.lo)
+        kept = np.concatenate([kept, points[-passed % every :: every]])
+        passed += len(points)
+        while len(kept) > MOST_PARTICLES:
+            kept, every = kept[::2], 2 * every
+    return kept.astype("<f4").tobytes()
+
+
+def places(attributes: dict[str, np.ndarray], axes: tuple[int, int]) -> np.ndarray:
+    """Coordinates along two axes, of shape (particles, 2)."""
+    names = [f"position_{'xyz'[axis]}" for axis in axes]
+    if not all(name in attributes for name in names):
+        return np.empty((0, 2))
+    return np.stack([np.asarray(attributes[name], float) for name in names], axis=1)
+
+
+def _between(data: Any, region: str, axis: str, depth: tuple[float, float]) -> str:
+    """A box with another extent along an axis of the data."""
+    along = "xyz".index(axis)
+    if along >= data.dim:
+        return region
+    stretch = (data.hi[along] - data.lo[along]) / (data.hi[0] - data.lo[0])
+    ends = []
+    for corner, fraction in zip(region.removeprefix("box:").split(":"), depth, strict=True):
+        numbers = corner.split(",")
+        numbers[along] = repr(fraction * stretch)
+        ends.append(",".join(numbers))
+    return "box:" + ":".join(ends)
+
+
+def edges(ds: Any, window: Window) -> bytes:
+    """The edges of the triangles in a window as little-endian float32 x, y, x, y [code length, from its lower corner]; nothing
+    where there are more than MOST_EDGES."""
+    if not ds._data.unstructured:
+        raise UsageError("cells have no edges: ask for the field level", [ds.path], "")
+    found = ds.points_in_box(window.lo, window.hi, ds.fields[:1])
+    pairs = np.concatenate([found["corners"][:, [0, 1]], found["corners"][:, [1, 2]], found["corners"][:, [2, 0]]])
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    if len(pairs) > MOST_EDGES:
+        return b""
+    points = np.stack([found["x"], found["y"]], axis=1) - np.array(window.lo)
+    return points[pairs].astype("<f4").tobytes()

@@ -1,0 +1,336 @@
+// One picture on a canvas: tiles, mesh lines, particles and the drawn region, and where the pointer is.
+
+import {painted, short, table, fraction, ticks, unitText} from "./colours.js";
+import {difference, keyOf, tile} from "./tiles.js";
+import {lookOf, state} from "./state.js";
+
+const PIXELS = 256; // along a tile
+
+// The numbers of the axes to the right and up.
+export const ACROSS = {x: [1, 2], y: [0, 2], z: [0, 1]};
+export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// The domain across an axis.
+export function domainOf(info, axis) {
+  const [a, b] = ACROSS[axis], lo = [info.lo[a], info.lo[b]], hi = [info.hi[a], info.hi[b]];
+  return {lo, hi, side: Math.max(hi[0] - lo[0], hi[1] - lo[1])};
+}
+
+export class Pane {
+  constructor(figure) {
+    this.figure = figure;
+    [this.canvas, this.bar] = figure.querySelectorAll("canvas");
+    this.caption = figure.querySelector("figcaption");
+    this.whole = null;   // the last picture without a gap, and its place
+    this.overlay = null; // particles, or edges of triangles: {key, points}
+  }
+
+  size() {
+    const box = this.canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;
+    const width = Math.max(1, Math.round(box.width * ratio)), height = Math.max(1, Math.round(box.height * ratio));
+    if (this.canvas.width !== width || this.canvas.height !== height) { this.canvas.width = width; this.canvas.height = height; }
+    return {width, height, ratio};
+  }
+
+  // Code lengths a pixel of the canvas, and the corner at the left and top.
+  frame() {
+    const {width, height} = this.size(), pixel = state.w / width;
+    return {width, height, pixel, left: state.x - state.w / 2, top: state.y + pixel * height / 2};
+  }
+
+  place(px, py) {
+    const {pixel, left, top} = this.frame(), ratio = window.devicePixelRatio || 1;
+    return [left + px * ratio * pixel, top - py * ratio * pixel];
+  }
+
+  // The part of the domain that shows [code length]; null: none.
+  window(info) {
+    const {lo, hi} = domainOf(info, state.axis), {width, height, pixel, left, top} = this.frame();
+    const x0 = Math.max(left, lo[0]), x1 = Math.min(left + width * pixel, hi[0]);
+    const y0 = Math.max(top - height * pixel, lo[1]), y1 = Math.min(top, hi[1]);
+    return x0 < x1 && y0 < y1 ? {x0, x1, y0, y1} : null;
+  }
+
+  // The squares that show, nearest to the middle first.
+  squares(info) {
+    const seen = this.window(info);
+    if (!seen) return [];
+    const {lo, hi, side} = domainOf(info, state.axis), {pixel} = this.frame();
+    const zoom = Math.min(40, Math.max(0, Math.ceil(Math.log2(side / (PIXELS * pixel)) - 0.45)));
+    const edge = side / 2 ** zoom, out = [];
+    const most = (i) => Math.ceil((hi[i] - lo[i]) / edge - 1e-9) - 1;
+    const cut = (value, i) => Math.min(most(i), Math.max(0, Math.floor(value)));
+    for (let row = cut((seen.y0 - lo[1]) / edge, 1); row <= cut((seen.y1 - lo[1]) / edge, 1); ++row)
+      for (let column = cut((seen.x0 - lo[0]) / edge, 0); column <= cut((seen.x1 - lo[0]) / edge, 0); ++column) {
+        const x = lo[0] + (column + 0.5) * edge, y = lo[1] + (row + 0.5) * edge;
+        out.push({zoom, column, row, far: Math.hypot(x - state.x, y - state.y)});
+      }
+    return out.sort((a, b) => a.far - b.far);
+  }
+
+  // The tiles to show, by their keys: of a difference two each. `views` are those whose values this pane shows.
+  keys(info, views) {
+    const squares = this.squares(info);
+    this.shown = squares.map(({zoom, column, row}) => views.map((view) => keyOf(view.step, lookOf(view), zoom, column, row)));
+    this.levels = state.mesh && !info.triangles
+      ? squares.map(({zoom, column, row}) => keyOf(views[0].step, levelLook(info), zoom, column, row)) : [];
+    return [...this.shown.flat(), ...this.levels];
+  }
+
+  // The tiles that are there, and whether all are.
+  tiles() {
+    const there = [];
+    let all = true, failed = "";
+    for (const keys of this.shown) {
+      const found = keys.map(tile);
+      if (found.some((one) => !one)) { all = false; continue; }
+      const one = found.length === 2 ? difference(found[0], found[1]) : found[0];
+      if (one.failed) failed = one.failed; else there.push(one);
+    }
+    return {there, all, failed};
+  }
+
+  extremes(there) {
+    const out = {low: null, high: null, positive: null};
+    const least = (a, b) => a === null ? b : b === null ? a : Math.min(a, b);
+    for (const {facts} of there) {
+      out.low = least(out.low, facts.low);
+      out.positive = least(out.positive, facts.positive);
+      out.high = out.high === null ? facts.high : facts.high === null ? out.high : Math.max(out.high, facts.high);
+    }
+    return out;
+  }
+
+  draw(info, view, scale, found) {
+    const {width, height, pixel, left, top} = this.frame(), context = this.canvas.getContext("2d");
+    const across = (extent) => [(extent[0] - left) / pixel, (top - extent[3]) / pixel, (extent[1] - extent[0]) / pixel, (extent[3] - extent[2]) / pixel];
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.imageSmoothingEnabled = false;
+    if (!found.all && this.whole?.axis === state.axis) context.drawImage(this.whole.canvas, ...across(this.whole.extent));
+    const key = JSON.stringify(scale);
+    for (const one of found.there) {
+      if (!one.painted.has(key)) { one.painted.clear(); one.painted.set(key, painted(one, scale)); }
+      const [x, y, w, h] = across(one.facts.extent);
+      // Whole pixels: no seams between tiles.
+      const x0 = Math.round(x), y0 = Math.round(y), x1 = Math.round(x + w), y1 = Math.round(y + h);
+      if (one.facts.damaged?.length) hatch(context, x0, y0, x1 - x0, y1 - y0);
+      else if (!found.all) context.clearRect(x0, y0, x1 - x0, y1 - y0);
+      context.drawImage(one.painted.get(key), x0, y0, x1 - x0, y1 - y0);
+    }
+    if (found.all) this.remember({width, height, pixel, left, top});
+    this.drawLevels(context, info, across);
+    this.drawOverlay(context, info, across);
+    this.outline(context, info, across);
+    this.drawRegion(context, info);
+    this.drawLength(context, info, {width, height, pixel});
+  }
+
+  remember({width, height, pixel, left, top}) {
+    const canvas = this.whole?.canvas ?? new OffscreenCanvas(width, height);
+    canvas.width = width; canvas.height = height;
+    canvas.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.whole = {canvas, axis: state.axis, extent: [left, left + width * pixel, top - height * pixel, top]};
+  }
+
+  drawLevels(context, info, across) {
+    for (const key of this.levels) {
+      const one = tile(key);
+      if (!one || one.failed) continue;
+      one.lines ??= cellLines(one, info);
+      const [x, y, w, h] = across(one.facts.extent);
+      context.drawImage(one.lines, x, y, w, h);
+    }
+  }
+
+  drawOverlay(context, info, across) {
+    if (!this.overlay || this.overlay.axis !== state.axis) return;
+    const {points, x0, y0, lines} = this.overlay, ratio = window.devicePixelRatio || 1;
+    const [left, top, w, h] = across([x0, x0 + 1, y0, y0 + 1]), bottom = top + h;
+    context.fillStyle = "rgba(255, 255, 255, 0.85)";
+    context.strokeStyle = "rgba(128, 128, 128, 0.6)";
+    context.lineWidth = 1;
+    context.beginPath();
+    for (let i = 0; i < points.length; i += lines ? 4 : 2) {
+      const x = left + points[i] * w, y = bottom - points[i + 1] * h;
+      if (lines) { context.moveTo(x, y); context.lineTo(left + points[i + 2] * w, bottom - points[i + 3] * h); }
+      else context.rect(x - 0.6 * ratio, y - 0.6 * ratio, 1.4 * ratio, 1.4 * ratio);
+    }
+    if (lines) context.stroke(); else context.fill();
+  }
+
+  outline(context, info, across) {
+    const {lo, hi} = domainOf(info, state.axis), [x, y, w, h] = across([lo[0], hi[0], lo[1], hi[1]]);
+    context.strokeStyle = css("--weak");
+    context.lineWidth = 1;
+    context.strokeRect(Math.round(x) - 0.5, Math.round(y) - 0.5, Math.round(w) + 1, Math.round(h) + 1);
+  }
+
+  // A box or sphere of the region's text; what is joined or has other shapes is not drawn.
+  drawRegion(context, info) {
+    const shape = shapeOf(state.region, info);
+    if (!shape) return;
+    const {pixel, left, top} = this.frame(), ratio = window.devicePixelRatio || 1;
+    const at = (x, y) => [(x - left) / pixel, (top - y) / pixel];
+    for (const [colour, width] of [["rgba(0, 0, 0, 0.6)", 3.5], ["#ffffff", 1.5]]) {
+      context.strokeStyle = colour;
+      context.lineWidth = width * ratio;
+      context.beginPath();
+      if (shape.radius !== undefined) {
+        const [x, y] = at(...shape.centre);
+        context.arc(x, y, shape.radius / pixel, 0, 2 * Math.PI);
+      } else {
+        const [x0, y0] = at(shape.lo[0], shape.hi[1]), [x1, y1] = at(shape.hi[0], shape.lo[1]);
+        context.rect(x0, y0, x1 - x0, y1 - y0);
+      }
+      context.stroke();
+    }
+  }
+
+  // A length to compare with, at the left and bottom.
+  drawLength(context, info, {width, height, pixel}) {
+    const ratio = window.devicePixelRatio || 1, {size, name} = lengthUnit(info, width * pixel * 0.25);
+    const longest = width * pixel * 0.25 / size, power = 10 ** Math.floor(Math.log10(longest));
+    const length = [5, 2, 1].map((m) => m * power).find((l) => l <= longest) ?? power, w = length * size / pixel;
+    context.font = `${12 * ratio}px system-ui, "DejaVu Sans", sans-serif`;
+    const text = `${short(length)} ${name}`, wide = Math.max(w, context.measureText(text).width) + 14 * ratio;
+    context.fillStyle = css("--sheet");
+    context.fillRect(8 * ratio, height - 38 * ratio, wide, 30 * ratio);
+    context.fillStyle = css("--front");
+    context.fillRect(15 * ratio, height - 15 * ratio, w, 2 * ratio);
+    context.fillText(text, 15 * ratio, height - 21 * ratio);
+  }
+
+  // The value where the pointer is, as text; null outside.
+  valueAt(px, py) {
+    const [x, y] = this.place(px, py), values = [];
+    for (const keys of this.shown ?? []) for (const [i, key] of keys.entries()) {
+      const value = pick(tile(key), x, y);
+      if (value !== undefined) values[i] = value;
+    }
+    let level;
+    for (const key of this.levels ?? []) level = pick(tile(key), x, y) ?? level;
+    return values.length ? {x, y, values, level} : null;
+  }
+
+  drawBar(scale, label, unit) {
+    const {bar} = this, ratio = window.devicePixelRatio || 1, box = bar.getBoundingClientRect();
+    bar.width = Math.max(1, Math.round(box.width * ratio)); bar.height = Math.max(1, Math.round(box.height * ratio));
+    drawBar(bar.getContext("2d"), bar.width, bar.height, ratio, scale, label, unit, css("--front"));
+  }
+}
+
+export function drawBar(context, width, height, ratio, scale, label, unit, front) {
+  const top = 10 * ratio, tall = height - 20 * ratio, left = 24 * ratio, wide = 14 * ratio, colours = table(scale.colours);
+  for (let y = 0; y < tall; ++y) {
+    const k = 3 * Math.round(255 * (1 - y / (tall - 1)));
+    context.fillStyle = `rgb(${colours[k]}, ${colours[k + 1]}, ${colours[k + 2]})`;
+    context.fillRect(left, top + y, wide, 1.5);
+  }
+  context.fillStyle = context.strokeStyle = front;
+  context.font = `${11 * ratio}px system-ui, "DejaVu Sans", sans-serif`;
+  context.textBaseline = "middle";
+  for (const value of ticks(scale, Math.max(2, Math.floor(tall / (34 * ratio))))) {
+    const y = top + (1 - fraction(scale, value)) * tall;
+    context.fillRect(left + wide, y, 4 * ratio, ratio);
+    context.fillText(short(value, 3), left + wide + 6 * ratio, y, width - left - wide - 6 * ratio);
+  }
+  context.save();
+  context.translate(12 * ratio, top + tall / 2);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = "center";
+  context.fillText(`${label}   [${unitText(unit) || "no unit"}]`, 0, 0, tall);
+  context.restore();
+}
+
+function levelLook(info) {
+  return lookOf({field: "level", kind: state.views[0].kind === "slice" || info.dim < 3 ? "slice" : "max", weight: "", unit: ""});
+}
+
+function pick(one, x, y) {
+  if (!one || one.failed) return undefined;
+  const [x0, x1, y0, y1] = one.facts.extent, [nx, ny] = one.facts.pixels;
+  if (x < x0 || x >= x1 || y < y0 || y >= y1) return undefined;
+  const i = Math.min(nx - 1, Math.floor((x - x0) / (x1 - x0) * nx)), j = Math.min(ny - 1, Math.floor((y - y0) / (y1 - y0) * ny));
+  return one.values[j * nx + i] * one.facts.scale;
+}
+
+// Sides of cells, where cells are at least 5 pixels wide; elsewhere where the level changes.
+function cellLines(one, info) {
+  const [nx, ny] = one.facts.pixels, [x0, x1, y0, y1] = one.facts.extent, values = one.values;
+  const edges = new Map(info.levels.map((row) => [row.level, row.edge]));
+  const {lo} = domainOf(info, state.axis), dx = (x1 - x0) / nx, dy = (y1 - y0) / ny;
+  const canvas = new OffscreenCanvas(nx, ny), context = canvas.getContext("2d"), image = context.createImageData(nx, ny);
+  const parted = (a, b, from, step) => {
+    if (a !== b) return a === a || b === b;
+    const edge = edges.get(a);
+    return edge >= 5 * step && Math.floor(from / edge + 1e-9) !== Math.floor((from + step) / edge + 1e-9);
+  };
+  for (let j = 0; j < ny; ++j) for (let i = 0; i < nx; ++i) {
+    const at = j * nx + i, x = x0 - lo[0] + (i - 0.5) * dx, y = y0 - lo[1] + (j - 0.5) * dy;
+    const side = (i > 0 && parted(values[at - 1], values[at], x, dx)) || (j > 0 && parted(values[at - nx], values[at], y, dy))
+      || (i === 0 && parted(values[at], values[at], x, dx)) || (j === 0 && parted(values[at], values[at], y, dy));
+    if (side) image.data.set([150, 150, 150, 190], 4 * ((ny - 1 - j) * nx + i));
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+function hatch(context, x, y, w, h) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, w, h);
+  context.clip();
+  context.clearRect(x, y, w, h);
+  context.strokeStyle = css("--bad");
+  context.lineWidth = 1.5;
+  context.beginPath();
+  for (let k = -h; k < w; k += 10) { context.moveTo(x + k, y + h); context.lineTo(x + k + h, y); }
+  context.stroke();
+  context.restore();
+}
+
+// The largest unit of length that is not longer than `size` [code length].
+export function lengthUnit(info, size) {
+  if (!info.lengths.length) return {size: 1, name: info.triangles ? "m" : "code length"};
+  const fitting = info.lengths.filter(([, length]) => length <= size), [name, length] = fitting.at(-1) ?? info.lengths[0];
+  return {size: length, name};
+}
+
+// What a drag between two places [code length] chooses, in the words of regions. A box on a slice is as deep as it is wide, around
+// the plane; on a map it goes through the domain. A sphere has its centre on the plane, or in the middle.
+export function regionText(kind, info, from, to) {
+  const [a, b] = ACROSS[state.axis], along = 3 - a - b, unit = info.hi[0] - info.lo[0], slice = state.views[state.side].kind === "slice";
+  const deep = along < info.dim, stretch = deep ? (info.hi[along] - info.lo[along]) / unit : 0, plane = (slice ? state.at : 0.5) * stretch;
+  const place = (value, axis) => (value - info.lo[axis]) / unit, round = (x) => Number(x.toPrecision(6));
+  const lo = [], hi = [], middle = [];
+  if (kind === "sphere") {
+    middle[a] = place(from[0], a); middle[b] = place(from[1], b);
+    if (deep) middle[along] = plane;
+    const radius = Math.hypot(to[0] - from[0], to[1] - from[1]) / unit;
+    return radius > 0 ? `sphere:${middle.slice(0, info.dim).map(round)}:${round(radius)}` : "";
+  }
+  for (const [i, axis] of [[0, a], [1, b]]) {
+    const ends = [place(from[i], axis), place(to[i], axis)].map((x) => Math.min(Math.max(x, 0), (info.hi[axis] - info.lo[axis]) / unit));
+    lo[axis] = Math.min(...ends); hi[axis] = Math.max(...ends);
+    if (!(lo[axis] < hi[axis])) return "";
+  }
+  if (deep) {
+    const half = slice ? (hi[a] - lo[a]) / 2 : Infinity;
+    lo[along] = Math.max(0, plane - half); hi[along] = Math.min(stretch, plane + half);
+  }
+  return `box:${lo.slice(0, info.dim).map(round)}:${hi.slice(0, info.dim).map(round)}`;
+}
+
+function shapeOf(text, info) {
+  const [a, b] = ACROSS[state.axis], unit = info.hi[0] - info.lo[0];
+  const numbers = (word) => { const out = word.split(",").map(Number); return out.length === info.dim && out.every(Number.isFinite) ? out : null; };
+  const [kind, first, second, ...rest] = text.replace(/\s/g, "").split(":");
+  if (rest.length || !first || !second) return null;
+  const p = numbers(first === "center" ? info.lo.map((lo, i) => (info.hi[i] - lo) / unit / 2).join() : first);
+  if (!p) return null;
+  const place = (point) => [info.lo[a] + point[a] * unit, info.lo[b] + point[b] * unit];
+  if (kind === "sphere") return Number(second) > 0 ? {centre: place(p), radius: Number(second) * unit} : null;
+  const q = kind === "box" ? numbers(second) : null;
+  return q && {lo: place(p), hi: place(q)};
+}

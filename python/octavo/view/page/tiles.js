@@ -1,0 +1,114 @@
+// Tiles of values: asked for, kept, and given up when nobody looks at them any more.
+
+const KEPT = 320, AT_ONCE = 6;
+const known = new Map();   // key -> tile, the last used ones last
+const running = new Map(); // key -> AbortController
+let wanted = [];
+let changed = () => {};
+export const read = {bytes: 0, tiles: 0}; // of all tiles so far: read from files, and tiles
+
+export function onChange(call) { changed = call; }
+
+export async function ask(path, words = {}, signal = undefined) {
+  const address = path + (Object.keys(words).length ? "?" + new URLSearchParams(words) : "");
+  let answer;
+  try { answer = await fetch(address, {signal}); } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("the server does not answer: `octavo view` has ended, or the connection to it is cut");
+  }
+  if (answer.ok) return answer;
+  let facts = {};
+  try { facts = await answer.json(); } catch { /* no JSON */ }
+  const places = (facts.places || []).length ? "\nin " + [...facts.places].reverse().join(", ") : "";
+  const failed = new Error((facts.error || `answer ${answer.status}`) + places + (facts.hint ? `\ntry: ${facts.hint}` : ""));
+  failed.status = answer.status;
+  throw failed;
+}
+
+export function keyOf(step, look, zoom, column, row) {
+  return `step/${step}/tile?${new URLSearchParams({...look, zoom, column, row})}`;
+}
+
+// A tile that is there, or has failed; else undefined.
+export function tile(key) {
+  const found = known.get(key);
+  if (found) { known.delete(key); known.set(key, found); }
+  return found;
+}
+
+// Says which tiles are looked at, the most important first. Requests for others end.
+export function want(keys) {
+  wanted = keys;
+  for (const [key, control] of running) if (!keys.includes(key)) { control.abort(); running.delete(key); }
+  start();
+}
+
+// Forgets what failed, so that it is asked for again, or all.
+export function forget(all) {
+  for (const [key, found] of known) if (all || found.failed) known.delete(key);
+}
+
+function start() {
+  for (const key of wanted) {
+    if (running.size >= AT_ONCE) return;
+    if (!known.has(key) && !running.has(key)) load(key);
+  }
+}
+
+async function load(key) {
+  const control = new AbortController();
+  running.set(key, control);
+  try {
+    keep(key, unpacked(await (await ask(key, {}, control.signal)).arrayBuffer()));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (error.status === 503) { setTimeout(start, 500); running.delete(key); return; }
+    keep(key, {failed: error.message});
+  } finally {
+    if (running.get(key) === control) running.delete(key);
+  }
+  start();
+  changed();
+}
+
+function keep(key, found) {
+  known.set(key, found);
+  if (found.facts) { read.bytes += found.facts.bytes_read; ++read.tiles; }
+  for (const old of known.keys()) { if (known.size <= KEPT) break; known.delete(old); }
+}
+
+export function unpacked(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const facts = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  return {facts, values: new Float32Array(buffer, 4 + length), painted: new Map()};
+}
+
+// B - A, value by value. Tiles of other windows have no difference.
+const differences = new WeakMap();
+export function difference(a, b) {
+  const made = differences.get(b)?.get(a);
+  if (made) return made;
+  let out;
+  if (a.failed || b.failed) out = {failed: a.failed || b.failed};
+  else if (a.values.length !== b.values.length || a.facts.extent.some((x, i) => Math.abs(x - b.facts.extent[i]) > 1e-9 * Math.abs(a.facts.extent[1] - a.facts.extent[0])))
+    out = {failed: "the two outputs have different domains: no difference is shown"};
+  else if (a.facts.unit !== b.facts.unit) out = {failed: `A is in [${a.facts.unit}], B in [${b.facts.unit}]: no difference is shown`};
+  else {
+    const scale = Math.max(a.facts.scale, b.facts.scale);
+    const values = Float32Array.from(b.values, (value, i) => (value * b.facts.scale - a.values[i] * a.facts.scale) / scale);
+    out = {facts: {...b.facts, scale, label: `${b.facts.label}, B − A`, ...extremesOf(values, scale)}, values, painted: new Map()};
+  }
+  if (!differences.has(b)) differences.set(b, new WeakMap());
+  differences.get(b).set(a, out);
+  return out;
+}
+
+function extremesOf(values, scale) {
+  let low = Infinity, high = -Infinity, positive = Infinity;
+  for (const value of values) if (Number.isFinite(value)) {
+    low = Math.min(low, value); high = Math.max(high, value);
+    if (value > 0) positive = Math.min(positive, value);
+  }
+  const known = (value) => Number.isFinite(value) ? value * scale : null;
+  return {low: known(low), high: known(high), positive: known(positive)};
+}

@@ -1,0 +1,95 @@
+"""Lines that do again, without a browser, what a view shows: for a shell and for Python."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+from octavo.view.steps import Shown
+from octavo.view.tiles import Look, Window, kind_of, place_of, region_of
+
+
+@dataclass(frozen=True)
+class Colours:
+    """How values become colours."""
+
+    name: str = "viridis"
+    limits: tuple[float, float] | None = None
+    log: bool = False
+
+
+def words_of_step(shown: Shown) -> list[str]:
+    flow = ["--flow", shown.snapshot.flow] if shown.snapshot.flow else []
+    return flow if shown.alone else ["--step", str(shown.snapshot.step), *flow]
+
+
+def opening(shown: Shown) -> str:
+    more = "" if shown.alone else f", step={shown.snapshot.step}"
+    more += f", flow={shown.snapshot.flow!r}" if shown.snapshot.flow else ""
+    return f"import octavo\n\nds = octavo.open({shown.snapshot.path!r}{more})\n"
+
+
+def selecting(look: Look, region: str | None) -> tuple[list[str], str]:
+    """The options of a selection, and the methods."""
+    words: list[str] = []
+    methods = ""
+    for option, method, value in (
+        ("--roi", "inside", region), ("--level", "level", look.max_level), ("--where", "where", look.where),
+    ):  # fmt: skip
+        if value is not None:
+            words.append(f"{option}={value}")
+            methods += f".{method}({value!r})"
+    return words, methods
+
+
+def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colours) -> dict[str, str]:
+    """The command and the Python that draw the window."""
+    chosen, methods = selecting(look, region_of(data, window))
+    kind = kind_of(data, look.kind)
+    if kind == "slice":
+        at = place_of(data, window, look.at)
+        words = ["slice", "--normal", look.axis, f"--at={at}"]
+        call = f"slice({look.field!r}, normal={look.axis!r}, at={at!r}"
+    else:
+        words = ["map", "--axis", look.axis, "--kind", kind]
+        call = f"map({look.field!r}, axis={look.axis!r}, kind={kind!r}"
+        if kind == "mean" and look.weight:
+            words.append(f"--weight={look.weight}")
+            call += f", weight={look.weight!r}"
+    if look.unit:
+        words.append(f"--unit={look.field}={look.unit}")
+        call += f", unit={look.unit!r}"
+    words += ["--cmap", colours.name, "--log" if colours.log else "--linear"]
+    save = f"cmap={colours.name!r}, scale={'log' if colours.log else 'linear'!r}"
+    if colours.limits:
+        words.append("--limits={!r},{!r}".format(*colours.limits))
+        save += f", limits={colours.limits!r}"
+    command = [words[0], shown.snapshot.path, f"--field={look.field}", *words[1:], *chosen, *words_of_step(shown)]
+    return {
+        "command": _shell([*command, "-o", "view.png"]),
+        "python": opening(shown) + f"picture = ds{methods}.{call})\npicture.save('view.png', {save})\n",
+    }
+
+
+def table(
+    shown: Shown, look: Look, region: str | None, what: str, other: str, centre: str, log: bool
+) -> dict[str, str]:
+    """The command and the Python of statistics ("stats"), a profile over `other`, or a phase diagram with it."""
+    chosen, methods = selecting(look, region)
+    if what == "stats":
+        words, call, end = [f"--field={look.field}"], f"stats([{look.field!r}])", "print(found['fields'])\n"
+    elif what == "profile":
+        words = [f"--field={look.field}", f"--axis={other}", f"--centre={centre}", *(["--log"] if log else [])]
+        call = f"profile({look.field!r}, axis={other!r}, centre={centre!r}, log={log!r})"
+        end = "found.save('profile.png')\n"
+    else:
+        words = [f"--x={look.field}", f"--y={other}", "--bins", "96"]
+        call, end = f"phase({look.field!r}, {other!r}, bins=96)", "found.save('phase.png')\n"
+    output = [] if what == "stats" else ["-o", f"{what}.png"]
+    command = [what, shown.snapshot.path, *words, *chosen, *words_of_step(shown), *output]
+    return {"command": _shell(command), "python": opening(shown) + f"found = ds{methods}.{call}\n{end}"}
+
+
+def _shell(words: list[str]) -> str:
+    return "octavo " + shlex.join(words)

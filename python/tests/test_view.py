@@ -1,0 +1,574 @@
+"""The server behind `octavo view`: tiles beside the maps and slices that they are parts of, who is let in, and what wrong
+requests get."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import OCTAVO
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import octavo
+
+pytest.importorskip("uvicorn")
+pytest.importorskip("starlette")
+
+from octavo.errors import Interrupted, UsageError
+from octavo.view import tiles
+from octavo.view.work import Busy, Gone, Kept, Work
+
+
+class View:
+    """A running `octavo view`."""
+
+    def __init__(self, *words):
+        command = [str(OCTAVO), "view", *map(str, words), "--no-browser"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        assert self.url.startswith("http://127.0.0.1:"), self.process.stderr.read()
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+
+    @property
+    def port(self):
+        return int(self.url.split(":")[2].split("/")[0])
+
+    def get(self, path, headers=None, url=None, method=None, **words):
+        """(status, bytes)"""
+        query = "?" + urllib.parse.urlencode(words, errors="surrogatepass") if words else ""
+        request = urllib.request.Request((url or self.url) + path + query, headers=headers or {}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def json(self, path, **words):
+        status, body = self.get(path, **words)
+        assert status == 200, body
+        return json.loads(body)
+
+    def tile(self, zoom, column, row, **words):
+        status, body = self.get("step/0/tile", zoom=zoom, column=column, row=row, **words)
+        assert status == 200, body
+        return tiles.unpacked(body)
+
+
+@pytest.fixture(scope="module")
+def view(sample):
+    with View(sample) as running:
+        yield running
+
+
+def whole(view, zoom, **words):
+    """All tiles of a zoom as one picture."""
+    n = 2**zoom
+    return np.block([[view.tile(zoom, column, row, **words)[1] for column in range(n)] for row in range(n)])
+
+
+# ------------------------------------------------------------------ tiles
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+@pytest.mark.parametrize("kind", ["slice", "integral", "mean", "max", "min"])
+def test_tiles_are_parts_of_the_picture(view, sample, kind, axis):
+    ds = octavo.open(sample)
+    at = [0.5, 0.5, 0.5]
+    at["xyz".index(axis)] = 0.3
+    expected = (
+        ds.slice("density", normal=axis, at=at, pixels=512)
+        if kind == "slice"
+        else ds.map("density", axis=axis, kind=kind, pixels=512)
+    )
+    found = whole(view, 1, field="density", kind=kind, axis=axis, at=0.3)
+    # Values travel as float32. Sums along a line of sight are taken in another order where a part is cut by a tile.
+    np.testing.assert_allclose(found, expected.values, rtol=3e-7)
+
+
+def test_a_tile_reads_no_level_that_is_finer_than_its_pixels(sample):
+    ds = octavo.open(sample)  # levels 4 to 6: cells of 1/16 to 1/64
+    data = ds._data
+    assert tiles.level_for(data, 1 / 16) == 4
+    assert tiles.level_for(data, 1 / 17) == 5
+    assert tiles.level_for(data, 1 / 64) is None
+    assert tiles.level_for(data, 1 / 1000) is None
+    assert tiles.level_for(data, 2.0) == ds.levels[0]
+
+
+def test_a_tile_reads_only_the_domains_that_cross_it(view, sample):
+    all_parts = octavo.open(sample).domains
+    facts, _ = view.tile(4, 0, 0, field="density")
+    whole_domain, _ = view.tile(0, 0, 0, field="density", kind="integral")
+    assert whole_domain["parts_read"] == all_parts
+    assert facts["parts_read"] < all_parts
+    assert facts["bytes_read"] < whole_domain["bytes_read"]
+
+
+def test_windows_of_all_tiles_cover_the_domain_once(sample):
+    data = octavo.open(sample)._data
+    windows = [tiles.window_of(data, "z", 3, column, row) for column in range(8) for row in range(8)]
+    assert sum((w.hi[0] - w.lo[0]) * (w.hi[1] - w.lo[1]) for w in windows) == pytest.approx(1)
+    with pytest.raises(UsageError, match="no tile 8, 0"):
+        tiles.window_of(data, "z", 3, 8, 0)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e-300, 1e-40, 1e35, 1e300])
+def test_values_of_any_size_travel(factor):
+    values = np.array([[1.0, 2.5], [np.nan, -3.0]]) * factor
+    facts, found = tiles.unpacked(tiles.packed({"label": "µ"}, values))
+    np.testing.assert_allclose(found, values, rtol=1e-7)
+    assert facts["label"] == "µ" and facts["low"] == -3.0 * factor and facts["positive"] == factor
+
+
+def test_units_conditions_formulas_and_levels(view, sample):
+    ds = octavo.open(sample)
+    _, values = view.tile(0, 0, 0, field="2*density", where="density > 1")
+    expected = ds.where("density > 1").slice("2*density", pixels=256).values
+    np.testing.assert_allclose(values, expected, rtol=1e-7)
+    facts, values = view.tile(0, 0, 0, field="density", level=4)
+    assert facts["level"] == 4
+    np.testing.assert_allclose(values, ds.level(4).slice("density", pixels=256).values, rtol=1e-7)
+    for kind in tiles.KINDS:  # where nothing is, an empty tile
+        _, values = view.tile(0, 0, 0, field="density", kind=kind, where="density > 1e30")
+        assert not np.nan_to_num(values).any(), kind
+
+
+# ------------------------------------------------------------------ who is let in
+
+
+def test_only_the_token_opens(view):
+    base = f"http://127.0.0.1:{view.port}/"
+    for path in ("", "steps", "wrong/steps", view.url.split("/")[3][:-1] + "/steps", "%ff/steps"):
+        status, body = view.get(path, url=base)
+        assert status == 403 and "token" in json.loads(body)["error"], path
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil:80"])
+def test_a_name_that_leads_here_is_refused(view, host):
+    assert view.get("steps", headers={"Host": host})[0] in (400, 403)
+
+
+@pytest.mark.parametrize("host", ["localhost:1234", "127.0.0.1", "LOCALHOST", "[::1]:80"])
+def test_a_tunnel_may_have_another_port(view, host):
+    assert view.get("steps", headers={"Host": host})[0] == 200
+
+
+def test_it_listens_on_this_machine_alone(view):
+    listening = [
+        line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines()[1:] if line.split()[3] == "0A"
+    ]
+    assert f"0100007F:{view.port:04X}" in listening
+    assert f"00000000:{view.port:04X}" not in listening
+
+
+@pytest.mark.parametrize("path", ["page/../server.py", "page/..%2fserver.py", "page/%2e%2e/work.py", "page//etc/passwd",
+                                  "../../etc/passwd", "page/nothing.js", "page/__init__.py", "step/0/../../steps.py"])  # fmt: skip
+def test_no_other_file_is_shown(view, path):
+    connection = socket.create_connection(("127.0.0.1", view.port))
+    with connection:
+        connection.sendall(
+            f"GET {urllib.parse.urlsplit(view.url).path}{path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode()
+        )
+        answer = b""
+        while block := connection.recv(65536):
+            answer += block
+    assert b" 404 " in answer.split(b"\r\n")[0] or b" 403 " in answer.split(b"\r\n")[0]
+    assert b"import" not in answer and b"root:" not in answer
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_questions_alone_are_answered(view, method):
+    assert view.get("steps", method=method)[0] == 405
+
+
+# ------------------------------------------------------------------ wrong requests
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "status", "says"),
+    [
+        ("step/7", {}, 400, "no step 7"),
+        ("step/0/tile", {"zoom": 0, "column": 0, "row": 0}, 400, "field is missing"),
+        ("step/0/tile", {"field": "densty", "zoom": 0, "column": 0, "row": 0}, 400, "densty"),
+        ("step/0/tile", {"field": "density+", "zoom": 0, "column": 0, "row": 0}, 400, "density+"),
+        ("step/0/tile", {"field": "density", "zoom": 99, "column": 0, "row": 0}, 400, "zoom"),
+        ("step/0/tile", {"field": "density", "zoom": 1, "column": 5, "row": 0}, 400, "no tile 5"),
+        ("step/0/tile", {"field": "density", "zoom": 1, "column": "1e9", "row": 0}, 400, "column=1e9"),
+        ("step/0/tile", {"field": "density", "zoom": 0, "column": 0, "row": 0, "kind": "sum"}, 400, "kind=sum"),
+        ("step/0/tile", {"field": "density", "zoom": 0, "column": 0, "row": 0, "at": "nan"}, 400, "at=nan"),
+        ("step/0/tile", {"field": "density", "zoom": 0, "column": 0, "row": 0, "unit": "Msun"}, 400, "Msun"),
+        ("step/0/tile", {"field": "x" * 5000, "zoom": 0, "column": 0, "row": 0}, 400, "longer"),
+        ("step/0/stats", {"field": "density", "region": "cube:1"}, 400, "cube"),
+        ("step/0/particles", {"species": "none", "x0": 0, "x1": 1, "y0": 0, "y1": 1}, 400, "no species"),
+        ("step/0/edges", {"x0": 0, "x1": 1, "y0": 0, "y1": 1}, 400, "cells have no edges"),
+        ("step/0/nothing", {}, 404, "no such page"),
+        ("nothing", {}, 404, "no such page"),
+    ],
+)
+def test_a_wrong_request_is_told_why(view, path, words, status, says):
+    found, body = view.get(path, **words)
+    assert found == status
+    assert says in json.loads(body)["error"]
+
+
+VALUES = st.one_of(
+    st.text(max_size=30), st.sampled_from(["", "density", "0", "-1", "nan", "inf", "1e400", "0.5", "slice", "integral", "box:0,0,0:1,1,1"]),
+    st.integers(-(2**70), 2**70).map(str), st.floats().map(str),
+)  # fmt: skip
+NAMES = st.sampled_from(
+    ["field", "kind", "axis", "at", "zoom", "column", "row", "weight", "where", "unit", "level", "region", "x0", "x1", "y0",
+     "y1", "species", "from", "to", "other", "centre", "log", "what", "low", "high", "scale", "colours"]
+)  # fmt: skip
+USUAL = {"field": "density", "zoom": "0", "column": "0", "row": "0", "x0": "0", "x1": "1", "y0": "0", "y1": "1"}
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+)
+@given(
+    what=st.sampled_from(["tile", "stats", "profile", "phase", "particles", "edges", "lines", "tile/x", ""]),
+    words=st.dictionaries(NAMES, VALUES, max_size=3),
+    usual=st.booleans(),
+)
+def test_no_request_breaks_it(view, what, words, usual):
+    status, body = view.get(f"step/0/{what}", **((USUAL if usual else {}) | words))
+    assert status in (200, 400, 404, 501), body
+    if status != 200:
+        assert json.loads(body)["error"]
+    assert view.process.poll() is None
+
+
+def test_nothing_is_written_beside_the_data(sample):
+    def state():
+        return {path: path.stat().st_mtime_ns for path in (sample, *sample.rglob("*"))}
+
+    before = state()
+    with View(sample) as running:
+        running.tile(0, 0, 0, field="density")
+        running.json("step/0/stats", field="density")
+        running.json("step/0/profile", field="density")
+    assert state() == before
+
+
+# ------------------------------------------------------------------ what is computed and taken away
+
+
+def test_statistics_profile_and_phase_are_those_of_the_command(view, sample):
+    ball = octavo.open(sample).inside("sphere:0.5,0.5,0.5:0.2")
+    found = view.json("step/0/stats", field="density", region="sphere:0.5,0.5,0.5:0.2")
+    assert found["field"]["integral"] == ball.stats(["density"])["fields"]["density"]["integral"]
+    found = view.json("step/0/profile", field="density", region="sphere:0.5,0.5,0.5:0.2", other="radius")
+    assert found["fields"]["density"]["mean"] == pytest.approx(
+        [None if value != value else value for value in ball.profile("density")["density"]]
+    )
+    found = view.json("step/0/phase", field="density", region="sphere:0.5,0.5,0.5:0.2", other="pressure")
+    np.testing.assert_array_equal(found["weights"], ball.phase("density", "pressure", bins=96).weights)
+
+
+def test_particles_are_those_in_the_window(view, sample):
+    words = {"x0": 0.25, "x1": 0.5, "y0": 0.1, "y1": 0.9, "species": "particles"}
+    known = view.json("step/0")["species"][0]["name"]
+    status, body = view.get("step/0/particles", **(words | {"species": known}))
+    assert status == 200
+    points = np.frombuffer(body, "<f4").reshape(-1, 2)
+    inside = octavo.open(sample).box((0.25, 0.1, 0), (0.5, 0.9, 1)).particles()
+    expected = np.stack([inside["position_x"] - 0.25, inside["position_y"] - 0.1], axis=1)
+    np.testing.assert_allclose(np.sort(points, axis=0), np.sort(expected, axis=0), atol=1e-6)
+    assert len(points) > 50
+
+
+@pytest.mark.parametrize("kind", ["slice", "mean"])
+def test_lines_reproduce_the_picture(view, sample, kind, tmp_path):
+    words = {"field": "density", "kind": kind, "axis": "x", "at": 0.3, "where": "density > 0.5", "x0": 0.25, "x1": 0.5,
+             "y0": 0.5, "y1": 0.75, "low": 0.1, "high": 10, "scale": "log", "colours": "magma"}  # fmt: skip
+    lines = view.json("step/0/lines", **words)
+    command = shlex.split(lines["command"])
+    assert command[0] == "octavo"
+    done = subprocess.run(
+        [OCTAVO, *command[1:-1], tmp_path / "a.npy", "--pixels", "256"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    _, expected = view.tile(2, 1, 2, **{name: words[name] for name in ("field", "kind", "axis", "at", "where")})
+    np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, rtol=3e-7)
+    done = subprocess.run([OCTAVO, *command[1:]], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
+    (tmp_path / "view.png").unlink()
+    done = subprocess.run([sys.executable, "-c", lines["python"]], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
+
+
+@pytest.mark.parametrize("what", ["stats", "profile", "phase"])
+def test_lines_of_tables_run(view, what, tmp_path):
+    other = "pressure" if what == "phase" else "radius"
+    lines = view.json("step/0/lines", field="density", what=what, region="sphere:0.5,0.5,0.5:0.2", other=other)
+    for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+# ------------------------------------------------------------------ other data
+
+
+def test_triangles_over_time(data, tmp_path):
+    paths = sorted((data / "serafin").rglob("*.slf"))
+    path = next(
+        path for path in paths if len(octavo.steps(path)) > 2 and any("DEPTH" in f for f in octavo.open(path).fields)
+    )
+    with View(path) as running:
+        facts = running.json("step/1")
+        assert facts["triangles"] and facts["levels"] == []
+        field = next(row["name"] for row in facts["fields"] if "DEPTH" in row["name"])
+        ds = octavo.open(path, step=1)
+        status, body = running.get("step/1/tile", field=field, zoom=0, column=0, row=0)
+        assert status == 200, body
+        np.testing.assert_allclose(tiles.unpacked(body)[1], ds.map(field, pixels=256).values, rtol=1e-6)
+        (x0, y0), (x1, y1) = facts["lo"], facts["hi"]
+        status, body = running.get("step/1/edges", x0=x0, x1=x1, y0=y0, y1=y1)
+        assert status == 200 and len(body) % 16 == 0
+        assert running.get("step/1/tile", field=field, zoom=0, column=0, row=0, axis="x")[0] == 400
+
+
+def test_flat_cells(data):
+    with View(data / "ramses" / "implosion2d_2ranks" / "output_00002") as running:
+        ds = octavo.open(data / "ramses" / "implosion2d_2ranks" / "output_00002")
+        _, values = running.tile(0, 0, 0, field="density")
+        np.testing.assert_allclose(values, ds.slice("density", pixels=256).values, rtol=1e-7)
+        status, body = running.get("step/0/tile", field="density", axis="x", zoom=0, column=0, row=0)
+        assert status == 400 and "2-D" in json.loads(body)["error"]
+
+
+def test_files_that_vanish_are_said(run, tmp_path):
+    path = tmp_path / "output_00003"
+    run("sample", path, "--domains", 2, "--levels", "3-4", "-q")
+    with View(path) as running:
+        running.tile(0, 0, 0, field="density")
+        path.rename(tmp_path / "elsewhere")
+        status, body = running.get("step/0/tile", field="pressure", zoom=0, column=0, row=0)
+        assert status == 404 and "output_00003" in str(json.loads(body)["places"])
+        (tmp_path / "elsewhere").rename(path)
+        running.tile(0, 0, 0, field="pressure")
+
+
+# ------------------------------------------------------------------ start and end
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it(sample, number):
+    running = View(sample)
+    stop = threading.Event()
+
+    def keep_busy():
+        while not stop.is_set():
+            try:
+                running.get("step/0/tile", field=f"density*{time.time()}", kind="integral", zoom=0, column=0, row=0)
+            except OSError:
+                return
+
+    busy = threading.Thread(target=keep_busy)
+    busy.start()
+    time.sleep(0.3)
+    running.process.send_signal(number)
+    _, errors = running.process.communicate(timeout=10)
+    stop.set()
+    busy.join()
+    assert running.process.returncode == 0
+    assert "Traceback" not in errors and "error" not in errors
+
+
+def test_a_port_that_is_taken(view, run):
+    done = run("view", "--port", view.port, "--no-browser", Path(__file__).parent, check=False)
+    assert done.returncode == 3  # the path is looked at first
+    done = subprocess.run([OCTAVO, "view", "x", "--port", "99999"], capture_output=True, text=True)
+    assert done.returncode == 2 and "1 to 65535" in done.stderr
+
+
+def test_a_taken_port_of_good_data(view, sample, run):
+    done = run("view", sample, "--port", view.port, "--no-browser", check=False)
+    assert done.returncode == 2 and f"port {view.port} is taken" in done.stderr
+
+
+def test_paths_without_data(run, tmp_path):
+    done = run("view", tmp_path / "nothing", "--no-browser", check=False)
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+    done = run("view", tmp_path, "--no-browser", check=False)
+    assert done.returncode in (2, 3) and "Traceback" not in done.stderr
+
+
+def test_without_its_packages_it_says_so(sample):
+    code = f"import sys; sys.modules['uvicorn'] = None; from octavo.cli import main; sys.exit(main(['view', {str(sample)!r}]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 4
+    assert "uvicorn" in done.stderr and "pip install" in done.stderr and "Traceback" not in done.stderr
+
+
+# ------------------------------------------------------------------ work
+
+
+def work(**changes):
+    return Work(**({"at_once": 1, "waiting": 3, "kept": 1000, "on_signal": lambda: None} | changes))
+
+
+async def forever():
+    await asyncio.Event().wait()
+
+
+def test_a_job_that_many_ask_for_is_done_once():
+    calls = []
+
+    def job(_):
+        calls.append(1)
+        time.sleep(0.05)
+        return b"answer"
+
+    async def main():
+        jobs = work()
+        answers = await asyncio.gather(*(jobs.do("key", job, forever) for _ in range(8)))
+        answers.append(await jobs.do("key", job, forever))
+        jobs.close()
+        return answers
+
+    assert asyncio.run(main()) == [b"answer"] * 9
+    assert len(calls) == 1
+
+
+def test_work_stops_when_all_who_asked_have_gone():
+    stopped = threading.Event()
+
+    def job(goes_on):
+        while goes_on(0, 1):
+            time.sleep(0.005)
+        stopped.set()
+        raise Interrupted("stopped")
+
+    async def main():
+        signals = []
+        jobs = work(on_signal=lambda: signals.append(1))
+        left = asyncio.Event()
+
+        async def gone():
+            await left.wait()
+
+        async def leave():
+            await asyncio.sleep(0.05)
+            left.set()
+
+        with pytest.raises(Gone):
+            await asyncio.gather(jobs.do("slow", job, gone), leave())
+        assert await jobs.do("next", lambda _: b"next", forever) == b"next"
+        jobs.close()
+        return signals
+
+    assert asyncio.run(main()) == []
+    assert stopped.wait(1)
+
+
+def test_a_job_that_a_signal_stopped_is_told():
+    def job(_):
+        raise Interrupted("stopped")
+
+    async def main():
+        signals = []
+        jobs = work(on_signal=lambda: signals.append(1))
+        with pytest.raises(Interrupted):
+            await jobs.do("key", job, forever)
+        jobs.close()
+        return signals
+
+    assert asyncio.run(main()) == [1]
+
+
+def test_more_than_can_wait_is_refused():
+    free = threading.Event()
+
+    async def main():
+        jobs = work()
+        waiting = [asyncio.ensure_future(jobs.do(i, lambda _: b"%d" % free.wait(5), forever)) for i in range(4)]
+        await asyncio.sleep(0.01)
+        with pytest.raises(Busy):
+            await jobs.do("more", lambda _: b"", forever)
+        free.set()
+        assert await asyncio.gather(*waiting) == [b"1"] * 4
+        jobs.close()
+
+    asyncio.run(main())
+
+
+def test_the_newest_is_done_first():
+    free, order = threading.Event(), []
+
+    async def main():
+        jobs = work(waiting=10)
+
+        def job(name):
+            return lambda _: (free.wait(5), order.append(name), b"")[2]
+
+        waiting = []
+        for name in "abcd":
+            waiting.append(asyncio.ensure_future(jobs.do(name, job(name), forever)))
+            await asyncio.sleep(0.01)
+        free.set()
+        await asyncio.gather(*waiting)
+        jobs.close()
+
+    asyncio.run(main())
+    assert order == ["a", "d", "c", "b"]
+
+
+def test_kept_answers_are_bounded():
+    kept = Kept(100)
+    for i in range(50):
+        kept.put(i, b"x" * 30)
+        assert kept.held <= 100
+    assert kept.get(49) and kept.get(0) is None
+    kept.put("large", b"x" * 101)
+    assert kept.get("large") is None and kept.held == 0
+    kept.put("a", b"xx")
+    kept.put("a", b"xxx")
+    assert kept.held == 3
+
+
+def test_eight_views_stay_responsive_within_memory(sample):
+    with View(sample) as running:
+        words = [
+            {"field": field, "kind": kind}
+            for field in ("density", "pressure")
+            for kind in ("slice", "integral", "max", "min")
+        ]
+        waits = []
+
+        def look(of):
+            for k in range(16):
+                begin = time.monotonic()
+                running.tile(2, k % 4, k // 4, **of)
+                waits.append(time.monotonic() - begin)
+
+        threads = [threading.Thread(target=look, args=(of,)) for of in words]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        peak = next(
+            line for line in Path(f"/proc/{running.process.pid}/status").read_text().splitlines() if "VmHWM" in line
+        )
+    assert len(waits) == 128 and max(waits) < 20  # far more than a busy machine takes
+    assert int(peak.split()[1]) < 300 * 1024
