@@ -57,17 +57,24 @@ install-library: setup-run
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_library
 	@cmake --install $(BUILD) --component library --prefix "$(PREFIX)" >/dev/null
 
-# A blast that changes its mesh half way (where there are MPI and p4est); then the sample, or INPUT.
+# The sample, or INPUT: pictures come before the simulation is compiled. Then a blast that changes its mesh half way (where
+# there are MPI and p4est).
 demo: install
+	@scripts/demo $(INPUT)
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_demo
 	@scripts/demo-sedov
-	@scripts/demo $(INPUT)
 
 # Packages for PyPI into dist/: a wheel with all libraries but MPI inside, its source package, the independent reader.
 .PHONY: wheel
 wheel:
 	@scripts/setup run wheel
 	@scripts/wheel
+
+# The pages as a searchable site, with a reference made from the code: build/site/html.
+.PHONY: site
+site: install
+	@scripts/setup run docs
+	@$(PYTHON) scripts/site
 
 # Trials with real codes that you have built (docs/compatibility.md): RAMSES=TREE, AMREX=TREE, FLASH=FOLDER, TELEMAC=TREE.
 # Without programs they print a line SKIP. Runs stand in build/try, or in $OCTAVO_TRY.
