@@ -4,6 +4,8 @@
 #   make test                                all tests, under 25 minutes on 2 cores
 #
 #   make install-library PREFIX=DIR          the C, C++ and Fortran library, for other programs
+#   make demo SETUP=check                    prints what is there and what would be installed (also: test, test-long)
+#   make wheel                               packages that pip installs anywhere, into dist/
 #   make try-ramses RAMSES=TREE              a real code, built by you, restarts from Octavo's files
 #
 # and: make (build only), make test-long, make golden, make bench, make format, make lint, make clean.
@@ -18,6 +20,18 @@ export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
+
+ifeq ($(SETUP),check)
+# Only prints what is there, and what would be installed.
+export SETUP
+.PHONY: all demo test test-long
+all demo:
+	@scripts/setup run
+test:
+	@scripts/setup run test
+test-long:
+	@scripts/setup run test long
+else
 
 .PHONY: all demo test test-long golden bench bench-engine format lint clean setup-run setup-test setup-long build-tests
 all: setup-run install
@@ -43,11 +57,24 @@ install-library: setup-run
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_library
 	@cmake --install $(BUILD) --component library --prefix "$(PREFIX)" >/dev/null
 
-# A blast that changes its mesh half way (where there are MPI and p4est); then the sample, or INPUT.
+# The sample, or INPUT: pictures come before the simulation is compiled. Then a blast that changes its mesh half way (where
+# there are MPI and p4est).
 demo: install
+	@scripts/demo $(INPUT)
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_demo
 	@scripts/demo-sedov
-	@scripts/demo $(INPUT)
+
+# Packages for PyPI into dist/: a wheel with all libraries but MPI inside, its source package, the independent reader.
+.PHONY: wheel
+wheel:
+	@scripts/setup run wheel
+	@scripts/wheel
+
+# The pages as a searchable site, with a reference made from the code: build/site/html.
+.PHONY: site
+site: install
+	@scripts/setup run docs
+	@$(PYTHON) scripts/site
 
 # Trials with real codes that you have built (docs/compatibility.md): RAMSES=TREE, AMREX=TREE, FLASH=FOLDER, TELEMAC=TREE.
 # Without programs they print a line SKIP. Runs stand in build/try, or in $OCTAVO_TRY.
@@ -90,3 +117,5 @@ lint: build-tests
 
 clean:
 	rm -rf build demo
+
+endif

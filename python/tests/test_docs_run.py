@@ -18,7 +18,18 @@ PAGES = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("coming-from", "export", "fields", "histograms", "regions", "series", "slices", "units")
+        for name in (
+            "coming-from",
+            "export",
+            "fields",
+            "histograms",
+            "installing",
+            "readers",
+            "regions",
+            "series",
+            "slices",
+            "units",
+        )
     ),
 ]
 #: These are run by other tests, or measure for minutes.
@@ -42,6 +53,8 @@ def files(run, data, tmp_path_factory) -> Path:
     shutil.copytree(data / "amrex" / "adv2d_core_r4" / "plt00020", folder / "plt00020")
     shutil.copytree(data / "amrex" / "adv2d_core_r4" / "plt00020", folder / "plt00020.old")
     shutil.copy(data / "serafin" / "r2d_malpasset-small_5steps.slf", folder / "r2d.slf")
+    for kind in ("slf", "cli"):
+        shutil.copy(data / "serafin" / f"geo_malpasset-small.{kind}", folder / f"geo.{kind}")
     (folder / "recipe.toml").write_text(
         'inputs = ["output_*"]\nfolder = "pictures"\n[[job]]\nverb = "stats"\noutput = "{name}.json"\n'
         "options = { json = true }\n"
@@ -74,7 +87,8 @@ def test_commands_of_pages_run(page, line, files, tmp_path):
         words[2] = "2"  # ranks
     if words[at + 1] == "convert" and "run.octavo" in words:
         shutil.rmtree(folder / "run.octavo")
-    (folder / "on_8").mkdir()
+    for name in ("on_8", "run"):
+        (folder / name).mkdir()
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
 

@@ -35,6 +35,7 @@ BARE = [
     "true",
     "uname",
     "awk",
+    "xargs",
 ]
 
 
@@ -161,3 +162,49 @@ def test_what_cmake_did_not_find_is_looked_for_again(tmp_path):
     done = subprocess.run(configure, check=True, capture_output=True, text=True)
     assert "Fortran: NOTFOUND" not in done.stdout and "Fortran: /" in done.stdout
     assert (tmp_path / "out" / "without.txt").read_text() == "a thing\n"
+
+
+def test_check_only_prints(machine):
+    """Nothing is installed, made or written."""
+    stubs = {"id": "echo 0", "apt-get": "echo called >>apt.log"}
+    run = machine(["make", "cmake", "c++"], stubs)
+    before = sorted(run.tree.rglob("*"))
+    done = subprocess.run([run.tree.parent / "bin" / "bash", run.tree / "scripts" / "setup", "run", "test"],
+                          capture_output=True, text=True, env={"PATH": str(run.tree.parent / "bin"), "SETUP": "check"})  # fmt: skip
+    assert done.returncode == 0 and sorted(run.tree.rglob("*")) == before
+    assert "missing:" in done.stderr and "libgtest-dev" not in done.stderr.split("missing:")[0].split("found:")[0]
+    assert "gfortran" in done.stderr.split("missing:")[1]
+
+
+@pytest.mark.parametrize("chosen", ["/usr/bin/mpirun.mpich", "/usr/bin/mpirun.openmpi", ""])
+def test_another_mpi_is_not_replaced_without_asking(machine, tmp_path, chosen):
+    """apt-get says that p4est would bring Open MPI. Nobody can be asked: it is left out where another MPI is chosen."""
+    log = tmp_path / "log"
+    apt = f'[[ " $* " == *" -s "* ]] || echo "$@" >>{log}; [[ "$* " == *" -s "*libp4est-dev* ]] && echo "Inst libopenmpi-dev (4)"; exit 0'
+    link = f"[ -n '{chosen}' ] && echo {chosen}"
+    header = 'for word in "$@"; do [[ $word == - ]] && grep -q p4est && exit 1; done; exit 0'
+    run = machine(
+        [b for b in BUILDERS if b != "c++"], {"id": "echo 0", "apt-get": apt, "readlink": link, "c++": header}
+    )
+    done = run("setup", "run")
+    assert done.returncode == 0, done.stderr
+    asked = [line for line in log.read_text().splitlines() if line.startswith("install")]
+    assert any("libp4est-dev" in line for line in asked) == ("mpich" not in chosen), done.stderr
+    assert ("libp4est-dev is left out" in done.stderr) == ("mpich" in chosen)
+
+
+def test_a_moved_tree_is_set_up_again(machine, tmp_path):
+    run = machine(BUILDERS, PLAIN_USER)
+    (run.tree / ".venv").unlink()
+    programs = run.tree / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("python", "pip", "mypy"):
+        (programs / name).write_text("#!/bin/bash\n" if name == "python" else "#!/gone/octavo/.venv/bin/python3\n")
+        (programs / name).chmod(0o755)
+    run("setup", "run")
+    assert (programs / "mypy").read_text().splitlines()[0] == f"#!{programs}/python3"
+    cache = run.tree / "build" / "release" / "CMakeCache.txt"
+    cache.parent.mkdir(parents=True)
+    cache.write_text("CMAKE_HOME_DIRECTORY:INTERNAL=/gone/octavo\n")
+    run("build", "--preset", "release", "--", "all")
+    assert not cache.exists() or "/gone" not in cache.read_text()

@@ -74,7 +74,7 @@ def _page_of_verb(verb: str) -> str:
     groups = "".join(
         _section(
             (group.title or "options").upper(),
-            _items((_spelling(action), _text(_help(parser, action))) for action in actions),
+            _items((_spelling(action), _text(help_of(parser, action))) for action in actions),
         )
         for group in parser._action_groups
         if (actions := [action for action in group._group_actions if action.help != argparse.SUPPRESS])
@@ -97,7 +97,7 @@ def examples(verb: str) -> list[str]:
     return found
 
 
-def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+def help_of(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
     return parser._get_formatter()._expand_help(action) if action.help else ""
 
 

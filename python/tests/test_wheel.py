@@ -1,0 +1,205 @@
+"""The wheels of scripts/wheel in environments of their own, with NumPy alone: the main job, each verb without its extras,
+MPI of two makes, and the independent reader. `$OCTAVO_WHEELS` is their folder; without it dist/."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEELS = Path(os.environ.get("OCTAVO_WHEELS", ROOT / "dist"))
+PLACES = re.compile(r"/\S+\.so\S*")
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not list(WHEELS.glob("octavo-*.whl")), reason=f"no wheel in {WHEELS}: make wheel builds it"),
+]
+
+
+def newest(pattern: str) -> Path:
+    return max(WHEELS.glob(pattern), key=lambda path: path.stat().st_mtime)
+
+
+class Environment:
+    """A fresh virtual environment; its programs get no variable of this one."""
+
+    def __init__(self, folder: Path, *packages: str | Path) -> None:
+        self.bin = folder / "bin"
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        self.pip("install", *packages)
+
+    def pip(self, *words: str | Path) -> None:
+        pip = [self.bin / "python", "-m", "pip", "-q", "--disable-pip-version-check"]
+        subprocess.run([*pip, *words], check=True)
+
+    def run(self, folder: Path, *words: str | Path, path: str = "/usr/bin:/bin", **more: str):
+        environment = {"PATH": f"{self.bin}:{path}", "HOME": str(folder), **more}
+        words = tuple(map(str, words))
+        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory) -> Environment:
+    return Environment(tmp_path_factory.mktemp("bare") / "venv", newest("octavo-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def folder(bare, tmp_path_factory) -> Path:
+    """A sample of RAMSES and a store, made by the wheel."""
+    made = tmp_path_factory.mktemp("made")
+    sample = ["--levels", "3-5", "--domains", 4, "--particles", 100, "-q"]
+    for words in (["sample", "output_00001", *sample], ["convert", "output_00001", "run.octavo", "-q"]):
+        done = bare.run(made, "octavo", *words)
+        assert done.returncode == 0, done.stderr
+    return made
+
+
+def test_a_wheel_has_what_it_needs_and_no_mpi():
+    names = zipfile.ZipFile(newest("octavo-*.whl")).namelist()
+    libraries = [Path(name).name for name in names if ".so" in name]
+    assert not [name for name in libraries if name.startswith("libmpi") or "open-" in name]
+    assert {"openmpi", "mpich"} == {
+        Path(name).parent.name for name in names if name.startswith("octavo/mpi/") and ".so" in name
+    }
+    assert {"octavo/py.typed", "octavo/_core.pyi", "octavo/_mpi.pyi", "octavo/built.txt"} <= set(names)
+    assert [name for name in names if name.endswith("share/man/man1/octavo-map.1")]
+
+
+def test_all_libraries_but_the_system_s_come_with_it(bare, tmp_path):
+    """A process that has loaded everything maps libraries of its environment, of Python and of the C library alone."""
+    code = "import octavo._core, octavo._mpi; print(open('/proc/self/maps').read())"
+    done = bare.run(tmp_path, "python", "-c", code)
+    assert done.returncode == 0, done.stderr
+    own = str(bare.bin.parent)
+    places = {
+        place for place in PLACES.findall(done.stdout) if not place.startswith(own) and "lib-dynload" not in place
+    }
+    system = r"(libc|libm|libpython3|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-x86-64|libz|libexpat|libcrypto|libssl|libffi|libbz2|liblzma|libresolv|libutil)[.0-9-]"
+    assert {Path(place).name for place in places if not re.match(system, Path(place).name)} == set()
+    assert not [place for place in places if place.startswith(str(ROOT))]
+
+
+def test_the_main_job(bare, folder):
+    shutil.copytree(folder / "run.octavo", folder / "again.octavo")
+    for words in (
+        ["verify", "run.octavo"],
+        ["convert", "output_00001", "again.octavo", "--codec", "point:2e-3", "-f"],
+        ["map", "again.octavo", "--field", "density", "-o", "density.npy"],
+        ["convert", "output_00001", "flash_hdf5_chk_0001", "--to", "flash", "--block", "4", "--fill"],
+        ["info", "flash_hdf5_chk_0001"],
+    ):
+        done = bare.run(folder, "octavo", *words)
+        assert done.returncode == 0, done.stderr
+    same = bare.run(folder, "octavo", "diff", "output_00001", "run.octavo", "--json")
+    assert same.returncode == 0 and json.loads(same.stdout)
+
+
+#: Verb and words -> the package without which it says a sentence; None: it works with NumPy alone.
+WITHOUT_EXTRAS = {
+    "info run.octavo": None,
+    "ls run.octavo --streams": None,
+    "stats run.octavo": None,
+    "verify run.octavo": None,
+    "diff output_00001 run.octavo": None,
+    "repack run.octavo few.octavo --domains 2": None,
+    "export run.octavo run.vtkhdf": None,
+    "export run.octavo cells.npz": None,
+    "map run.octavo --field density -o a.png": "plot",
+    "map run.octavo --field density -o a.h5": "hdf5",
+    "slice run.octavo --field density -o s.npy": None,
+    "slice run.octavo --field density -o s.png": "plot",
+    "line run.octavo --field density --from 0,0.5,0.5 --to 1,0.5,0.5": None,
+    "hist run.octavo --field density --log": None,
+    "hist run.octavo --field density --log -o h.png": "plot",
+    "phase run.octavo --x density --y pressure -o p.png": "plot",
+    "profile run.octavo --field density --centre max:density": None,
+    "series output_00001 --field density": None,
+    "movie output_00001 --field density -o m.gif": "plot",
+    "doctor": None,
+    "completion bash": None,
+    "man map": None,
+    "--version": None,
+}
+
+
+@pytest.mark.parametrize("words", WITHOUT_EXTRAS)
+def test_a_verb_without_extras_works_or_says_a_sentence(bare, folder, words):
+    done = bare.run(folder, "octavo", *words.split())
+    extra = WITHOUT_EXTRAS[words]
+    assert "Traceback" not in done.stderr and "unexpected" not in done.stderr, done.stderr
+    assert done.returncode == (4 if extra else 0), done.stderr
+    assert extra is None or f"pip install 'octavo[{extra}]'" in done.stderr
+
+
+def test_triangles_without_extras(bare, data, tmp_path):
+    shutil.copy(data / "serafin" / "r2d_malpasset-small_5steps.slf", tmp_path / "r2d.slf")
+    for words in ("info r2d.slf", "probe r2d.slf --at 4500,4350", "refine r2d.slf -o fine.slf",
+                  "partition r2d.slf -o T2D --parts 3"):  # fmt: skip
+        done = bare.run(tmp_path, "octavo", *words.split())
+        assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+
+
+def test_an_unknown_verb_of_a_missing_engine_is_a_sentence(bare, folder):
+    done = bare.run(folder, "octavo", "bench", "plan", "--ranks", "100")
+    assert done.returncode in (2, 4) and done.stderr.startswith(("error:", "usage:")) and "Traceback" not in done.stderr
+
+
+#: Package of PyPI with an MPI -> options of its mpirun.
+MPIS = {"openmpi": ["--allow-run-as-root", "--oversubscribe"], "mpich": []}
+
+
+@pytest.mark.parametrize("package", MPIS)
+def test_ranks_of_either_mpi_meet_and_write_the_same_bytes(package, folder, tmp_path):
+    env = Environment(tmp_path / "venv", newest("octavo-*.whl"), package)
+    start = [env.bin / "mpirun", *MPIS[package], "-n", "2"]
+    done = env.run(tmp_path, *start, env.bin / "octavo", "doctor")
+    assert "2 ranks meet" in done.stdout, done.stdout + done.stderr
+    done = env.run(tmp_path, *start, env.bin / "octavo", "convert", folder / "output_00001", "both.octavo")
+    assert done.returncode == 0, done.stderr
+    done = env.run(tmp_path, "octavo", "diff", folder / "run.octavo", "both.octavo")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun of the system")
+def test_ranks_of_the_system_s_mpirun_meet(bare, tmp_path):
+    more = {name: value for name, value in os.environ.items() if name.startswith("OMPI_")}
+    done = bare.run(tmp_path, "mpirun", "-n", "2", bare.bin / "octavo", "doctor", path=os.environ["PATH"], **more)
+    assert "2 ranks meet" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_library_of_mpi_that_is_not_there_is_a_sentence(bare, folder):
+    """As if an mpirun had started it whose library nobody finds."""
+    started = {"PMI_RANK": "0", "PMI_SIZE": "2"}
+    done = bare.run(folder, "octavo", "stats", "run.octavo", **started)
+    assert done.returncode == 4 and "libmpi.so.12" in done.stderr and "LD_LIBRARY_PATH" in done.stderr, done.stderr
+
+
+def test_writer_and_restart_with_mpi4py(folder, tmp_path):
+    """mpi4py says which library it is, and the engine takes the same."""
+    env = Environment(tmp_path / "venv", newest("octavo-*.whl"), "mpich", "mpi4py")
+    (tmp_path / "program.py").write_text(
+        "from mpi4py import MPI\nimport octavo\n"
+        f"start = octavo.restart(MPI.COMM_WORLD, {str(folder / 'output_00001')!r})\n"
+        "cells = MPI.COMM_WORLD.allreduce(len(start.fields['density']))\n"
+        "print(MPI.COMM_WORLD.size, 'ranks', cells > 0)\n"
+    )
+    done = env.run(tmp_path, env.bin / "mpirun", "-n", "2", env.bin / "python", "program.py")
+    assert done.returncode == 0 and done.stdout.count("2 ranks True") == 2, done.stdout + done.stderr
+
+
+def test_the_independent_reader_alone_reads_a_store(folder, tmp_path):
+    env = Environment(tmp_path / "venv", newest("octavo_reader-*.whl"))
+    done = env.run(tmp_path, "octavo-reader", folder / "run.octavo")
+    assert done.returncode == 0, done.stderr
+    (step,) = map(json.loads, done.stdout.splitlines())
+    assert step["parts"] == 4 and step["fields"]["density"][0] > 0
+    done = env.run(tmp_path, "octavo-reader", tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("error: ")
