@@ -78,11 +78,11 @@ site: install
 
 # Trials with real codes that you have built (docs/compatibility.md): RAMSES=TREE, AMREX=TREE, FLASH=FOLDER, TELEMAC=TREE.
 # Without programs they print a line SKIP. Runs stand in build/try, or in $OCTAVO_TRY.
-TRIALS := try-ramses try-amrex try-flash try-telemac
+TRIALS := try-ramses try-ramses-adapter try-amrex try-flash try-telemac
 .PHONY: try $(TRIALS)
 try: $(TRIALS)
 $(TRIALS): try-%: install
-	@$(PYTHON) scripts/try/$*.py
+	@$(PYTHON) scripts/try/$(subst -,_,$*).py
 
 build-tests: setup-test
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=ON -DOCTAVO_BENCH=ON -- all

@@ -113,6 +113,7 @@ mesh::Header header_of(const octavo_domain& domain) {
   header.unit_length = domain.unit_length;
   header.unit_density = domain.unit_density;
   header.unit_time = domain.unit_time;
+  header.level_origin = domain.first_level;
   return header;
 }
 
@@ -129,6 +130,7 @@ octavo_domain described(const mesh::Header& header) {
   domain.unit_length = header.unit_length;
   domain.unit_density = header.unit_density;
   domain.unit_time = header.unit_time;
+  domain.first_level = header.level_origin;
   return domain;
 }
 

@@ -165,7 +165,9 @@ mesh::Index3 block_of(const std::string& name, mesh::Centring centring, int dim,
 std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells) {
   constexpr std::uint32_t nowhere = engine::ArrayView::nowhere;
   std::vector<std::uint32_t> out;
-  for (const std::int64_t place : array_from(order, cells)) {
+  if (cells < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(cells));
+  out.reserve(static_cast<std::size_t>(cells));
+  for (const std::int64_t place : std::span(order, static_cast<std::size_t>(cells))) {
     if (place < -1 || place >= std::int64_t{nowhere})
       throw Error(Kind::usage,
                   "order: expected -1, or 0 to " + std::to_string(nowhere - 1) + ", found " + std::to_string(place));

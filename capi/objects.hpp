@@ -1,10 +1,12 @@
 #pragma once
 #include <list>
+#include <optional>
 
 #include "capi/any_target.hpp"
 #include "capi/layout.hpp"
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
+#include "octavo/step/ramses_domain.hpp"
 
 /// The handles of the C API.
 struct octavo_writer {
@@ -26,6 +28,7 @@ struct octavo_restart {
   std::vector<std::int64_t> cells_of_level{}, box_domain{}, boxes_of_level{}, boxes{};
   std::vector<std::uint8_t> refined{}, owned{};
   octavo::engine::NeighbourArrays neighbours{};
+  std::optional<octavo::step::RamsesFiles> ramses_files{};  ///< removed when the restart is freed
 };
 
 namespace octavo::capi {
@@ -46,7 +49,8 @@ int put(octavo_writer* writer, octavo_error* error, const char* place, Work&& wo
 }
 
 void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views, mesh::Centring centring);
-/// Keeps a copy of the order, because the writer reads it as late as the array itself.
+/// Keeps a copy of the order, because the writer reads it as late as the array itself. Fields that are put one after
+/// another in the same order share one copy.
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
 
 /// Throw Error(usage) if there is none of this name.

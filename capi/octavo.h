@@ -85,6 +85,7 @@ typedef struct octavo_domain {
   double unit_length;       /* one code unit [cm] */
   double unit_density;      /* one code unit [g/cm^3] */
   double unit_time;         /* one code unit [s] */
+  int first_level;          /* the code's own number of level 0 (of the boxes' level 0) */
 } octavo_domain;
 
 /* A tree: this rank's cells, level after level. The k-th refined cell of a level (k from 0) has 2^dim children: cells
@@ -521,6 +522,17 @@ OCTAVO_API int octavo_restart_failed(
     const octavo_restart* restart,
     octavo_error* error);
 
+/* Collective. Makes a RAMSES output of the store's checkpoint that `restart` found, for as many ranks as there are: rank
+ * i writes the files of domain i + 1. output_NNNNN in the current directory is then a link to the output; NNNNN is the
+ * step's attribute output_number. octavo_restart_free removes the files and the link: call it on all ranks once RAMSES
+ * has read them. The restart need not have read any field. */
+OCTAVO_API int octavo_restart_write_ramses(
+    MPI_Comm comm,
+    const char* store,
+    octavo_restart* restart,
+    const char* folder,           /* holds the files; of the same name on all nodes, such as /dev/shm or a local disk */
+    octavo_error* error);
+
 /* Local. */
 OCTAVO_API void octavo_restart_free(octavo_restart** restart); /* becomes NULL */
 
@@ -589,7 +601,8 @@ OCTAVO_API int octavo_forget_failed_restarts(const char* store, octavo_error* er
 /* ---- defaults: inline functions, so that the sizes are those that the program was compiled with */
 
 static inline octavo_domain octavo_domain_default(void) { /* a cube of one cell */
-  octavo_domain it = {sizeof(octavo_domain), "", 3, {1, 1, 1}, {1, 1, 1}, 0, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1};
+  octavo_domain it = {sizeof(octavo_domain), "", 3, {1, 1, 1}, {1, 1, 1}, 0, {0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1, 1, 1,
+                      0};
   return it;
 }
 static inline octavo_tree octavo_tree_default(void) { /* no levels */

@@ -4,7 +4,7 @@ program octavo_test
   use blocks_test
   use octavo
   use, intrinsic :: iso_c_binding, only: c_loc
-  use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
   implicit none
   type(octavo_domain) :: domain
   type(octavo_target) :: to
@@ -21,6 +21,8 @@ program octavo_test
   integer(int64), allocatable :: i64(:)
   integer(int32), allocatable :: i32(:)
   type(octavo_tree) :: tree
+  integer(int8), target :: tiny(8)
+  integer :: places(2) = [7, 3]
   type(octavo_restart_info) :: share
   real(real64), allocatable :: times(:)
   integer, allocatable :: sizes(:)
@@ -42,8 +44,10 @@ program octavo_test
   long = [(i*10_int64**10, i=1, 8)]
   short = [(-i, i=1, 8)]
   particles = merge(2, 0, rank == 0)
+  tiny = [(int(10*i, int8), i=1, 8)]
 
   domain%roots = 2
+  domain%first_level = 5
   to%path = trim(store)
   call writer%open(MPI_COMM_WORLD, to, domain)
   call writer%begin_step(octavo_checkpoint, 3, 1.5_real64)
@@ -64,6 +68,8 @@ program octavo_test
   call writer%put_particles('stars', 'id', id(:particles))
   call writer%put_particles('stars', 'mass', single(2:2*particles:2))
   call writer%put_particles('stars', 'kind', short(:particles))
+  call writer%put_particles('stars', 'family', tiny, order=places(:particles))
+  call writer%put_particles('stars', 'turned', short, order=places(:particles))
   call writer%end_step()
   call writer%wait()
   call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
@@ -82,7 +88,7 @@ program octavo_test
   call expect(error%code == 2 .and. index(error%message, 'field single') > 0, 'an error on all ranks')
   call writer%close()
 
-  box%level = 0
+  box%level = 5
   box%upper = 2
   call octavo_read_box(store, box, 'single', cube, missing, error)
   call expect(missing == 0 .and. all(shape(cube) == [2, 2, 2]) .and. error%code == 0, 'a box of cells')
@@ -110,14 +116,17 @@ program octavo_test
   call expect(size(words) == 2 .and. all(words == ['one     ', 'three   ']), 'texts')
   call expect(from%get_attribute_count('sizes') == 3 .and. from%get_attribute_count('nothing') == -1, 'counts')
   call from%get_info(share)
-  call expect(share%num_fields == 10, 'number of fields')
+  call expect(share%num_fields == 12, 'number of fields')
   call from%get_field_info(1, info)
   call expect(info%name == 'strided' .and. info%unit == 'cm' .and. info%species == '', 'a field')
   call from%get_field_info(9, info)
   call expect(info%name == 'mass' .and. info%species == 'stars' .and. info%type == 1, 'an attribute')
   call expect(info%count == particles .and. from%get_particle_count('stars') == particles, 'count of particles')
-  call from%get_field_info(11, info, error)
+  call from%get_field_info(13, info, error)
   call expect(error%code == 2, 'a field that there is not')
+  call from%get_field_info(11, info)
+  call expect(info%name == 'family' .and. info%type == 5, 'an attribute of 8 bits')
+  call expect(share%domain%first_level == 5, 'the number of the first level')
   call expect(from%found() .and. share%step == 3 .and. share%time == 1.5_real64, 'the newest step')
   call expect(share%mesh == octavo_mesh_tree .and. share%levels == 1 .and. share%cells == 8, 'its mesh')
   call from%get_tree(tree)
@@ -137,6 +146,8 @@ program octavo_test
   call expect(size(r32) == particles .and. all(r32 == single(2:2*particles:2)), 'particles of 32 bits')
   call from%get_particles('stars', 'kind', i32)
   call expect(size(i32) == particles .and. all(i32 == short(:particles)), 'particles of 32 bits')
+  call from%get_particles('stars', 'turned', i32)
+  call expect(size(i32) == particles .and. all(i32 == -places(:particles)), 'particles in an order')
   call from%get_field('nothing', r64, error)
   call expect(error%code == 2, 'an unknown field')
   call expect(size(share%notes) == 0, 'nothing was wrong')

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -172,6 +174,29 @@ int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart
       checked(restart, "restart");
     });
     engine::restart_failed(comm, store, restart->value.id, restart->flow);
+  });
+}
+
+int octavo_restart_write_ramses(MPI_Comm comm, const char* store, octavo_restart* restart, const char* folder,
+                                octavo_error* error) {
+  return guard(error, [&] {
+    ranks::agree(comm, [&] { checked(store, "store"), checked(folder, "folder"), checked(restart, "restart"); });
+    // The same name on all nodes, and one that no other run of the node has.
+    const std::string name = ranks::from_first(comm, "octavo-" + std::to_string(::getpid()));
+    auto& files = restart->ramses_files;
+    try {
+      ranks::agree(comm, [&] {
+        files = step::write_ramses_domain(store, restart->value.id.step, std::filesystem::path(folder) / name,
+                                          ranks::rank_in(comm), ranks::size_of(comm));
+      });
+      ranks::agree(comm, [&] {
+        if (ranks::rank_in(comm) == 0) step::link_ramses_output(*files);
+      });
+    } catch (...) {
+      if (files) step::remove(*files);
+      files.reset();
+      throw;
+    }
   });
 }
 
@@ -444,5 +469,7 @@ int octavo_restart_get_neighbours(MPI_Comm comm, octavo_restart* restart, octavo
 }
 
 void octavo_restart_free(octavo_restart** restart) {
-  if (restart != nullptr) delete std::exchange(*restart, nullptr);
+  if (restart == nullptr || *restart == nullptr) return;
+  if ((*restart)->ramses_files) step::remove(*(*restart)->ramses_files);
+  delete std::exchange(*restart, nullptr);
 }

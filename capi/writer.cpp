@@ -118,7 +118,9 @@ engine::Target target_of(const octavo_target& from) {
 
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells) {
   if (order == nullptr) return {};
-  return to.orders.emplace_back(order_from(order, cells));
+  std::vector<std::uint32_t> places = order_from(order, cells);
+  if (to.orders.empty() || to.orders.back() != places) to.orders.push_back(std::move(places));
+  return to.orders.back();
 }
 
 void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views,

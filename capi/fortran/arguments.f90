@@ -33,6 +33,7 @@ module octavo_arguments
     real(real64) :: lo(3) = 0, hi(3) = 1             !< corners [code length]
     logical :: periodic(3) = .false.
     real(real64) :: unit_length = 1, unit_density = 1, unit_time = 1  !< one code unit: [cm], [g/cm^3], [s]
+    integer :: first_level = 0                       !< the code's own number of level 0
   end type
 
   !> The tree of this rank, level after level. The k-th refined cell of a level (k from 1) has 2**dim children: cells
@@ -102,6 +103,7 @@ module octavo_arguments
     real(c_double) :: lo(3), hi(3)
     integer(c_int) :: periodic(3)
     real(c_double) :: unit_length, unit_density, unit_time
+    integer(c_int) :: first_level
   end type
 
   type, bind(c) :: c_tree
@@ -198,7 +200,7 @@ contains
     code(:len_trim(domain%code) + 1) = text(domain%code)
     out = c_domain(0, c_loc(code), int(domain%dim, c_int), domain%roots, domain%block, int(domain%unfolded, c_int), &
                    domain%lo, domain%hi, merge(1_c_int, 0_c_int, domain%periodic), domain%unit_length, &
-                   domain%unit_density, domain%unit_time)
+                   domain%unit_density, domain%unit_time, int(domain%first_level, c_int))
     out%size = c_sizeof(out)
   end function
 

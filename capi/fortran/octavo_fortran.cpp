@@ -14,7 +14,8 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
     case CFI_type_float: return mesh::ScalarType::float32;
     case CFI_type_int64_t: return mesh::ScalarType::int64;
     case CFI_type_int32_t: return mesh::ScalarType::int32;
-    default: throw Error(Kind::usage, "expected real64, real32, int64 or int32 values");
+    case CFI_type_int8_t: return mesh::ScalarType::int8;
+    default: throw Error(Kind::usage, "expected real64, real32, int64, int32 or int8 values");
   }
 }
 
@@ -42,7 +43,7 @@ engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space) {
   return view;
 }
 
-// `order`: places of `cells` tree cells in the array, or NULL.
+// `order`: places of `cells` tree cells or particles in the array, or NULL.
 engine::ArrayView view_in_order(octavo_writer& to, const CFI_cdesc_t& values, int space, const std::int64_t* order,
                                 std::int64_t cells) {
   engine::ArrayView view = view_of_array(values, space);
@@ -94,10 +95,11 @@ OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char
 }
 
 OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute,
-                                                   const char* unit, const CFI_cdesc_t* values, int space,
+                                                   const char* unit, const CFI_cdesc_t* values,
+                                                   const std::int64_t* order, std::int64_t particles, int space,
                                                    octavo_error* error) {
   return put(writer, error, "particles", [&](octavo_writer& to) {
-    to.writer.put_particles(species, attribute, view_of_array(*values, space), unit);
+    to.writer.put_particles(species, attribute, view_in_order(to, *values, space, order, particles), unit);
   });
 }
 
@@ -110,6 +112,11 @@ OCTAVO_API int octavo_fortran_restart_open(const MPI_Fint* comm, const char* pat
 OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* store, const octavo_restart* restart,
                                              octavo_error* error) {
   return octavo_restart_failed(comm_of(comm), store, restart, error);
+}
+
+OCTAVO_API int octavo_fortran_restart_write_ramses(const MPI_Fint* comm, const char* store, octavo_restart* restart,
+                                                   const char* folder, octavo_error* error) {
+  return octavo_restart_write_ramses(comm_of(comm), store, restart, folder, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_get_field(const octavo_restart* restart, const char* name,

@@ -113,6 +113,8 @@ module octavo_reading
     procedure :: get_particle_count              !< (species)
     procedure :: get_neighbours                  !< collective: (comm, neighbours [, error])
     procedure :: failed => restart_failed        !< collective: (comm, store [, error]): the run cannot go on from here
+    procedure :: write_ramses                    !< collective: (comm, store, folder [, error]): a RAMSES output for as
+                                                 !< many ranks as there are, until `free`
     procedure :: free => restart_free
   end type
 
@@ -220,6 +222,14 @@ module octavo_reading
       import
       integer(c_int), intent(in) :: comm
       character(kind=c_char), intent(in) :: store(*)
+      type(c_ptr), value :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_write_ramses(comm, store, restart, folder, error) &
+        bind(c, name='octavo_fortran_restart_write_ramses')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*), folder(*)
       type(c_ptr), value :: restart
       type(c_error), intent(out) :: error
     end function
@@ -379,6 +389,15 @@ contains
     call check(c_failed(comm, text(store), self%handle, what), what, error)
   end subroutine
 
+  subroutine write_ramses(self, comm, store, folder, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store, folder
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_write_ramses(comm, text(store), self%handle, text(folder), what), what, error)
+  end subroutine
+
   subroutine octavo_forget_failed_restarts(store, error)
     character(*), intent(in) :: store
     type(octavo_error), intent(inout), optional :: error
@@ -502,7 +521,7 @@ contains
     call c_f_pointer(in_c%domain, domain)
     info%domain = octavo_domain(text_at(domain%code), int(domain%dim), domain%roots, domain%block, int(domain%unfolded), &
                                 domain%lo, domain%hi, domain%periodic /= 0, domain%unit_length, domain%unit_density, &
-                                domain%unit_time)
+                                domain%unit_time, int(domain%first_level))
   end subroutine
 
   subroutine get_field_info(self, index, info, error)

@@ -24,7 +24,7 @@ module octavo_writing
     procedure :: put_triangles                  !< (triangles [, error])
     procedure :: put_field                      !< (name, values [, unit, error, space, order, centring])
     procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space])
-    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space])
+    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order])
     procedure :: put_bytes                      !< (name, bytes [, error])
     procedure :: end_step                       !< collective ([error])
     procedure :: finished                       !< collective: logical ([error]): all steps are written
@@ -166,12 +166,13 @@ module octavo_writing
       type(c_array), intent(in) :: array
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_particles(writer, species, attribute, unit, values, space, error) &
+    integer(c_int) function c_put_particles(writer, species, attribute, unit, values, order, particles, space, error) &
         bind(c, name='octavo_fortran_writer_put_particles')
       import
-      type(c_ptr), value :: writer
+      type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: species(*), attribute(*), unit(*)
       type(*), intent(in) :: values(..)
+      integer(c_int64_t), value :: particles
       integer(c_int), value :: space
       type(c_error), intent(out) :: error
     end function
@@ -481,12 +482,7 @@ contains
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
-    first = c_null_ptr
-    allocate (places(1))
-    if (present(order)) then
-      places = [int(order, c_int64_t) - 1, -1_c_int64_t]  ! one more, because an empty array has no address
-      first = c_loc(places)
-    end if
+    call hold_order(order, places, first)
     call check(c_put_field(self%handle, text(name), unit_in_c(unit), number_in_c(centring), values, first, &
                            size(places, kind=c_int64_t) - 1, number_in_c(space), what), what, error)
   end subroutine
@@ -513,17 +509,35 @@ contains
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
-  !> Gives an attribute with one value per particle; reals and integers of 32 and 64 bits.
-  subroutine put_particles(self, species, attribute, values, unit, error, space)
+  !> Gives an attribute with one value per particle; reals and integers of 32 and 64 bits, integers of 8 bits.
+  subroutine put_particles(self, species, attribute, values, unit, error, space, order)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     type(*), intent(in), target :: values(..)
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
+    integer, intent(in), optional :: order(:)  !< position in `values` of each particle, from 1
+    integer(c_int64_t), allocatable, target :: places(:)
+    type(c_ptr) :: first
     type(c_error) :: what
-    call check(c_put_particles(self%handle, text(species), text(attribute), unit_in_c(unit), values, &
-                               number_in_c(space), what), what, error)
+    call hold_order(order, places, first)
+    call check(c_put_particles(self%handle, text(species), text(attribute), unit_in_c(unit), values, first, &
+                               size(places, kind=c_int64_t) - 1, number_in_c(space), what), what, error)
+  end subroutine
+
+  ! The copy has one more element, because an empty array has no address.
+  subroutine hold_order(order, places, first)
+    integer, intent(in), optional :: order(:)
+    integer(c_int64_t), allocatable, target, intent(inout) :: places(:)
+    type(c_ptr), intent(out) :: first
+    first = c_null_ptr
+    if (.not. present(order)) then
+      allocate (places(1))
+      return
+    end if
+    places = [int(order, c_int64_t) - 1, -1_c_int64_t]
+    first = c_loc(places)
   end subroutine
 
   function unit_in_c(unit) result(out)

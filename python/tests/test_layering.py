@@ -214,3 +214,37 @@ def test_the_command_line_imports_lazily(path):
     for line in path.read_text().splitlines():
         found = re.match(r"(?:import|from) (\w+)", line)
         assert not found or found.group(1) not in heavy, line
+
+
+# An adapter lives in a code of its own: it takes the public faces of the library, and nothing in the library knows it.
+INNER_MODULES = {"octavo_arguments", "octavo_reading", "octavo_writing"}
+
+
+def inner_faces(path: Path) -> list[str]:
+    """The headers and modules that a file of an adapter takes and that no installed library offers."""
+    text = path.read_text()
+    modules = re.findall(r"^\s*use\b[ ,:\w]*?(\w+)\s*(?:,|$)", text, re.MULTILINE | re.IGNORECASE)
+    headers = [name for name in includes(path) if name.startswith(("capi/", "tests/", "apps/"))]
+    return headers + sorted(INNER_MODULES & {name.lower() for name in modules})
+
+
+def test_adapters_use_public_faces_and_nobody_uses_them():
+    adapters = [p for p in (ROOT / "adapters").rglob("*") if p.suffix in {".f90", ".H", ".h", ".hpp", ".cpp"}]
+    assert adapters
+    assert {str(path): inner_faces(path) for path in adapters if inner_faces(path)} == {}
+    for path in sources():
+        assert not any(name.startswith("adapters/") for name in includes(path)), path
+
+
+def test_an_adapter_that_reaches_inside_is_found(tmp_path):
+    (tmp_path / "a.f90").write_text("  use octavo, only: octavo_writer\n  use octavo_writing, only: x\n")
+    (tmp_path / "a.hpp").write_text('#include <octavo.h>\n#include "capi/objects.hpp"\n')
+    assert inner_faces(tmp_path / "a.f90") == ["octavo_writing"]
+    assert inner_faces(tmp_path / "a.hpp") == ["capi/objects.hpp"]
+
+
+def test_each_adapter_has_a_short_page_for_its_users():
+    folders = [path for path in (ROOT / "adapters").iterdir() if path.is_dir()]
+    assert folders
+    for folder in folders:
+        assert len((folder / "README.md").read_text().splitlines()) <= 60, folder

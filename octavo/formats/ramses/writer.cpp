@@ -115,7 +115,35 @@ void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs:
   write_descriptor(directory / "part_file_descriptor.txt", names, types);
 }
 
+/// Completes the plan, and finds the parts that the domains are made of.
+Sources find_sources(const mesh::Dataset& dataset, const WriteOptions& options, Plan& plan, bool& same_domains,
+                     const std::function<void()>& advance) {
+  same_domains = find_owners(dataset, options, plan, advance);
+  Sources sources = survey(dataset, plan.owners, plan.nlevelmax, advance);
+  if (!dataset.species.empty()) sources.particle_parts = find_particle_parts(dataset, plan, advance);
+  plan.octs = sources.octs;
+  return sources;
+}
+
 }  // namespace
+
+void write_one_domain(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& options,
+                      int domain) {
+  Plan plan = make_plan(dataset, options);
+  bool same_domains = false;
+  const Sources sources = find_sources(dataset, options, plan, same_domains, [] {});
+  file::make_directories(directory);
+  Written written;
+  for (const Domain& one : gather(sources, plan.coarse, plan.owners, domain, 1, same_domains))
+    write_domain(sources, plan, directory, options, one, written);
+  // Other ranks write the same texts into the same directory: each text appears whole.
+  const fs::path aside = directory / ("texts" + std::to_string(domain));
+  file::make_directories(aside);
+  write_carried_texts(dataset.header, aside, numbered("", options.number));
+  for (const fs::directory_entry& text : fs::directory_iterator(aside))
+    fs::rename(text.path(), directory / text.path().filename());
+  fs::remove(aside);
+}
 
 std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& asked) {
   WriteOptions options = asked;
@@ -134,12 +162,9 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   const std::function<void()> advance = [&] {
     if (options.progress && !options.progress(++done, steps)) throw Error(Kind::interrupted, "interrupted");
   };
-  const bool same_domains = find_owners(dataset, options, plan, advance);
-  done = dataset.num_parts;
-  Sources sources = survey(dataset, plan.owners, plan.nlevelmax, advance);
-  if (!dataset.species.empty()) sources.particle_parts = find_particle_parts(dataset, plan, advance);
+  bool same_domains = false;
+  const Sources sources = find_sources(dataset, options, plan, same_domains, advance);
   done = 4 * dataset.num_parts;
-  plan.octs = sources.octs;
   file::make_directories(directory);
   for (int domain = 0; domain < domains && options.group_size > 0; domain += options.group_size)
     file::make_directories(domain_file(directory, "amr", options, domain).parent_path());

@@ -55,4 +55,11 @@ struct WriteOptions {
 std::vector<std::string> write(const mesh::Dataset& dataset, const std::filesystem::path& directory,
                                const WriteOptions& options);
 
+/// Writes the files of one domain of such an output, of `options.domains`, and the texts. The ranks of a run call it at
+/// the same time, each for its own domain; `directory` may exist, be shared or lie on a disk of the node. Without
+/// group folders, and without info and header, which RAMSES does not read once it has begun. Reads all trees, as
+/// write() does. Throws the same errors.
+void write_one_domain(const mesh::Dataset& dataset, const std::filesystem::path& directory, const WriteOptions& options,
+                      int domain);
+
 }  // namespace octavo::formats::ramses

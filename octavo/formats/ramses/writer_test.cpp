@@ -12,6 +12,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "tests/support/random_octree.hpp"
+#include "tests/support/store_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::ramses {
@@ -170,6 +171,25 @@ TEST_F(RamsesRewrite, a_bisection_keeps_its_walls_and_boxes) {
   EXPECT_EQ(again.levels, step.levels);
   for (const char* name : {"cpubox_min", "cpubox_max", "bisection_wall", "bisection_next", "bisection_indx"})
     EXPECT_EQ(again.header.attributes.at(name), step.header.attributes.at(name)) << name;
+}
+
+/// Each domain alone, as the ranks of a run write it, for the step's own number of domains and for others.
+TEST_F(RamsesRewrite, domains_written_alone_are_the_files_of_the_whole_output) {
+  const auto step = open(source_);
+  for (const int domains : {3, 5}) {
+    const fs::path whole = dir_ / ("whole" + std::to_string(domains)),
+                   alone = dir_ / ("alone" + std::to_string(domains));
+    write(step, whole, {.domains = domains, .number = 2, .progress = {}});
+    for (int d = 0; d < domains; ++d)
+      write_one_domain(step, alone, {.domains = domains, .number = 2, .progress = {}}, d);
+    int same = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(alone)) {
+      EXPECT_EQ(testing::file_bytes(entry.path()), testing::file_bytes(whole / entry.path().filename()))
+          << entry.path();
+      ++same;
+    }
+    EXPECT_EQ(same, 4 * domains + 2) << "amr, hydro, grav and part files, namelist, compilation";
+  }
 }
 
 TEST_F(RamsesWriter, an_existing_directory_is_never_written_to) {

@@ -1,0 +1,572 @@
+!> RAMSES' outputs go to an Octavo store, and RAMSES restarts from it on any number of ranks (README.md).
+!>
+!> The linker puts the procedures at the end of this file in the place of RAMSES' own of that name, so that no source of
+!> RAMSES changes.
+module octavo_ramses
+  use amr_commons
+  use pm_commons
+  use hydro_commons
+  use poisson_commons
+#ifdef RT
+  use rt_parameters
+  use rt_hydro_commons
+#endif
+#if USE_TURB==1
+  use turb_parameters
+#endif
+  use mpi_mod
+  use octavo, only: octavo_writer, octavo_restart, octavo_restart_options, octavo_target, octavo_domain, octavo_tree, &
+                    octavo_checkpoint, octavo_analysis
+  implicit none
+  private
+  public :: read_options, refuse_what_is_lost, find_restart, start_writing, put_step, close_store, native, analysis, due
+
+  integer, parameter :: text_length = 256
+  character(text_length) :: store = 'run.octavo'      !< the store
+  character(text_length) :: options = ''              !< TOML file of the writer's options
+  character(text_length) :: scratch = '/dev/shm'      !< directory for the files of a restart, the same on all nodes
+  integer :: restart = -1                             !< coarse step to restart from; -1: the newest; 0: never
+  logical :: native = .false.                         !< RAMSES writes its own outputs, too
+  logical :: analysis = .false.                       !< analysis steps, when the option analysis.every says so
+  namelist /octavo_params/ store, options, scratch, restart, native, analysis
+
+  type(octavo_writer) :: writer
+  type(octavo_restart) :: from
+  logical :: is_open = .false.
+  integer(1), allocatable :: family(:), tag(:)        !< of the particles: gfortran passes no component of typep as it lies
+  character(*), parameter :: species = 'particles'
+
+contains
+
+  subroutine read_options
+    integer :: unit, ios
+    character(text_length) :: why
+    open (newunit=unit, file=namelist_file, status='old', action='read')
+    read (unit, nml=octavo_params, iostat=ios, iomsg=why)
+    close (unit)
+    if (ios > 0) call refuse(.true., '&OCTAVO_PARAMS: '//trim(why))
+    if (nrestart > 0) restart = 0  ! RAMSES' own outputs
+  end subroutine
+
+  subroutine refuse(condition, what)
+    logical, intent(in) :: condition
+    character(*), intent(in) :: what
+    if (.not. condition) return
+    if (myid == 1) write (*, *) 'octavo: '//what
+    call clean_stop
+  end subroutine
+
+  !> State that RAMSES keeps in its outputs and this adapter does not: a run with it would lose it.
+  subroutine refuse_what_is_lost
+    character(*), parameter :: lost = ' is not carried by adapters/ramses'
+    call refuse(simple_boundary, 'gas in walls (&BOUNDARY_PARAMS)'//lost)
+    call refuse(nx*ny*nz > 1, 'a box of several coarse cells (nx, ny, nz)'//lost)
+    call refuse(cosmo, 'cosmology, whose units change with time,'//lost)
+    call refuse(MC_tracer, 'Monte Carlo tracers (MC_tracer)'//lost)
+    call refuse(strict_equilibrium > 0, 'strict_equilibrium'//lost)
+    call refuse(make_mergertree, 'the merger tree (make_mergertree)'//lost)
+    call refuse(aton, 'radiation of ATON'//lost)
+    call refuse(overload > 1, 'overload above 1'//lost)
+    call refuse(ordering /= 'hilbert' .and. ordering /= 'planar', 'ordering='//trim(ordering)//lost)
+    call refuse(IOGROUPSIZEREP > 0, 'IOGROUPSIZEREP'//lost)
+#if USE_TURB==1
+    call refuse(turb, 'the state of the turbulent forcing (turb)'//lost)
+#endif
+#ifdef QUADHILBERT
+    call refuse(.true., 'QUADHILBERT'//lost)
+#endif
+#ifdef SOLVERrhd
+    call refuse(.true., 'SOLVER=rhd'//lost)
+#endif
+#ifdef OUTPUT_PARTICLE_DENSITY
+    call refuse(.true., 'OUTPUT_PARTICLE_DENSITY'//lost)
+#endif
+  end subroutine
+
+  ! ------------------------------------------------------------------------------------------------------- restarting
+
+  !> Makes RAMSES' own files of the step, for as many ranks as there are now, under the name where RAMSES looks.
+  subroutine find_restart
+    character(80) :: none(0)
+    type(octavo_restart_options) :: wanted
+    if (restart == 0) return
+    wanted%step = restart
+    wanted%fields = none
+    wanted%particles = .false.
+    if (options /= '') wanted%options = trim(options)
+    call from%open(MPI_COMM_WORLD, trim(store), wanted)
+    if (.not. from%found()) return
+    call from%write_ramses(MPI_COMM_WORLD, trim(store), trim(scratch))
+    call from%get_attribute('output_number', nrestart)
+    if (myid == 1) write (*, '(a,a,a,i5.5)') ' octavo: restart from ', trim(store), ' as output_', nrestart
+  end subroutine
+
+  !> RAMSES has read its files: they are removed.
+  subroutine start_writing
+    if (is_open) return
+    call open_store
+    call from%free()
+  end subroutine
+
+  ! ---------------------------------------------------------------------------------------------------------- writing
+
+  subroutine open_store
+    type(octavo_target) :: target
+    type(octavo_domain) :: box
+    real(dp) :: scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2
+    call units(scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2)
+    target%path = trim(store)
+    if (options /= '') target%options = trim(options)
+    box%code = 'RAMSES'
+    box%dim = ndim
+    box%first_level = 1
+    box%roots(1:ndim) = 2
+    box%hi(1:ndim) = boxlen
+    box%periodic(1:ndim) = .true.
+    box%unit_length = scale_l
+    box%unit_density = scale_d
+    box%unit_time = scale_t
+    if (from%found()) then
+      call writer%open(MPI_COMM_WORLD, target, box, from)
+    else
+      call writer%open(MPI_COMM_WORLD, target, box)
+    end if
+    is_open = .true.
+  end subroutine
+
+  logical function due()
+    due = writer%due(octavo_analysis, nstep_coarse, dble(t))
+  end function
+
+  subroutine close_store
+    if (is_open) call writer%close()
+    is_open = .false.
+  end subroutine
+
+  subroutine put_step(flow)
+    integer, intent(in) :: flow
+    type(octavo_tree) :: tree
+    integer, allocatable :: cells(:)
+    call writer%begin_step(flow, nstep_coarse, dble(t))
+    call find_tree(tree, cells)
+    call writer%put_tree(tree)
+    deallocate (tree%refined, tree%owned)
+    call put_run
+    if (hydro) call put_gas(cells)
+    if (poisson) call put_gravity(cells)
+#ifdef RT
+    if (rt .or. neq_chem) call put_radiation(cells)
+#endif
+    if (pic) call put_particles
+    call writer%end_step()
+    if (pic) deallocate (family, tag)
+  end subroutine
+
+  !> The tree of this rank's octs, level after level, without octs that only ghosts need. cells: the place of each tree
+  !> cell in RAMSES' arrays; 0 for a cell of another rank.
+  subroutine find_tree(tree, cells)
+    type(octavo_tree), intent(out) :: tree
+    integer, allocatable, intent(out) :: cells(:)
+    integer(1), allocatable :: octs(:)
+    integer :: level, last, c, child, n
+    call mark_octs(octs)
+    n = count(octs > 0)*twotondim
+    allocate (cells(n), tree%refined(n), tree%owned(n), tree%cells_of_level(nlevelmax))
+    n = 0
+    c = 0
+    call add_oct(son(1), n, cells)
+    do level = 1, nlevelmax
+      last = n
+      tree%cells_of_level(level) = last - c
+      do while (c < last)
+        c = c + 1
+        child = son(cells(c))
+        tree%refined(c) = .false.
+        if (child > 0) tree%refined(c) = octs(child) > 0
+        tree%owned(c) = octs(oct_of(cells(c))) == 2
+        if (tree%refined(c)) call add_oct(child, n, cells)
+        if (.not. tree%owned(c)) cells(c) = 0
+      end do
+    end do
+    n = count(tree%cells_of_level > 0)
+    tree%cells_of_level = tree%cells_of_level(:n)
+    tree%refined = tree%refined(:last)
+    tree%owned = tree%owned(:last)
+    cells = cells(:last)
+  end subroutine
+
+  !> 2: this rank's octs. 1: octs above them, and children of their cells.
+  subroutine mark_octs(octs)
+    integer(1), allocatable, intent(out) :: octs(:)
+    integer :: level, i, oct, above, ind, child
+    allocate (octs(ngridmax))
+    octs = 0
+    octs(son(1)) = 1  ! on every rank
+    do level = 1, nlevelmax
+      oct = headl(myid, level)
+      do i = 1, numbl(myid, level)
+        above = oct
+        do while (octs(above) == 0)
+          octs(above) = 1
+          above = oct_of(father(above))
+        end do
+        octs(oct) = 2
+        do ind = 1, twotondim
+          child = son(ncoarse + (ind - 1)*ngridmax + oct)
+          if (child > 0) octs(child) = max(octs(child), 1_1)
+        end do
+        oct = next(oct)
+      end do
+    end do
+  end subroutine
+
+  integer function oct_of(cell)
+    integer, intent(in) :: cell
+    oct_of = 0
+    if (cell > ncoarse) oct_of = mod(cell - ncoarse - 1, ngridmax) + 1
+  end function
+
+  subroutine add_oct(oct, n, cells)
+    integer, intent(in) :: oct
+    integer, intent(inout) :: n, cells(:)
+    integer :: ind
+    do ind = 1, twotondim
+      n = n + 1
+      cells(n) = ncoarse + (ind - 1)*ngridmax + oct
+    end do
+  end subroutine
+
+  ! ----------------------------------------------------------------------------------------------------------- values
+
+  !> The numbers that RAMSES writes at the head of its files. They have the names that Octavo's reader of RAMSES gives them.
+  subroutine put_run
+    call writer%put_attribute('output_number', ifout - 1)
+    call writer%put_attribute('levelmin', levelmin)
+    call writer%put_attribute('nlevelmax', nlevelmax)
+    call writer%put_attribute('ngridmax', ngridmax)
+    call writer%put_attribute('boxlen', dble(boxlen))
+    call writer%put_attribute('aexp', dble(aexp))
+    call writer%put_attribute('H0', dble(h0))
+    call writer%put_attribute('omega_m', dble(omega_m))
+    call writer%put_attribute('omega_l', dble(omega_l))
+    call writer%put_attribute('omega_k', dble(omega_k))
+    call writer%put_attribute('omega_b', dble(omega_b))
+    call writer%put_attribute('ncpu', ncpu)
+    call writer%put_attribute('coarse_cells', [nx, ny, nz])
+    call writer%put_attribute('coarse_cpu_map', cpu_map(1:ncoarse))
+    call writer%put_attribute('nboundary', nboundary)
+    call writer%put_attribute('output_counts', [noutput, iout, ifout])
+    call writer%put_attribute('tout', dble(tout(1:noutput)))
+    call writer%put_attribute('aout', dble(aout(1:noutput)))
+    call writer%put_attribute('dtold', dble(dtold(1:nlevelmax)))
+    call writer%put_attribute('dtnew', dble(dtnew(1:nlevelmax)))
+    call writer%put_attribute('nstep', [nstep, nstep_coarse])
+    call writer%put_attribute('energy', dble([einit, mass_tot_0, rho_tot]))
+    call writer%put_attribute('cosmology', dble([omega_m, omega_l, omega_k, omega_b, h0, aexp_ini, boxlen_ini]))
+    call writer%put_attribute('expansion', dble([aexp, hexp, aexp_old, epot_tot_int, epot_tot_old]))
+    call writer%put_attribute('mass_sph', dble(mass_sph))
+    call writer%put_attribute('ordering', trim(ordering))
+    call writer%put_attribute('real_bytes', kind(boxlen))
+    call writer%put_attribute('bound_key', dble(bound_key(0:ndomain)))
+    call put_text_of('namelist', namelist_file)
+  end subroutine
+
+  !> The values of RAMSES' hydro files, with its own formulae. They stand in unew, which a step of RAMSES sets before it
+  !> reads it: the adapter needs no array of its own.
+  subroutine put_gas(cells)
+    integer, intent(in) :: cells(:)
+#ifdef SOLVERmhd
+    integer, parameter :: scalars = 9 + nener, energy = 5, velocities = 3
+    logical, parameter :: magnetic = .true.
+#else
+    integer, parameter :: scalars = ndim + 3 + nener, energy = ndim + 2, velocities = ndim
+    logical, parameter :: magnetic = .false.
+#endif
+    character(*), parameter :: pressures = 'code_mass/code_length/code_time**2'
+    character(21) :: names(size(unew, 2))
+    real(dp) :: d
+    integer :: n, i, ivar
+    do n = 1, size(cells)
+      i = cells(n)
+      if (i == 0) cycle
+      d = max(uold(i, 1), smallr)
+      do ivar = 2, velocities + 1
+        unew(i, ivar) = uold(i, ivar)/d
+      end do
+      do ivar = scalars - nener, scalars - 1
+        unew(i, ivar) = (gamma_rad(ivar - scalars + nener + 1) - 1d0)*uold(i, ivar)
+      end do
+      unew(i, energy) = thermal_pressure(i, d)
+      do ivar = scalars, nvar
+        unew(i, ivar) = uold(i, ivar)/d
+      end do
+    end do
+    names = ''
+    n = 0
+    call put('density', uold(:, 1), 'code_mass/code_length**3')
+    do ivar = 2, velocities + 1
+      call put('velocity_'//axis(ivar - 1), unew(:, ivar), 'code_length/code_time')
+    end do
+#ifdef SOLVERmhd
+    do ivar = 1, 3
+      call put('B_'//axis(ivar)//'_left', uold(:, ivar + 5), '', ivar)
+    end do
+    do ivar = 1, 3
+      call put('B_'//axis(ivar)//'_right', uold(:, nvar + ivar), '', ivar)
+    end do
+#endif
+    do ivar = scalars - nener, scalars - 1
+#ifdef SOLVERmhd
+      call put(numbered('non_thermal_energy_', ivar - 8), unew(:, ivar), pressures)
+#else
+      call put(numbered('non_thermal_energy_', ivar - 3), unew(:, ivar), pressures)
+#endif
+    end do
+    call put('pressure', unew(:, energy), pressures)
+    do ivar = scalars, nvar
+      if (imetal == ivar .and. (metal .or. magnetic)) then
+        call put('metallicity', unew(:, ivar), '')
+      else
+        call put(numbered('scalar_', ivar - scalars), unew(:, ivar), '')
+      end if
+    end do
+    call writer%put_attribute('gamma', dble(gamma))
+    call writer%put_attribute('hydro_variables', names(:n))
+  contains
+    subroutine put(name, values, unit, face)
+      character(*), intent(in) :: name, unit
+      real(dp), intent(in) :: values(:)
+      integer, intent(in), optional :: face
+      n = n + 1
+      names(n) = name
+      call writer%put_field(name, values, unit, order=cells, centring=face)
+    end subroutine
+  end subroutine
+
+  real(dp) function thermal_pressure(i, d) result(e)
+    integer, intent(in) :: i
+    real(dp), intent(in) :: d
+#ifdef SOLVERmhd
+    real(dp) :: u, v, w, A, B, C
+    u = uold(i, 2)/d
+    v = uold(i, 3)/d
+    w = uold(i, 4)/d
+    A = 0.5*(uold(i, 6) + uold(i, nvar + 1))
+    B = 0.5*(uold(i, 7) + uold(i, nvar + 2))
+    C = 0.5*(uold(i, 8) + uold(i, nvar + 3))
+    e = uold(i, 5) - 0.5*d*(u**2 + v**2 + w**2) - 0.5*(A**2 + B**2 + C**2)
+    e = e - sum(uold(i, 9:8 + nener))
+#else
+    integer :: k
+    e = uold(i, ndim + 2)
+    do k = 2, ndim + 1
+      e = e - 0.5d0*uold(i, k)**2/d
+    end do
+    do k = ndim + 3, ndim + 2 + nener
+      e = e - uold(i, k)
+    end do
+#endif
+    e = (gamma - 1d0)*e
+  end function
+
+  character function axis(number)
+    integer, intent(in) :: number
+    axis = 'xyz' (number:number)
+  end function
+
+  character(21) function numbered(name, number)
+    character(*), intent(in) :: name
+    integer, intent(in) :: number
+    write (numbered, '(a,i0.2)') name, number
+  end function
+
+  subroutine put_gravity(cells)
+    integer, intent(in) :: cells(:)
+    character(9) :: names(ndim + 1)
+    integer :: i
+    names = [character(9) :: 'potential', ('force_'//axis(i), i=1, ndim)]
+    call writer%put_field('potential', phi, 'code_length**2/code_time**2', order=cells)
+    do i = 1, ndim
+      call writer%put_field(trim(names(i + 1)), f(:, i), 'code_length/code_time**2', order=cells)
+    end do
+    call writer%put_attribute('grav_variables', names)
+  end subroutine
+
+#ifdef RT
+  !> Photon densities in units of a flux, as in RAMSES' rt files; they stand in rtunew.
+  subroutine put_radiation(cells)
+    integer, intent(in) :: cells(:)
+    character(21) :: names(nGroups*(ndim + 1))
+    integer :: group, i, n
+    n = 0
+    do group = 1, nGroups
+      do i = 1, size(cells)
+        if (cells(i) > 0) rtunew(cells(i), iGroups(group)) = rt_c*rtuold(cells(i), iGroups(group))
+      end do
+      n = n + 1
+      names(n) = numbered('photon_flux_', group)
+      call writer%put_field(trim(names(n)), rtunew(:, iGroups(group)), order=cells)
+      do i = 1, ndim
+        n = n + 1
+        names(n) = trim(numbered('photon_flux_', group))//'_'//axis(i)
+        call writer%put_field(trim(names(n)), rtuold(:, iGroups(group) + i), order=cells)
+      end do
+    end do
+    call writer%put_attribute('rt_variables', names)
+  end subroutine
+#endif
+
+  subroutine put_particles
+    integer, allocatable :: order(:)
+    integer :: i, ierr, seeds(IRandNumSize, ncpu)
+    real(kind=8) :: stars(2)
+#if NDIM==3
+    external :: output_sink_csv, output_stellar_csv
+#endif
+    order = pack([(i, i=1, npartmax)], levelp(1:npartmax) > 0)
+    do i = 1, ndim
+      call writer%put_particles(species, 'position_'//axis(i), xp(:, i), 'code_length', order=order)
+    end do
+    do i = 1, ndim
+      call writer%put_particles(species, 'velocity_'//axis(i), vp(:, i), 'code_length/code_time', order=order)
+    end do
+    call writer%put_particles(species, 'mass', mp, 'code_mass', order=order)
+    call writer%put_particles(species, 'identity', idp, order=order)
+    call writer%put_particles(species, 'levelp', levelp, order=order)
+    family = typep(order)%family
+    tag = typep(order)%tag
+    call writer%put_particles(species, 'family', family)
+    call writer%put_particles(species, 'tag', tag)
+#ifdef OUTPUT_PARTICLE_POTENTIAL
+    call writer%put_particles(species, 'potential', ptcl_phi, order=order)
+#endif
+    if (star .or. sink) call writer%put_particles(species, 'birth_time', tp, order=order)
+    if ((star .or. sink) .and. metal) call writer%put_particles(species, 'metallicity', zp, order=order)
+    call MPI_ALLGATHER(localseed, IRandNumSize, MPI_INTEGER, seeds, IRandNumSize, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call MPI_ALLREDUCE(dble([mstar_tot, mstar_lost]), stars, 2, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call writer%put_attribute('localseed', seeds(:, 1))
+    if (ncpu > 1) call writer%put_attribute('localseeds', reshape(seeds, [size(seeds)]))
+    call writer%put_attribute('nstar_tot', int(nstar_tot))
+    call writer%put_attribute('mstar_tot', stars(1))
+    call writer%put_attribute('mstar_lost', stars(2))
+    call writer%put_attribute('nsink', nsink)
+#if NDIM==3
+    if (sink) call put_table('sink_csv', output_sink_csv)
+    if (stellar) call put_table('stellar_csv', output_stellar_csv)
+#endif
+  end subroutine
+
+  !> A table that RAMSES writes itself.
+  subroutine put_table(name, write_table)
+    character(*), intent(in) :: name
+    external :: write_table
+    character(80) :: file
+    integer :: unit
+    file = '.octavo_table.csv'
+    if (myid == 1) call write_table(file)
+    call put_text_of(name, file)
+    if (myid /= 1) return
+    open (newunit=unit, file=file)
+    close (unit, status='delete')
+  end subroutine
+
+  !> A text that RAMSES reads from its output when it restarts.
+  subroutine put_text_of(name, file)
+    character(*), intent(in) :: name, file
+    character(:), allocatable :: text
+    integer :: unit, length, ierr
+    length = 0
+    if (myid == 1) then
+      open (newunit=unit, file=file, access='stream', status='old', action='read')
+      inquire (unit, size=length)
+    end if
+    call MPI_BCAST(length, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+    allocate (character(length) :: text)
+    if (myid == 1) then
+      read (unit) text
+      close (unit)
+    end if
+    call MPI_BCAST(text, length, MPI_CHARACTER, 0, MPI_COMM_WORLD, ierr)
+    call writer%put_attribute(name, text)
+  end subroutine
+
+end module octavo_ramses
+
+! ---------------------------------------------------------------------------------------------- in the place of RAMSES'
+! The linker's option --wrap=NAME_ makes RAMSES call __wrap_NAME_; __real_NAME_ is RAMSES' own.
+
+!> The writer's threads need MPI_THREAD_FUNNELED.
+subroutine mpi_init_for_octavo(ierr) bind(c, name='__wrap_mpi_init_')
+  use mpi_mod
+  implicit none
+  integer, intent(out) :: ierr
+  integer :: provided
+  call MPI_INIT_THREAD(MPI_THREAD_FUNNELED, provided, ierr)
+end subroutine
+
+subroutine read_params_and_restart() bind(c, name='__wrap_read_params_')
+  use octavo_ramses
+  implicit none
+  interface
+    subroutine ramses_read_params() bind(c, name='__real_read_params_')
+    end subroutine
+  end interface
+  call ramses_read_params
+  call read_options
+  call refuse_what_is_lost
+  call find_restart
+end subroutine
+
+!> Each coarse step. RAMSES calls it for finer levels itself, past the linker.
+subroutine amr_step_and_analysis(ilevel, icount) bind(c, name='__wrap_amr_step_')
+  use octavo_ramses
+  use octavo, only: octavo_analysis
+  implicit none
+  integer, intent(in) :: ilevel, icount
+  interface
+    subroutine ramses_amr_step(ilevel, icount) bind(c, name='__real_amr_step_')
+      integer, intent(in) :: ilevel, icount
+    end subroutine
+  end interface
+  call start_writing
+  if (analysis) then
+    if (due()) call put_step(octavo_analysis)
+  end if
+  call ramses_amr_step(ilevel, icount)
+end subroutine
+
+!> RAMSES counts its outputs here, so the adapter does, where it writes in RAMSES' place.
+subroutine dump_all_to_octavo() bind(c, name='__wrap_dump_all_')
+  use amr_commons
+  use octavo_ramses
+  use octavo, only: octavo_checkpoint
+  implicit none
+  interface
+    subroutine ramses_dump_all() bind(c, name='__real_dump_all_')
+    end subroutine
+  end interface
+  if (nstep_coarse == nstep_coarse_old .and. nstep_coarse > 0) return
+  if (nstep_coarse == 0 .and. nrestart > 0) return
+  if (native) then
+    call ramses_dump_all
+  else
+    call write_screen
+    ifout = ifout + 1
+    if (t >= tout(iout) .or. aexp >= aout(iout)) iout = iout + 1
+    if (t >= tout_next) tout_next = tout_next + delta_tout
+    if (aexp >= aout_next) aout_next = aout_next + delta_aout
+    output_done = .true.
+  end if
+  call put_step(octavo_checkpoint)
+end subroutine
+
+subroutine clean_end_with_octavo() bind(c, name='__wrap_clean_end_')
+  use octavo_ramses
+  implicit none
+  interface
+    subroutine ramses_clean_end() bind(c, name='__real_clean_end_')
+    end subroutine
+  end interface
+  call close_store
+  call ramses_clean_end
+end subroutine

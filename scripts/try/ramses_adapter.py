@@ -1,0 +1,264 @@
+"""RAMSES writes to a store and restarts from it, by adapters/ramses: `make try-ramses-adapter RAMSES=TREE`.
+
+A TREE holds RAMSES' sources. A copy of it is built twice, as it is and with the adapter; the tree itself stays as it is. Each
+set-up runs past an output with the adapter, which writes RAMSES' own outputs beside the store, so that both can be compared.
+Then the run is killed and goes on from the store on other numbers of ranks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import judge
+import ramses
+
+RESTARTS = (1, 3, 4)
+THROTTLED = 2  # MB/s of each rank
+ANALYSIS = 'contributors_per_file = 0\n[analysis]\nevery = 1\ncodec = "point:2e-3"\n'
+
+
+@dataclass
+class Built:
+    """One program of RAMSES as it is, and with the adapter."""
+
+    plain: Path
+    adapted: Path
+    solver: str
+    dim: int
+
+
+def library() -> Path:
+    """Returns where the library is installed: $OCTAVO_PREFIX, else it is installed for the trial."""
+    if prefix := os.environ.get("OCTAVO_PREFIX"):
+        return Path(prefix).resolve()
+    prefix = judge.ROOT / "build/try/library"
+    judge.run(["make", "-C", judge.ROOT, "install-library", f"PREFIX={prefix}"], prefix.parent, "library.log")
+    return prefix
+
+
+def build(trial: judge.Trial, tree: Path, solver: str, dim: int) -> Built:
+    """Builds a copy of the tree; objects are RAMSES' own in both programs."""
+    copy = trial.folder / f"{solver}{dim}d"
+    shutil.copytree(tree, copy, ignore=shutil.ignore_patterns("*.o", "*.mod", ".git", "output_?????"))
+    words = ["make", f"NDIM={dim}", f"SOLVER={solver}", "MPI=1"]
+    judge.run([*words, "EXEC=plain"], copy / "bin", "plain.log")
+    judge.run([*words, "EXEC=adapted", f"PATCH={judge.ROOT}/adapters/ramses"], copy / "bin", "adapted.log")
+    return Built(copy / f"bin/plain{dim}d", copy / f"bin/adapted{dim}d", solver, dim)
+
+
+def write_namelist(setup: ramses.Setup, folder: Path, params: str, steps: int = 0) -> None:
+    ramses.write_namelist(setup, folder, False)
+    if setup.inputs:
+        setup.inputs(folder)
+    text = (folder / "run.nml").read_text()
+    if steps:
+        text = re.sub(r"nstepmax=\d+", f"nstepmax={steps}", text)
+    (folder / "run.nml").write_text(f"{text}\n&OCTAVO_PARAMS\n{params}\n/\n")
+
+
+def kill_after(program: Path, folder: Path, ranks: int, step: int) -> None:
+    """Starts RAMSES and kills all its processes when it has done the coarse step."""
+    log = folder / "killed.log"
+    with log.open("w") as out:
+        command = [*judge.MPIRUN, "-n", str(ranks), str(program), "run.nml"]
+        run = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        end = time.monotonic() + 1200
+        while run.poll() is None and time.monotonic() < end:
+            if re.search(rf"Main step=\s*{step}\b", log.read_text(errors="replace")):
+                os.killpg(run.pid, signal.SIGKILL)
+                break
+            time.sleep(0.02)
+        if run.wait() != -signal.SIGKILL:
+            raise judge.Stopped(f"RAMSES ended before it was killed, see {log}")
+
+
+@dataclass
+class Run:
+    trial: judge.Trial
+    built: Built
+    setup: ramses.Setup
+    folder: Path
+
+    def name(self, words: str) -> str:
+        return f"ramses-adapter {self.built.solver} {self.setup.name}, {words}"
+
+    def check(self, words: str, good: bool, figure: str) -> None:
+        self.trial.check(self.name(words), good, figure)
+
+
+def native_files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.out?????"))
+
+
+def beside_native(run: Run) -> None:
+    """The adapter's run writes RAMSES' own bytes, and its store has the values of these files."""
+    plain, both = run.folder / "plain", run.folder / "both"
+    write_namelist(run.setup, plain, "")
+    write_namelist(run.setup, both, "native=.true.")
+    ramses.ramses(run.built.plain, plain, run.setup.ranks)
+    ramses.ramses(run.built.adapted, both, run.setup.ranks)
+    names = native_files(plain / "output_00003")
+    same = [(plain / "output_00003" / n).read_bytes() == (both / "output_00003" / n).read_bytes() for n in names]
+    run.check(
+        "RAMSES' own output beside the store, byte for byte", all(same) and bool(same), f"{sum(same)} files the same"
+    )
+    for number, step in ((2, run.setup.steps), (3, 2 * run.setup.steps)):
+        found = judge.difference(both / "run.octavo", both / f"output_0000{number}", 0, "--step", str(step))
+        run.check(f"store beside output {number}", found.equal and found.worst == 0, found.text())
+    shutil.copytree(both / "output_00002", run.folder / "native/output_00002")
+
+
+def restarts(run: Run) -> None:
+    """Kills a run after its checkpoint, and lets it go on on other numbers of ranks."""
+    killed, end = run.folder / "killed", run.folder / "both/output_00003"
+    write_namelist(run.setup, killed, "")
+    kill_after(run.built.adapted, killed, run.setup.ranks, run.setup.steps + 1)
+    native = run.folder / "native"
+    (native / "run.nml").write_text((run.folder / "plain/run.nml").read_text().replace("nrestart=0", "nrestart=2"))
+    ramses.ramses(run.built.plain, native, run.setup.ranks)
+    own = judge.difference(end, native / "output_00003", run.setup.tolerance)
+    run.check(f"native restart, {run.setup.ranks} ranks", own.equal, own.text())
+    for ranks in sorted({*RESTARTS, run.setup.ranks}):
+        folder = run.folder / f"on-{ranks}"
+        write_namelist(run.setup, folder, "native=.true.")
+        shutil.copytree(killed / "run.octavo", folder / "run.octavo")
+        text = ramses.ramses(run.built.adapted, folder, ranks)
+        found = judge.difference(end, folder / "output_00003", run.setup.tolerance)
+        from_store = "octavo: restart from run.octavo as output_00002" in text
+        run.check(f"killed on {run.setup.ranks}, restarted on {ranks}", found.equal and from_store, found.text())
+        left = [*Path("/dev/shm").glob("octavo-*/output_00002"), *folder.glob("output_00002")]
+        run.check(f"no file of the restart is left, {ranks} ranks", not left, f"{len(left)} left")
+        if ranks == run.setup.ranks:
+            beside = judge.difference(native / "output_00003", folder / "output_00003", run.setup.tolerance)
+            run.check(f"restart beside the native one, {ranks} ranks", beside.equal, beside.text())
+
+
+def refusals(run: Run) -> None:
+    """State that the adapter would lose, and a step with a loss, are errors that name it."""
+    for words, params, change, said in (
+        ("walls", "", ("&AMR_PARAMS", "&BOUNDARY_PARAMS\nnboundary=1, bound_type=1\nibound_min=-1, ibound_max=-1\n/\n&AMR_PARAMS"),
+         "octavo: gas in walls"),
+        ("overload", "", ("ncontrol=1", "ncontrol=1, overload=2"), "octavo: overload above 1"),
+        ("an unknown parameter", "stor='x'", ("", ""), "octavo: &OCTAVO_PARAMS"),
+    ):  # fmt: skip
+        folder = run.folder / re.sub(r"\W+", "-", words)
+        write_namelist(run.setup, folder, params)
+        (folder / "run.nml").write_text((folder / "run.nml").read_text().replace(*change, 1))
+        text = judge.run([run.built.adapted, "run.nml"], folder, "ramses.log", run.setup.ranks, any_code=True)
+        run.check(f"refused: {words}", said in text, said)
+    folder = run.folder / "lossy"
+    write_namelist(run.setup, folder, "options='octavo.toml'", 1)
+    (folder / "octavo.toml").write_text('[checkpoint]\ncodec = "point:1e-4"\n')
+    judge.run([run.built.adapted, "run.nml"], folder, "first.log", run.setup.ranks, any_code=True)
+    text = judge.run([run.built.adapted, "run.nml"], folder, "ramses.log", run.setup.ranks, any_code=True)
+    run.check("refused: a checkpoint with a loss", "stored with a loss" in text, "stored with a loss")
+
+
+# ------------------------------------------------------------------------------------------------------------- measured
+
+
+def bytes_of(folder: Path) -> tuple[int, int]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return sum(path.stat().st_size for path in files), len(files)
+
+
+def io_seconds(text: str) -> float:
+    """RAMSES' own timer `io`: the mean of the ranks."""
+    row = re.search(r"^\s*([\d.]+)\s+([\d.]+)\s+([\d.]+)\s.*\bio\s*$", text, re.MULTILINE)
+    return float(row[2]) if row else float("nan")
+
+
+def write_larger(run: Run, folder: Path, params: str, options: str) -> None:
+    """A blast of 64**3 cells and a finer level, with an output a step: files of megabytes."""
+    write_namelist(run.setup, folder, params, 4)
+    text = (folder / "run.nml").read_text()
+    for old, new in ((r"foutput=\d+", "foutput=1"), ("levelmin=4, levelmax=6", "levelmin=6, levelmax=7"),
+                     ("ngridmax=60000", "ngridmax=200000")):  # fmt: skip
+        text = re.sub(old, new, text)
+    (folder / "run.nml").write_text(text)
+    (folder / "octavo.toml").write_text(options)
+
+
+def measure(run: Run) -> None:
+    """An output a step: RAMSES' own and the adapter's in turn, on the disk as it is and throttled; the best of three runs."""
+    throttle, ranks = run.folder / "throttle.so", 2
+    judge.run(
+        ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc"
+    )
+    for rate in (0, THROTTLED):
+        seconds: dict[str, list[float]] = {"native": [], "octavo": []}
+        for kind in ["native", "octavo"] * 3:
+            folder = run.folder / f"{kind}-{rate}"
+            shutil.rmtree(folder, ignore_errors=True)
+            write_larger(run, folder, "options='octavo.toml'", "contributors_per_file = 0\n")
+            program = run.built.plain if kind == "native" else run.built.adapted
+            words = ["env", f"LD_PRELOAD={throttle}", f"THROTTLE_MB_S={rate}", program] if rate else [program]
+            seconds[kind].append(io_seconds(judge.run([*words, "run.nml"], folder, "ramses.log", ranks)))
+        mine, native = min(seconds["octavo"]), min(seconds["native"])
+        store = f"{rate} MB/s a rank" if rate else "the disk as it is"
+        spread = ", ".join(f"{kind} {min(all_):.2f}-{max(all_):.2f} s" for kind, all_ in seconds.items())
+        run.check(
+            f"visible time, {store}, {ranks} ranks",
+            mine <= native * (0.2 if rate else 1),
+            f"{mine / native:.2f}: {spread}",
+        )
+    native = [bytes_of(output) for output in sorted((run.folder / "native-0").glob("output_*"))]
+    mine = bytes_of(run.folder / "octavo-0/run.octavo/checkpoint")
+    files = mine[1] / len(native)
+    run.check(f"files of a checkpoint, {ranks} ranks", files <= 2, f"{files:g}, native {native[-1][1]}")
+    total = sum(size for size, _ in native)
+    text = f"{mine[0] / 1e6:.1f} MB, native {total / 1e6:.1f} MB: {total / mine[0]:.1f} times fewer"
+    run.check("bytes of all checkpoints, lossless", mine[0] < total, text)
+
+
+def measure_analysis(run: Run) -> None:
+    """Analysis steps within 0.2 % of each value of a cell, beside RAMSES' own outputs of the same steps."""
+    folder = run.folder / "analysis"
+    write_larger(run, folder, "native=.true., analysis=.true., options='octavo.toml'", ANALYSIS)
+    ramses.ramses(run.built.adapted, folder, 4)
+    native = [bytes_of(output)[0] for output in sorted(folder.glob("output_*"))]
+    mine = bytes_of(folder / "run.octavo/analysis")[0]
+    text = f"{mine / 1e6:.2f} MB, native {sum(native) / 1e6:.1f} MB: {sum(native) / mine:.0f} times fewer"
+    run.check(f"analysis at 2e-3, {len(native)} steps", sum(native) >= 16 * mine, text)
+    step = ("--step-b", str(len(native) - 1), "--flow-b", "analysis")
+    found = judge.difference(folder / f"output_{len(native):05d}", folder / "run.octavo", 1, *step)
+    run.check("analysis: the same leaves, values within the bound", 0 < found.worst <= 2e-3, found.text())
+
+
+def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup) -> None:
+    run = Run(trial, built, setup, trial.folder / f"{built.solver}-{setup.name}")
+    beside_native(run)
+    others = (measure, measure_analysis) if setup.name == "sedov" else ()
+    for work in (restarts, refusals, *others):
+        trial.attempt(run.name(work.__name__), lambda w=work: w(run))
+
+
+def main() -> int:
+    trial = judge.Trial(judge.folder_of("ramses-adapter"))
+    trees = [Path(tree).resolve() for tree in os.environ.get("RAMSES", "").split(":") if tree]
+    trees = [tree for tree in trees if (tree / "bin/Makefile").exists()]
+    if not trees:
+        trial.skip("ramses-adapter", "RAMSES=TREE[:TREE...] names no tree with bin/Makefile")
+        return judge.close(trial)
+    wanted = os.environ.get("SETUPS", "sedov dark-matter").split()
+    os.environ["PKG_CONFIG_PATH"] = f"{library()}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"
+    for tree in trees:
+        for kind in sorted({(s.solver, s.dim) for s in SETUPS if s.name in wanted}):
+            built = build(trial, tree, *kind)
+            for setup in (s for s in SETUPS if (s.solver, s.dim) == kind and s.name in wanted):
+                trial.attempt(f"ramses-adapter {setup.name}", lambda b=built, s=setup: try_setup(trial, b, s))
+    return judge.close(trial)
+
+
+SETUPS = [s for s in ramses.SETUPS if s.name in ("sedov", "dark-matter")]
+
+if __name__ == "__main__":
+    sys.exit(main())
