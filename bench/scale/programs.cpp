@@ -7,6 +7,7 @@
 #include "octavo/engine/own_file.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/step/agreement.hpp"
+#include "octavo/engine/write/whole_index.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
@@ -85,6 +86,7 @@ void only_agree(MPI_Comm comm, const Run& run) {
   }
   ranks::agree(all.get(), fine);
   ranks::from_first(all.get(), {});
+  engine::complete_indexes(all.get(), run.store);
   ranks::agree(all.get(), fine);
   engine::Agreement agreement;
   for (int step = 1; step <= run.steps; ++step) {
@@ -126,7 +128,7 @@ void make_store(const std::filesystem::path& store, int parts, int per_file) {
     }
     writer.commit();
   }
-  // As rank 0 of a writer with `keep_last` leaves it: there is a mark, and no index.
+  // As a run leaves it that was killed before it wrote the line of the index.
   store::note_durable(store, plan.flow, 1, plan.step);
 }
 
@@ -158,10 +160,12 @@ const char* name_of(file::Operation operation) {
 
 }  // namespace
 
-void start_counting_files() {
+void start_counting_files(const std::filesystem::path& store) {
   counter().clear();
-  file::set_observer([](const file::Event& event) {
-    simulated::uncounted([&] { ++counter()[name_of(event.operation)]; });
+  file::set_observer([within = store.string()](const file::Event& event) {
+    simulated::uncounted([&] {
+      if (event.path.string().starts_with(within)) ++counter()[name_of(event.operation)];
+    });
     return file::Verdict{};
   });
 }

@@ -37,9 +37,10 @@ void open_for_analysis(const std::filesystem::path& store);
 /// Writes a step of `parts` parts, `per_file` to a file, as that many ranks leave it.
 void make_store(const std::filesystem::path& store, int parts, int per_file);
 
-/// Operations of this process on files since start_counting_files(), by name.
+/// Operations of this process on the store and what is in it since start_counting_files(), by name. The first run of a
+/// process also syncs the directories above it; how many there are says nothing of the engine.
 using FileOperations = std::map<std::string, std::int64_t>;
-void start_counting_files();
+void start_counting_files(const std::filesystem::path& store);
 FileOperations counted_files();
 
 }  // namespace octavo::scale

@@ -98,7 +98,7 @@ Seen simulated_run(const Case& one, int ranks) {
   const Folder folder;
   const Run run{folder.path / "run.octavo", options_of(one.per_file)};
   prepare(one, run, ranks);
-  start_counting_files();
+  start_counting_files(run.store);
   const auto activities = simulated::simulate(
       {ranks, ranks}, [&](int) { one.program(MPI_COMM_WORLD, run); }, imitate);
   return {text_of(activities.front().calls) + "last rank:\n" + text_of(activities.back().calls),
@@ -121,7 +121,7 @@ Seen real_run(const Case& one, int rank, int ranks) {
                 options_of(one.per_file)};
   if (rank == 0) prepare(one, run, ranks);
   PMPI_Barrier(MPI_COMM_WORLD);
-  start_counting_files();
+  start_counting_files(run.store);
   const Activity activity = simulated::record([&] { one.program(MPI_COMM_WORLD, run); });
   FileOperations all;
   const std::string mine = text_of(counted_files());
@@ -387,7 +387,7 @@ std::int64_t metadata_of(const FileOperations& operations) {
 FileOperations files_of(const Program& program, int files, engine::Options options, int steps) {
   const Folder folder;
   const Run run{folder.path / "run.octavo", std::move(options), steps};
-  start_counting_files();
+  start_counting_files(run.store);
   simulated::simulate(
       {files, 1}, [&](int) { program(MPI_COMM_WORLD, run); }, imitate);
   return counted_files();
@@ -420,7 +420,7 @@ void print_opening(int ranks, int files, const Asked& asked) {
   if (!asked.wants("opened for analysis")) return;
   const Folder folder;
   make_store(folder.path / "run.octavo", ranks, asked.per_host);
-  start_counting_files();
+  start_counting_files(folder.path / "run.octavo");
   const auto seen = simulated::simulate({1, 1}, [&](int) { open_for_analysis(folder.path / "run.octavo"); });
   print_operations("opened for analysis", ranks, files, counted_files(), asked);
   std::cout << "    rank 0 holds up to " << sized(seen.front().heap) << ", " << seen.front().heap / ranks

@@ -388,7 +388,7 @@ void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPla
   // The next step reads the footer, so its page stays.
   if (drops_pages && plan.sync && streams.size > 0) file::drop_pages(segment.file(), streams.begin, streams.size);
   if (plan.segment == 0) newest_order[static_cast<std::size_t>(plan.flow)] = out.order;
-  if (plan.sync && !plan.recycle) out.segment = store::commit_in(segment.file());
+  if (plan.sync) out.segment = store::commit_in(segment.file());
   if (plan.stays_open && plan.sync) open[subfile] = segment.take_file();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "octavo/base/error.hpp"
@@ -12,6 +13,7 @@
 #include "octavo/engine/tiers/rebuild.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
+#include "octavo/store/durable.hpp"
 #include "octavo/store/read/scan.hpp"
 #include "octavo/store/write/copy_segment.hpp"
 
@@ -32,10 +34,15 @@ std::string host_name() {
 std::vector<StoredRow> rows_of_store(const fs::path& path) {
   std::vector<StoredRow> rows;
   if (!store::recognise(path)) return rows;
-  const store::Scan scan = store::scan_store(path);
-  for (const store::StepFound& step : scan.steps)
+  const store::Scan scan = store::scan_store(path, store::Trust::mark);
+  for (const store::StepFound& step : scan.steps) {
+    const auto add = [&](int segment) { rows.push_back({step.flow, step.step, step.attempt, segment, step.order}); };
+    // Of a step that the mark vouches for only segment 0 was read.
+    const int all = step.totals ? store::committed(scan, step.segments[0]).footer.segments : 0;
+    for (int segment = 0; segment < all; ++segment) add(segment);
     for (const store::SegmentPlace& place : step.segments)
-      rows.push_back({step.flow, step.step, step.attempt, store::committed(scan, place).footer.segment, step.order});
+      if (all == 0) add(store::committed(scan, place).footer.segment);
+  }
   return rows;
 }
 
@@ -64,8 +71,25 @@ struct Verdict {
   std::uint64_t newest_order = 0;
 };
 
+// Steps of which segments were brought to the store, by flow and order. On rank 0.
+using Arrived = std::map<std::pair<store::Flow, std::uint64_t>, LocalRow>;
+
+// Of the steps that arrived before, those stay that are in the store by now, or are on their way again.
+void note_arrivals(const std::vector<LocalRow>& rows, const std::vector<Fate>& fates,
+                   const std::vector<StoredRow>& stored, Arrived& arrived) {
+  std::erase_if(arrived, [&](const auto& entry) {
+    const LocalRow& row = entry.second;
+    return std::count_if(stored.begin(), stored.end(), [&](const StoredRow& there) {
+             return there.flow == row.name.flow && there.step == row.step && there.attempt == attempt_of(row.name);
+           }) != row.segments;
+  });
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (fates[i] == Fate::drain) arrived[{rows[i].name.flow, rows[i].name.order}] = rows[i];
+}
+
 // Collective.
-Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::vector<StoredRow>& stored) {
+Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::vector<StoredRow>& stored,
+               Arrived& arrived) {
   std::vector<LocalRow> rows;
   for (const LocalSegment& segment : mine)
     rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
@@ -81,6 +105,7 @@ Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::
       ends.push_back(all.size());
     }
     const std::vector<Fate> fates = judge(all, stored);
+    note_arrivals(all, fates, stored, arrived);
     for (std::size_t r = 0, first = 0; r < ends.size(); first = ends[r++])
       by_rank.push_back(base::packed(std::vector<Fate>(fates.begin() + static_cast<std::ptrdiff_t>(first),
                                                        fates.begin() + static_cast<std::ptrdiff_t>(ends[r]))));
@@ -111,7 +136,8 @@ void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Local
 }
 
 // Collective. One look at all disks. Returns whether it found damage that was not known.
-bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescue& out, std::vector<fs::path>& done) {
+bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescue& out, std::vector<fs::path>& done,
+                    Arrived& arrived) {
   std::vector<StoredRow> stored;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) == 0) stored = rows_of_store(store);
@@ -120,7 +146,7 @@ bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescu
   const std::size_t damaged = disk.damaged.size();
   std::vector<LocalSegment> mine;
   ranks::agree(comm, [&] { mine = segments_on(disk); });
-  const Verdict verdict = decide(comm, mine, stored);
+  const Verdict verdict = decide(comm, mine, stored, arrived);
   out.newest_order = verdict.newest_order;
   out.notes.clear();
   out.leftovers.assign(disk.damaged.begin(), disk.damaged.end());
@@ -148,9 +174,14 @@ Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {
   Rescue out;
   LocalDisk disk{tier.first_of_host ? tier.root : fs::path(), {}, {}, {}};
   std::vector<fs::path> done;
+  Arrived arrived;
   bool sound = true;
   // Files of a step that are damaged may be made again from the others, so these stay until all is drained.
-  while (look_and_drain(comm, disk, path, out, done)) sound = false;
+  while (look_and_drain(comm, disk, path, out, done, arrived)) sound = false;
+  // All ranks have their segments there. The mark says so before a local copy goes.
+  ranks::agree(comm, [&] {
+    for (const auto& [key, row] : arrived) store::note_durable(path, key.first, key.second, row.step);
+  });
   for (const fs::path& segment : done) {
     if (sound)
       file::remove_all(segment);

@@ -259,6 +259,33 @@ TEST(TiersMpi, drained_steps_are_in_the_index_and_a_start_from_the_nodes_opens_n
   barrier();
 }
 
+TEST(TiersMpi, steps_that_a_later_start_drains_are_in_mark_and_index_too) {
+  const Place place;
+  run_that_dies(place, {4, 5}, {6, 7});
+  {
+    Writer writer(everyone(), place.store, header(), place.options);
+    barrier();
+    if (rank() == 0) {
+      const store::Index index = store::read_index(place.store, Flow::checkpoint);
+      EXPECT_TRUE(index.is_whole);
+      EXPECT_EQ(index.steps, store::index_of(store::scan_store(place.store), Flow::checkpoint));
+      EXPECT_EQ(index.steps.size(), 4u);
+      const auto list = [&] { EXPECT_EQ(store::list_steps(place.store).size(), 4u); };
+      EXPECT_EQ(count_in(place.store, file::Operation::read, list), 4);
+    }
+    barrier();
+    writer.close();
+  }
+  // A drained step counts as durable: if it goes, it is lost.
+  if (rank() == 0) {
+    fs::remove_all(store::directory_of(place.store, Flow::checkpoint, 7));
+    const store::Scan scan = store::scan_store(place.store);
+    ASSERT_EQ(scan.damage.size(), 1u);
+    EXPECT_EQ(scan.damage[0].kind, store::FindingKind::lost);
+  }
+  barrier();
+}
+
 TEST(TiersMpi, a_local_step_is_not_taken_from_the_nodes_if_the_store_has_a_newer_one_that_nobody_has_marked) {
   const Place place;
   run_that_dies(place, {5}, {6, 9});

@@ -68,8 +68,6 @@ Keeper::Keeper(const fs::path& store, const Options& options, const std::optiona
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     marks_[static_cast<std::size_t>(flow)] = store::read_mark(store_, flow);
   if (options_.keep_last == 0) return;
-  std::error_code ignored;
-  fs::remove(store::index_path(store_, Flow::checkpoint), ignored);  // its steps go, and it is not kept
   store::Scan scan;
   try {
     scan = store::scan_store(store_);
@@ -123,7 +121,7 @@ bool Keeper::is_removable(const std::string& directory) const {
 void Keeper::forget(const KeptStep& step) {
   const bool is_oldest = !kept_.empty() && kept_.front().order == step.order;
   (is_oldest ? store::drop_up_to : store::drop)(marks_[checkpoint], step.order);
-  std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
+  gone_ += std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
 }
 
 // We write the mark before removing files, because a step that the mark lists but that is missing counts as lost.
@@ -186,6 +184,13 @@ Chore Keeper::taken(const std::string& slot) {
   if (held == kept_.end()) return {};
   forget(KeptStep(*held));
   return chore(Flow::checkpoint, {});
+}
+
+std::optional<store::DurableMark> Keeper::mark_for_index() {
+  constexpr std::size_t few = 8;
+  if (gone_ < kept_.size() + few) return {};
+  gone_ = 0;
+  return marks_[checkpoint];
 }
 
 std::string new_directory(std::int64_t step, std::set<std::string>& used) {

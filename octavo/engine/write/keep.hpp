@@ -52,6 +52,10 @@ class Keeper {
   /// A slot is about to be overwritten. The chore takes its old step off the mark, so that it is not reported lost.
   Chore taken(const std::string& slot);
 
+  /// The checkpoints' mark, whenever so many have gone since the last time that the index should lose their lines: then
+  /// it has at most a few more lines than twice the checkpoints kept.
+  std::optional<store::DurableMark> mark_for_index();
+
   /// Directories of checkpoints found in the store ("checkpoint/000000040"): a new attempt at a step must use another.
   const std::set<std::string>& directories() const noexcept { return directories_; }
 
@@ -71,6 +75,7 @@ class Keeper {
   std::vector<store::StepId> abandoned_;  // of kept_: a run went on from a step before them
   std::vector<std::string> leftovers_;    // they go when this run has a checkpoint
   std::set<std::string> directories_;
+  std::size_t gone_ = 0;  // checkpoints since mark_for_index() gave a mark
 };
 
 /// The directory of a new attempt at the checkpoint, which none of `used` has; adds it.

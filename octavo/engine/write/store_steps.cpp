@@ -10,6 +10,7 @@
 #include "octavo/engine/step/all_patches.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/tiers/local_tier.hpp"
+#include "octavo/engine/write/whole_index.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
@@ -72,10 +73,11 @@ void learn_boxes(MPI_Comm comm, int rank, StepJob& job) {
 }
 
 // A line that is missing costs readers time, no more.
-void add_to_index(file::File& file, const std::filesystem::path& store, Flow flow,
-                  const store::IndexedStep& entry) noexcept {
+void add_to_index(file::File& file, const std::filesystem::path& store, Flow flow, const store::IndexedStep& entry,
+                  const std::optional<store::DurableMark>& keep) noexcept {
   try {
     store::append_index(file, store, flow, entry);
+    if (keep) store::shorten_index(file, store, flow, *keep);
   } catch (...) {
     file = {};
   }
@@ -118,6 +120,7 @@ void StoreSteps::open() {
       notes.push_back(std::move(note));
   }
   open_keeper();
+  complete_indexes(comm, path);
   if (!recycles(options)) return;
   slots = Slots(options.keep_last);
   slots.find(comm, path, resumed_from);
@@ -285,10 +288,10 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
   if (!local->failures.empty()) own.lost = local->failures.front().first;
 }
 
-// Collective: a sum of two integers to rank 0, which returns the step's line in the index. Where checkpoints are
-// removed again, few are there, and there is no index. Unsynced writes do without one.
+// Collective: a sum of two integers to rank 0, which returns the step's line in the index. Unsynced writes do without
+// one.
 std::optional<store::IndexedStep> StoreSteps::entry_of(const Submitted& step) {
-  if (options.keep_last > 0 || options.sync_policy != SyncPolicy::step) return {};
+  if (options.sync_policy != SyncPolicy::step) return {};
   constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
   std::array<std::int64_t, 2> mine{}, all{};
   if (has_file && step.segment)
@@ -347,14 +350,16 @@ void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
 void StoreSteps::keep(const Submitted& step, std::optional<store::IndexedStep> entry) {
   if (!keeper) return;
   const KeptStep kept{step.id, step.order, step.directory};
-  if (!step.failed)
-    do_behind([this, mark = keeper->durable(step.flow, kept), number = step.number, flow = step.flow,
-               entry = std::move(entry)] {
+  if (!step.failed) {
+    Chore mark = keeper->durable(step.flow, kept);
+    auto shorter = step.flow == Flow::checkpoint ? keeper->mark_for_index() : std::nullopt;
+    do_behind([this, mark = std::move(mark), number = step.number, flow = step.flow, entry = std::move(entry),
+               shorter = std::move(shorter)] {
       mark();
-      if (entry) add_to_index(indexes[static_cast<std::size_t>(flow)], path, flow, *entry);
+      if (entry) add_to_index(indexes[static_cast<std::size_t>(flow)], path, flow, *entry, shorter);
       marked = number + 1;
     });
-  else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
+  } else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
     keeper->half_drained(step.directory);
   else
     do_behind(keeper->failed(step.flow, kept));

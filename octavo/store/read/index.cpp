@@ -110,25 +110,16 @@ Index parse_index(std::string_view text, Flow flow) {
   return index;
 }
 
-void write_index(const fs::path& store, Flow flow, const std::vector<IndexedStep>& steps) {
-  const fs::path path = index_path(store, flow);
-  std::error_code error;
-  if (steps.empty()) {
-    fs::remove(path, error);
-    return;
-  }
+std::string text_of(Flow flow, const std::vector<IndexedStep>& steps) {
   std::string text = index_first_line(flow);
   for (const IndexedStep& step : steps) text += line_of(step);
-  fs::path fresh = path;
-  fresh += ".new";
-  {
-    file::File file = file::open_write(fresh);
-    file::resize(file, 0);
-    file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
-    file.close();
-  }
-  fs::rename(fresh, path, error);
-  if (error) throw base::system_error("rename the index", error.value()).at(path.string());
+  return text;
+}
+
+std::string whole_text(const file::File& file) {
+  std::string text(static_cast<std::size_t>(file::size(file)), '\0');
+  file::pread_all(file, 0, std::as_writable_bytes(std::span(text)));
+  return text;
 }
 
 }  // namespace
@@ -161,11 +152,8 @@ std::vector<IndexedStep> index_of(const Scan& scan, Flow flow) {
 Index read_index(const fs::path& store, Flow flow) {
   try {
     const file::File file = file::open_read(index_path(store, flow));
-    const std::uint64_t size = file::size(file);
-    if (size > most_bytes) return {};
-    std::string text(static_cast<std::size_t>(size), '\0');
-    file::pread_all(file, 0, std::as_writable_bytes(std::span(text)));
-    return parse_index(text, flow);
+    if (file::size(file) > most_bytes) return {};
+    return parse_index(whole_text(file), flow);
   } catch (const base::Error&) {
     return {};
   }
@@ -189,6 +177,47 @@ void append_index(file::File& file, const fs::path& store, Flow flow, const Inde
     }
   }
   file::pwrite_all(file, file::size(file), std::as_bytes(std::span(text)));
+}
+
+void write_index(const fs::path& store, Flow flow, const std::vector<IndexedStep>& steps) {
+  const fs::path path = index_path(store, flow);
+  std::error_code error;
+  if (steps.empty()) {
+    fs::remove(path, error);
+    return;
+  }
+  const std::string text = text_of(flow, steps);
+  fs::path fresh = path;
+  fresh += ".new";
+  {
+    file::File file = file::open_write(fresh);
+    file::resize(file, 0);
+    file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+    file.close();
+  }
+  fs::rename(fresh, path, error);
+  if (error) throw base::system_error("rename the index", error.value()).at(path.string());
+}
+
+// A crash in between leaves a torn line, or old lines behind the new ones. Readers pass over both.
+void shorten_index(file::File& file, const fs::path& store, Flow flow, const DurableMark& mark) {
+  if (!file.is_open() || !file::has_name(file)) file = file::open_write(index_path(store, flow));
+  if (file::size(file) > most_bytes) return file::resize(file, 0);
+  const std::string text = text_of(flow, listed_by(mark, parse_index(whole_text(file), flow).steps));
+  file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  file::resize(file, text.size());
+}
+
+std::vector<IndexedStep> listed_by(const DurableMark& mark, std::vector<IndexedStep> steps) {
+  std::map<std::uint64_t, IndexedStep> by_order;
+  for (IndexedStep& step : steps) try {
+      const std::uint64_t order = parse_footer(step.footer, step.at).order;
+      if (contains(mark, order)) by_order[order] = std::move(step);
+    } catch (const base::Error&) {  // of another version: its line is left out
+    }
+  std::vector<IndexedStep> listed;
+  for (auto& [order, step] : by_order) listed.push_back(std::move(step));
+  return listed;
 }
 
 void rebuild_indexes(const fs::path& path) {

@@ -34,6 +34,12 @@ Index read_index(const std::filesystem::path& store, Flow flow);
 /// Adds a line through a handle that stays open between lines. It is opened first if it is closed or its file is gone.
 /// No sync: a torn line is passed over.
 void append_index(file::File& open, const std::filesystem::path& store, Flow flow, const IndexedStep& step);
+/// Replaces the index by one of these steps; without steps, removes it.
+void write_index(const std::filesystem::path& store, Flow flow, const std::vector<IndexedStep>& steps);
+/// Takes out the lines of steps that the mark does not list, in place, through the handle of append_index().
+void shorten_index(file::File& open, const std::filesystem::path& store, Flow flow, const DurableMark& mark);
+/// The steps of an index that the mark lists, each once.
+std::vector<IndexedStep> listed_by(const DurableMark& mark, std::vector<IndexedStep> steps);
 /// Rebuilds the indexes of both flows from the subfiles, and removes the index of a flow without steps. Throws what
 /// scan_store() throws.
 void rebuild_indexes(const std::filesystem::path& store);

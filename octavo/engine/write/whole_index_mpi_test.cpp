@@ -1,0 +1,182 @@
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "octavo/engine/write/whole_index.hpp"
+#include "octavo/engine/write/writer.hpp"
+#include "octavo/store/read/index.hpp"
+#include "octavo/store/read/scan.hpp"
+#include "tests/support/mpi_run.hpp"
+#include "tests/support/store_fixture.hpp"
+
+// The index of a flow is there whatever was done to the store: steps removed, slots used again, a killed writer.
+namespace octavo::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using store::Flow;
+using testing::barrier;
+using testing::everyone;
+using testing::make_domain;
+using testing::rank;
+using testing::size;
+
+constexpr int many_steps = 40, many_files = 25;
+
+// Steps 1 to 40 of 25 files each, marked, and without an index.
+void make_many(const fs::path& path) {
+  if (rank() == 0) {
+    const auto step = testing::random_step(1, {.cells = 20});
+    for (int i = 1; i <= many_steps; ++i) {
+      store::SegmentPlan plan = testing::plan_of(i, static_cast<unsigned>(i), many_files);
+      plan.flow = Flow::checkpoint;
+      plan.sync = false;
+      plan.order_before = static_cast<std::uint64_t>(i - 1);
+      testing::write_step(step, path, plan);
+    }
+    store::DurableMark mark;
+    for (int i = 1; i <= many_steps; ++i) store::add(mark, static_cast<std::uint64_t>(i), i);
+    store::write_mark(path, Flow::checkpoint, mark, false);
+  }
+  barrier();
+}
+
+std::int64_t reads_of(const std::function<void()>& work) {
+  std::int64_t reads = 0;
+  file::set_observer([&](const file::Event& event) {
+    reads += event.operation == file::Operation::read ? 1 : 0;
+    return file::Verdict{};
+  });
+  work();
+  file::set_observer({});
+  return reads;
+}
+
+std::vector<std::int64_t> steps_of(const fs::path& path) {
+  std::vector<std::int64_t> steps;
+  for (const store::StepInfo& info : store::list_steps(path)) steps.push_back(info.step);
+  return steps;
+}
+
+// The steps with their sums, by the index and without it.
+void expect_the_truth(const fs::path& path) {
+  const auto by_index = store::list_steps(path);
+  const store::Index index = store::read_index(path, Flow::checkpoint);
+  EXPECT_TRUE(index.is_whole);
+  fs::rename(store::index_path(path, Flow::checkpoint), path / "aside");
+  const auto by_files = store::list_steps(path);
+  fs::rename(path / "aside", store::index_path(path, Flow::checkpoint));
+  ASSERT_EQ(by_index.size(), by_files.size());
+  for (std::size_t i = 0; i < by_index.size(); ++i) {
+    EXPECT_EQ(by_index[i].step, by_files[i].step);
+    EXPECT_EQ(by_index[i].parts, by_files[i].parts);
+    EXPECT_EQ(by_index[i].bytes, by_files[i].bytes);
+  }
+}
+
+Options with_keep_last(int keep, bool recycle) {
+  Options options;
+  options.mode = Mode::sync;
+  options.keep_last = keep;
+  options.recycle = recycle;
+  return options;
+}
+
+void write_small(Writer& writer, std::int64_t step) {
+  const testing::Domain domain = make_domain(1, rank(), size(), step);
+  writer.begin_step(Flow::checkpoint, step, 0.5);
+  writer.put_mesh(domain.tree);
+  writer.put_field("density", view_of(domain.density));
+  writer.end_step();
+}
+
+TEST(WriterMpi, an_index_that_is_missing_is_made_when_a_writer_is_opened_and_the_ranks_share_the_footers) {
+  const testing::SharedDirectory directory;
+  const fs::path path = directory.path() / "s";
+  make_many(path);
+  const std::int64_t reads = reads_of([&] { complete_indexes(everyone(), path); });
+  barrier();
+  // Two reads a file of this rank's share, and rank 0 one a step more.
+  EXPECT_LE(reads, many_steps * (2 * (many_files / size() + 1) + (rank() == 0 ? 3 : 0)));
+  if (rank() == 0) {
+    EXPECT_EQ(store::read_index(path, Flow::checkpoint).steps,
+              store::index_of(store::scan_store(path), Flow::checkpoint));
+    EXPECT_LT(reads_of([&] { EXPECT_EQ(steps_of(path).size(), std::size_t{many_steps}); }), 3 * many_steps / 2);
+  }
+  barrier();
+  // Nothing is missing now: two marks and two indexes are read.
+  EXPECT_LE(reads_of([&] { complete_indexes(everyone(), path); }), rank() == 0 ? 4 : 0);
+  if (rank() == 0) {
+    // A writer that was killed between mark and line, and one that was killed in the middle of a line.
+    auto lines = store::read_index(path, Flow::checkpoint).steps;
+    lines.pop_back();
+    store::write_index(path, Flow::checkpoint, lines);
+    std::ofstream(store::index_path(path, Flow::checkpoint), std::ios::app) << "step 7 ord";
+  }
+  barrier();
+  complete_indexes(everyone(), path);
+  if (rank() == 0) {
+    EXPECT_EQ(store::read_index(path, Flow::checkpoint).steps.size(), std::size_t{many_steps});
+    expect_the_truth(path);
+  }
+  barrier();
+}
+
+TEST(WriterMpi, a_step_that_lost_a_file_gets_no_line) {
+  const testing::SharedDirectory directory;
+  const fs::path path = directory.path() / "s";
+  make_many(path);
+  if (rank() == 0) std::ofstream(store::directory_of(path, Flow::checkpoint, 3) / "data.007") << "no subfile";
+  barrier();
+  complete_indexes(everyone(), path);
+  if (rank() == 0) {
+    EXPECT_EQ(store::read_index(path, Flow::checkpoint).steps.size(), std::size_t{many_steps - 1});
+  }
+  barrier();
+}
+
+TEST(WriterMpi, keep_last_takes_lines_out_of_the_index_and_the_steps_left_are_listed_in_few_reads) {
+  const testing::SharedDirectory directory;
+  const fs::path path = directory.path() / "s";
+  make_many(path);
+  constexpr int kept = 30;
+  {
+    Writer writer(everyone(), path, make_domain(1, 0, 1).header, with_keep_last(kept, false));
+    write_small(writer, many_steps + 1);
+    writer.close();
+  }
+  barrier();
+  if (rank() == 0) {
+    EXPECT_LT(reads_of([&] { EXPECT_EQ(steps_of(path).size(), std::size_t{kept}); }), 3 * kept / 2);
+    EXPECT_GE(store::read_index(path, Flow::checkpoint).steps.size(), std::size_t{kept});
+    expect_the_truth(path);
+  }
+  barrier();
+}
+
+TEST(WriterMpi, the_index_of_slots_that_are_used_again_stays_small_and_true) {
+  const testing::SharedDirectory directory;
+  const fs::path path = directory.path() / "s";
+  constexpr int kept = 3, steps = 60;
+  for (const bool recycle : {true, false}) {
+    {
+      Writer writer(everyone(), path, make_domain(1, 0, 1).header, with_keep_last(kept, recycle));
+      for (std::int64_t step = 1; step <= steps; ++step) {
+        write_small(writer, step + (recycle ? 0 : steps));
+        if (rank() == 0) {
+          EXPECT_LE(store::read_index(path, Flow::checkpoint).steps.size(), std::size_t{2 * kept + 9});
+        }
+      }
+      writer.close();
+    }
+    barrier();
+    if (rank() == 0) {
+      EXPECT_TRUE(store::read_index(path, Flow::checkpoint).is_whole);
+      expect_the_truth(path);
+    }
+    barrier();
+  }
+}
+
+}  // namespace
+}  // namespace octavo::engine
