@@ -186,21 +186,23 @@ bool is_bookkeeping(const std::string& attribute) {
 }
 
 void add_rows(const mesh::Particles& particles, const IdentityNames& names, const std::vector<std::string>& attributes,
-              std::uint64_t bucket, std::uint64_t buckets, ParticleRows& to) {
+              const Buckets& buckets, std::span<ParticleRows> to) {
   const auto numbers = whole_numbers(attribute(particles, names.number));
   const auto ranks = names.rank.empty() ? std::vector<std::int64_t>(numbers.size(), 0)
                                         : whole_numbers(attribute(particles, names.rank));
-  std::vector<std::size_t> kept;
+  std::vector<std::vector<std::size_t>> kept(to.size());
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const Identity identity{numbers[i], static_cast<std::int32_t>(ranks[i])};
-    if (buckets > 1 && hash(identity) % buckets != bucket) continue;
-    kept.push_back(i);
-    to.identities.push_back(identity);
+    const std::uint64_t bucket = buckets.all > 1 ? hash(identity) % buckets.all : 0;
+    if (bucket < buckets.first || bucket - buckets.first >= to.size()) continue;
+    kept[bucket - buckets.first].push_back(i);
+    to[bucket - buckets.first].identities.push_back(identity);
   }
-  to.columns.resize(attributes.size());
+  for (ParticleRows& rows : to) rows.columns.resize(attributes.size());
   for (std::size_t c = 0; c < attributes.size(); ++c)
     mesh::visit_values(attribute(particles, attributes[c]), [&](auto values) {
-      for (const std::size_t i : kept) to.columns[c].push_back(static_cast<double>(values[i]));
+      for (std::size_t b = 0; b < to.size(); ++b)
+        for (const std::size_t i : kept[b]) to[b].columns[c].push_back(static_cast<double>(values[i]));
     });
 }
 
@@ -209,6 +211,23 @@ void append(ParticleRows& to, const ParticleRows& more) {
   to.columns.resize(std::max(to.columns.size(), more.columns.size()));
   for (std::size_t c = 0; c < more.columns.size(); ++c)
     to.columns[c].insert(to.columns[c].end(), more.columns[c].begin(), more.columns[c].end());
+}
+
+void add(ParticleComparison& to, const ParticleComparison& other) {
+  const auto before = [](const Identity& x, const Identity& y) { return key(x) < key(y); };
+  to.matched += other.matched;
+  for (std::size_t side = 0; side < 2; ++side) {
+    to.count[side] += other.count[side];
+    to.missing[side] += other.missing[side];
+    to.shared[side] += other.shared[side];
+    std::vector<Identity>& first = to.first_missing[side];
+    first.insert(first.end(), other.first_missing[side].begin(), other.first_missing[side].end());
+    std::sort(first.begin(), first.end(), before);
+    if (first.size() > most_listed) first.resize(most_listed);
+  }
+  if (other.first_shared && (!to.first_shared || before(*other.first_shared, *to.first_shared)))
+    to.first_shared = other.first_shared;
+  for (std::size_t c = 0; c < to.attributes.size(); ++c) add(to.attributes[c], other.attributes[c]);
 }
 
 Identity identity_at(const CellPlace& place) {

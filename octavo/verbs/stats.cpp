@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -13,6 +14,27 @@
 namespace octavo::verbs {
 
 using analysis::PartialStatistics;
+
+namespace {
+
+// Collective. Each rank reads an equal number of the fields and, if it has one, the mesh. Rank 0 counts the points.
+analysis::Statistics shared_triangle_statistics(const mesh::Dataset& step, const std::vector<std::string>& fields,
+                                                const analysis::Selection& selection, const base::Ranks& ranks) {
+  const auto [first, last] = base::share(std::ssize(fields), ranks.rank, ranks.size);
+  const std::vector<std::string> own(fields.begin() + first, fields.begin() + last);
+  analysis::Statistics mine;
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0 || !own.empty()) mine = detail::triangle_statistics(step, own, selection);
+  });
+  if (ranks.size == 1) return mine;
+  auto by_rank = base::gather(ranks, std::vector<analysis::Statistics>{std::move(mine)});
+  analysis::Statistics joined = std::move(by_rank[0]);
+  for (std::size_t rank = 1; rank < by_rank.size(); ++rank)
+    for (analysis::FieldStatistics& field : by_rank[rank].fields) joined.fields.push_back(std::move(field));
+  return joined;
+}
+
+}  // namespace
 
 Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
@@ -38,10 +60,7 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   Stats result{{}, std::move(scope.listed), scope.bytes, with_condition(std::move(scope.text), options.where)};
   const step::SharedStep with_made(step::with_fields(step, made, options.definitions));
   if (step.unstructured) {
-    base::agree(options.ranks, [&] {
-      if (options.ranks.rank == 0) result.statistics = detail::triangle_statistics(with_made, fields, selection);
-    });
-    if (options.ranks.size > 1) result.statistics = base::from_first(options.ranks, result.statistics);
+    result.statistics = shared_triangle_statistics(with_made, fields, selection, options.ranks);
     return result;
   }
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), made, options.definitions);

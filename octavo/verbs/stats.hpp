@@ -35,7 +35,7 @@ struct Stats {
 /// Statistics over the owned leaf cells (analysis::Selection), one part per thread at a time. The result has the same
 /// bits for any number of threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field,
 /// Error(unsupported) for a mesh that is neither an octree nor of triangles. On triangles, "leaves" are points, volumes
-/// are areas, and integrals are those of the function that is linear between the points. Rank 0 reads them.
+/// are areas, and integrals are those of the function that is linear between the points. Ranks share the fields.
 Stats stats(const step::SharedStep& step, const StatsOptions& options);
 
 }  // namespace octavo::verbs

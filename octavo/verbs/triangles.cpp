@@ -93,12 +93,13 @@ analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unst
 
 }  // namespace
 
-PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields) {
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh) {
   if (dataset.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh of triangles in " + std::to_string(dataset.num_parts) + " parts: expected 1")
         .at(dataset.path);
   mesh::Request request;
   request.fields = fields;
+  request.mesh = mesh;
   mesh::Part part = dataset.read(0, request);
   PointValues out{std::move(std::get<mesh::Unstructured>(part.mesh)), {}};
   for (const std::string& name : fields)

@@ -11,12 +11,12 @@
 /// Maps and statistics of meshes of triangles (Dataset::unstructured).
 namespace octavo::verbs::detail {
 
-/// The mesh and some fields of a dataset, as doubles.
+/// The mesh and some fields of a dataset, as doubles. Without `mesh` the mesh stays empty, unless fields need it.
 struct PointValues {
   mesh::Unstructured mesh;
   std::vector<std::vector<double>> fields;  ///< in the order asked for
 };
-PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields);
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh = true);
 
 /// The field with the elevation of each plane: the first field, in SERAFIN. Throws Error(unsupported) if there is none.
 std::string elevation_field(const mesh::Header& header);

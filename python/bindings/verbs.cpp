@@ -295,7 +295,17 @@ void bind_verbs(nb::module_& m) {
   m.def("memory_limit", &base::memory_limit);
   nb::class_<base::Ranks>(m, "Ranks", "The processes that share a job.")
       .def_ro("rank", &base::Ranks::rank)
-      .def_ro("size", &base::Ranks::size);
+      .def_ro("size", &base::Ranks::size)
+      .def(
+          "gather",
+          [](const base::Ranks& ranks, const nb::bytes& mine) {
+            const std::string text(mine.c_str(), mine.size());
+            const auto all = without_gil([&] { return base::all_gather(ranks, text); });
+            nb::list out;
+            for (const std::string& some : all) out.append(nb::bytes(some.data(), some.size()));
+            return out;
+          },
+          nb::arg("mine"), "The bytes of each rank, by rank. Collective.");
   nb::class_<step::SharedStep, mesh::Dataset>(m, "SharedStep", "A step that several processes may read together.")
       .def_prop_ro(
           "choice",

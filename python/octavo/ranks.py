@@ -8,10 +8,13 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 # (rank, size) as Open MPI, MPICH/Intel (PMI) and Slurm's PMIx name them.
 _NAMES = (
@@ -48,6 +51,26 @@ def world() -> Any:
             "start it by that library's mpirun, or by none: it uses threads (-j)",
         )
     return ranks
+
+
+def gathered(ranks: Any, work: Callable[[], T]) -> list[T]:
+    """Collective. The value of `work()` on each rank, by rank; without ranks, of this process. If it raises an Error on
+    some ranks, all raise that of the lowest."""
+    if ranks is None:
+        return [work()]
+    import pickle
+
+    from octavo.errors import Error, kind_of, make
+
+    try:
+        mine: tuple[Any, Any] = (work(), None)
+    except Error as error:
+        mine = (None, (kind_of(error), error.message, error.places, error.hint))
+    all_of_them = [pickle.loads(some) for some in ranks.gather(pickle.dumps(mine))]
+    for _, failure in all_of_them:
+        if failure is not None:
+            raise make(*failure)
+    return [value for value, _ in all_of_them]
 
 
 def scotch() -> Any:

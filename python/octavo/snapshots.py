@@ -39,6 +39,13 @@ class Snapshot:
         return _core.open(self.path, self.flow, self.step, ranks)
 
 
+def check_quantities(quantities: Sequence[str]) -> None:
+    """Raises UsageError for one that is none."""
+    unknown = [quantity for quantity in quantities if quantity not in QUANTITIES]
+    if unknown:
+        raise UsageError(f"no quantity '{unknown[0]}'", [], "there are " + ", ".join(QUANTITIES))
+
+
 def _opened(snapshot: Snapshot) -> Dataset:
     from octavo import dataset
 
@@ -127,9 +134,7 @@ class Table:
         cls, snapshots: Sequence[Snapshot], stats: Callable[[Snapshot], dict[str, Any]], quantities: Sequence[str]
     ) -> Table:
         """Calls `stats` for one snapshot after another."""
-        unknown = [quantity for quantity in quantities if quantity not in QUANTITIES]
-        if unknown:
-            raise UsageError(f"no quantity '{unknown[0]}'", [], "there are " + ", ".join(QUANTITIES))
+        check_quantities(quantities)
         leaves = np.zeros(len(snapshots), np.int64)
         columns: dict[str, dict[str, np.ndarray]] = {}
         for row, snapshot in enumerate(snapshots):

@@ -248,3 +248,97 @@ def test_diff_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
     for pair in ([sample, path], [path, path]):
         alone, shared = bytes_read_by_each(DIFF, pair, 1)[0], bytes_read_by_each(DIFF, pair, 2)
         assert max(shared) < 0.75 * alone
+
+
+def bytes_of_each(calls, folder, words, ranks):
+    """Bytes that the command reads or writes (`calls`, for strace) below a folder, of each rank."""
+    traces = folder / f"traces{ranks}"
+    traces.mkdir(exist_ok=True)
+    trace = f'exec strace -f -y -e trace={calls} -o {traces}/${{OMPI_COMM_WORLD_RANK:-0}} "$@"'
+    before = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+    done = subprocess.run([*before, "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words), "-q"], timeout=300)
+    assert done.returncode == 0
+    counts = []
+    for file in sorted(traces.iterdir()):
+        lines = [line for line in file.read_text().splitlines() if f"<{folder}/" in line]
+        sizes = [re.search(r" = (\d+)$", line) for line in lines]
+        counts.append(sum(int(size[1]) for size in sizes if size))
+    assert len(counts) == ranks
+    return counts
+
+
+needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="no strace on this machine")
+
+
+@needs_mpi
+@needs_strace
+def test_ranks_share_the_outputs_of_a_series(run, run_json, tmp_path):
+    """The same table from any ranks. Each output is opened and read by one rank; fewer outputs than ranks are read by
+    all together."""
+    for number in range(1, 5):
+        out = tmp_path / f"output_{number:05}"
+        run("sample", out, "--dim", 2, "--levels", "4-7", "--domains", 3, "--seed", number, "-q")
+    words = ["series", tmp_path / "output_*", "--roi", "sphere:max:density:0.3", "--of", "min,integral"]
+    alone = run_json(*words)
+    for ranks in (2, 3, 9):
+        assert run_json(*words, ranks=ranks) == alone
+    one, two = (bytes_of_each("read,pread64", tmp_path, words, ranks) for ranks in (1, 2))
+    assert one[0] > 0 and max(two) < 0.75 * one[0]
+    assert sum(two) < 1.05 * one[0]
+    failed = run(*words, "--field", "densty", ranks=3, check=False)
+    assert failed.returncode == 2 and failed.stderr.count("error:") == 1
+
+
+@needs_mpi
+@needs_strace
+def test_ranks_share_the_domains_of_a_sample(run, run_json, tmp_path):
+    words = ["--to", "octavo", "--levels", "4-6", "--domains", 8, "--particles", 500, "-j", 1]
+
+    def made(name, ranks):
+        out = tmp_path / f"{name}.octavo"
+        run("sample", out, *words, "-q", ranks=ranks)
+        assert run("verify", out).returncode == 0
+        return streams(out, run_json)
+
+    alone = made("alone", 0)
+    assert alone
+    for ranks in (2, 3, 9):
+        assert made(f"by{ranks}", ranks) == alone
+    counts = []
+    for ranks in (1, 2):
+        folder = tmp_path / f"counted{ranks}"
+        folder.mkdir()
+        out = folder / "run.octavo"
+        counts.append(bytes_of_each("write,pwrite64,writev,pwritev", folder, ["sample", out, *words], ranks))
+    assert counts[0][0] > 0 and max(counts[1]) < 0.75 * counts[0][0]
+    refused = run("sample", tmp_path / "output_00001", "--levels", "4-5", ranks=2, check=False)
+    assert refused.returncode == 2 and "written by one process" in refused.stderr
+    assert not (tmp_path / "output_00001").exists()
+
+
+@needs_mpi
+@needs_strace
+def test_ranks_share_the_fields_of_triangles(run, run_json, data, tmp_path):
+    """The report of `diff` and the numbers of `stats` are the same; a rank reads a share of the values, and rank 0 the
+    meshes."""
+    source = data / "serafin" / "f2d_malpasset-large.slf"
+    if not source.exists():
+        pytest.skip(f"no {source}")
+    a, b = tmp_path / "a.slf", tmp_path / "b.slf"
+    shutil.copy(source, a)
+    changed = bytearray(source.read_bytes())
+    changed[-64] ^= 0x10
+    b.write_bytes(changed)
+
+    def report(*words, ranks=0):
+        facts = json.loads(run(*words, "--json", check=False, ranks=ranks).stdout)
+        for cost in ("reads", "parts_held"):
+            facts.pop(cost, None)
+        return facts
+
+    for words in (("diff", a, b), ("stats", a), ("series", a)):
+        alone = report(*words)
+        for ranks in (2, 3, 9):
+            assert report(*words, ranks=ranks) == alone, words
+    one, two = (bytes_of_each("read,pread64", tmp_path, ["stats", a], ranks) for ranks in (1, 2))
+    assert max(two) < 0.85 * one[0]

@@ -83,8 +83,8 @@ struct DiffReport {
 /// threads or ranks. Only sums depend on the parts, by the rounding of twice the precision of a double.
 ///
 /// Collective: a rank compares a contiguous range of the parts of A, or of the fields of triangles. It reads the
-/// particles of ranges of both steps' parts; all ranks then match the particles of all. Every rank gets the report, or
-/// the same error.
+/// particles of ranges of both steps' parts, and sends each to the rank that compares its identity. Every rank gets the
+/// report, or the same error.
 ///
 /// If B is of another code, its names are translated to those of A (step/translate.hpp); a note lists them.
 ///

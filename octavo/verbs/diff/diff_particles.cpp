@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <utility>
 
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
+#include "octavo/base/rank_tree.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/verbs/diff/diff_pieces.hpp"
 
@@ -72,46 +74,69 @@ struct RowsOf {
   const std::vector<std::string>& attributes;
 };
 
-/// Collective. Each rank reads a contiguous range of the parts; all get the rows of all, by part.
-ParticleRows read_rows(const RowsOf& of, std::uint64_t bucket, std::uint64_t buckets, const DiffOptions& options) {
+/// Collective. Each rank reads a contiguous range of the parts, and gets the rows of the bucket that is `first` plus
+/// its number, from all parts.
+ParticleRows read_rows(const RowsOf& of, const analysis::Buckets& buckets, const DiffOptions& options) {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   request.particles = true;
-  ParticleRows mine;
-  mine.columns.resize(of.attributes.size());
-  const auto [first, last] = base::share(of.dataset.num_parts, options.ranks.rank, options.ranks.size);
-  base::agree(options.ranks, [&, begin = first, end = last] {
+  const base::Ranks& ranks = options.ranks;
+  const ParticleRows none{{}, std::vector<std::vector<double>>(of.attributes.size())};
+  std::vector<ParticleRows> by_rank(static_cast<std::size_t>(ranks.size), none);
+  const auto [first, last] = base::share(of.dataset.num_parts, ranks.rank, ranks.size);
+  base::agree(ranks, [&, begin = first, end = last] {
     base::ordered_for(
         static_cast<std::size_t>(end - begin), base::thread_count(options.threads),
         [&](std::size_t i) {
-          ParticleRows rows;
+          std::vector<ParticleRows> rows(by_rank.size(), none);
           const int part = static_cast<int>(begin) + static_cast<int>(i);
           for (const mesh::Particles& particles : of.dataset.read(part, request).particles)
             if (particles.species == of.species && particles.count > 0)
-              analysis::add_rows(particles, of.identity, of.attributes, bucket, buckets, rows);
+              analysis::add_rows(particles, of.identity, of.attributes, buckets, rows);
           return rows;
         },
-        [&](std::size_t, ParticleRows rows) { analysis::append(mine, rows); });
+        [&](std::size_t, std::vector<ParticleRows> rows) {
+          for (std::size_t rank = 0; rank < rows.size(); ++rank) analysis::append(by_rank[rank], rows[rank]);
+        });
   });
-  if (options.ranks.size == 1) return mine;
-  ParticleRows all;
-  all.columns.resize(of.attributes.size());
-  for (const std::string& rows : base::all_gather(options.ranks, base::packed(mine)))
-    analysis::append(all, base::unpacked<ParticleRows>(rows));
-  return all;
+  if (ranks.size == 1) return std::move(by_rank[0]);
+  std::vector<std::string> sent;
+  for (ParticleRows& rows : by_rank) sent.push_back(base::packed(std::exchange(rows, {})));
+  ParticleRows mine = none;
+  for (std::string& rows : base::all_to_all(ranks, std::move(sent)))
+    analysis::append(mine, base::unpacked<ParticleRows>(std::exchange(rows, {})));
+  return mine;
 }
 
+/// Collective. Each rank compares the particles of some buckets.
 void match_all(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pair,
                const std::array<IdentityNames, 2>& identity, const std::vector<std::string>& attributes,
                const DiffOptions& options, analysis::ParticleComparison& to) {
-  // A row: identity and columns, and twice 8 bytes for the order and the values of a column put in it.
-  const auto row = static_cast<std::int64_t>(8 * attributes.size() + sizeof(mesh::Identity) + 40);
-  const std::int64_t bytes = (pair[0]->count + pair[1]->count) * row;
-  const auto buckets = static_cast<std::uint64_t>(1 + bytes / std::max<std::int64_t>(options.particle_memory, 1));
+  // A row: identity and columns, and twice 8 bytes for the order and the values of a column put in it; and the same
+  // again on its way between ranks.
+  const base::Ranks& ranks = options.ranks;
+  const std::int64_t copies = ranks.size > 1 ? 2 : 1;
+  const auto row = copies * static_cast<std::int64_t>(8 * attributes.size() + sizeof(mesh::Identity) + 40);
+  const std::int64_t bytes = (pair[0]->count + pair[1]->count) * row / ranks.size;
+  const auto passes = static_cast<std::uint64_t>(1 + bytes / std::max<std::int64_t>(options.particle_memory, 1));
+  const auto at_once = static_cast<std::uint64_t>(ranks.size);
   to.attributes.resize(attributes.size());
-  for (std::uint64_t bucket = 0; bucket < buckets; ++bucket)
-    analysis::match(read_rows({a, pair[0]->name, identity[0], attributes}, bucket, buckets, options),
-                    read_rows({b, pair[1]->name, identity[1], attributes}, bucket, buckets, options), to);
+  const analysis::ParticleComparison nothing = to;
+  for (std::uint64_t pass = 0; pass < passes; ++pass) {
+    const analysis::Buckets buckets{pass * at_once, passes * at_once};
+    const ParticleRows in_a = read_rows({a, pair[0]->name, identity[0], attributes}, buckets, options);
+    const ParticleRows in_b = read_rows({b, pair[1]->name, identity[1], attributes}, buckets, options);
+    analysis::ParticleComparison here = nothing;
+    analysis::match(in_a, in_b, here);
+    analysis::add(to, here);
+  }
+  if (ranks.size == 1) return;
+  using analysis::ParticleComparison;
+  to = base::unpacked<ParticleComparison>(base::join_ranks(ranks, base::packed(to), [](auto& left, auto& right) {
+    auto sum = base::unpacked<ParticleComparison>(left);
+    analysis::add(sum, base::unpacked<ParticleComparison>(right));
+    return base::packed(sum);
+  }));
 }
 
 void report_missing(const SpeciesDiff& species, DiffReport& report) {

@@ -68,6 +68,33 @@ bool same_triangles(const mesh::Unstructured& a, const mesh::Unstructured& b, Di
   return true;
 }
 
+/// Rank 0's findings about the meshes, as all ranks report them.
+struct MeshesCompared {
+  std::int64_t points = 0;  ///< on all planes; 0: there are no values to compare
+  std::vector<std::string> reasons, notes;
+};
+template <class Way>
+void both(Way& way, MeshesCompared& found) {
+  using base::both;
+  both(way, found.points, found.reasons, found.notes);
+}
+
+/// Collective. The number of points if both meshes, which rank 0 has read, have as many; else 0.
+std::size_t compare_meshes(const mesh::Unstructured& a, const mesh::Unstructured& b, const base::Ranks& ranks,
+                           DiffReport& report) {
+  MeshesCompared found;
+  if (ranks.rank == 0) {
+    DiffReport here;
+    if (same_triangles(a, b, here)) found.points = std::ssize(a.x) * a.planes;
+    found.reasons = std::move(here.reasons);
+    found.notes = std::move(here.notes);
+  }
+  if (ranks.size > 1) found = base::from_first(ranks, found);
+  for (const std::string& reason : found.reasons) differ(report, reason);
+  report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
+  return static_cast<std::size_t>(found.points);
+}
+
 }  // namespace
 
 void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options, const Rules& rules,
@@ -79,25 +106,30 @@ void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptio
     in_a.push_back(first);
     in_b.push_back(second);
   }
-  // All ranks read the meshes, and each some of the fields.
-  const auto [first, last] = base::share(std::ssize(in_a), options.ranks.rank, options.ranks.size);
+  // The ranks share the fields; rank 0 reads the meshes as well.
+  const base::Ranks& ranks = options.ranks;
+  const auto [first, last] = base::share(std::ssize(in_a), ranks.rank, ranks.size);
   const auto mine = [&, begin = first, end = last](const std::vector<std::string>& names) {
     return std::vector<std::string>(names.begin() + begin, names.begin() + end);
   };
   PointValues x, y;
-  base::agree(options.ranks, [&] {
-    x = read_points(a, mine(in_a));
-    y = read_points(b, mine(in_b));
+  const bool reads = ranks.rank == 0 || first < last;
+  base::agree(ranks, [&] {
+    if (!reads) return;
+    x = read_points(a, mine(in_a), ranks.rank == 0);
+    y = read_points(b, mine(in_b), ranks.rank == 0);
   });
-  report.reads = {options.ranks.size, options.ranks.size};
+  const std::int64_t readers = base::sum(ranks, std::vector<std::int64_t>{reads ? 1 : 0})[0];
+  report.reads = {readers, readers};
   report.held = 2;
-  if (!same_triangles(x.mesh, y.mesh, report)) return;
-  report.cells = static_cast<std::int64_t>(x.mesh.x.size()) * x.mesh.planes;
+  const std::size_t points = compare_meshes(x.mesh, y.mesh, ranks, report);
+  if (points == 0) return;
+  report.cells = static_cast<std::int64_t>(points);
   std::vector<mesh::CurveKey> keys(static_cast<std::size_t>(report.cells));
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i].high = i;
   std::vector<analysis::PairSums> sums(x.fields.size());
   for (std::size_t f = 0; f < sums.size(); ++f) analysis::count_pairs(x.fields[f], y.fields[f], keys, {}, sums[f]);
-  sums = base::gather(options.ranks, sums);
+  sums = base::gather(ranks, sums);
   for (std::size_t f = 0; f < in_a.size(); ++f) {
     const auto& info = a.header.fields[mesh::select_fields(a.header, std::vector{in_a[f]})[0]];
     report.variables.push_back(judge(rules, in_a[f], info.unit, analysis::figures_of({sums[f]}, {1.0})));

@@ -251,9 +251,9 @@ def place(text: str, ds: Any) -> str:
     return in_fractions(text, ds)
 
 
-def chosen(arguments: argparse.Namespace, ds: Any) -> dict[str, Any]:
-    """The selection as compiled functions take it, of add_selection and add_fields. Collective: the place of an extreme
-    is read."""
+def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> dict[str, Any]:
+    """The selection as compiled functions take it, of add_selection and add_fields. The place of an extreme is read: by
+    all ranks together, or with `alone` by this one."""
     all_cells = {
         "region": None,
         "max_level": arguments.level,
@@ -265,7 +265,7 @@ def chosen(arguments: argparse.Namespace, ds: Any) -> dict[str, Any]:
     from octavo.ranks import world
     from octavo.regions import with_extremes
 
-    return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, world())}
+    return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, None if alone else world())}
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:

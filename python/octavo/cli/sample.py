@@ -1,5 +1,6 @@
 """Make a sample output, to try things on and to measure with: a Sedov-like blast, or turbulence (asymmetric, log-normal
-density with a k^-11/3 spectrum plus a shell). The same seed gives the same bytes."""
+density with a k^-11/3 spectrum plus a shell). The same seed gives the same values. Under mpirun each rank makes the
+tree, and the ranks share the domains of a store; a RAMSES output is written by one process."""
 
 from __future__ import annotations
 
@@ -41,6 +42,7 @@ def _levels(text: str) -> tuple[int, int]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.ranks import is_root, world
 
     options.check_ending(
         arguments.out, options.STORE_ENDS if arguments.to == "octavo" else ("",), f"--to {arguments.to}"
@@ -56,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         particles=arguments.particles,
         threads=arguments.threads,
     )
+    ranks = world()
     unit = "parts" if arguments.to == "ramses" else "bytes"
     with console.Progress("sample", arguments.quiet, unit=unit) as progress:
         _core.write(
@@ -65,8 +68,11 @@ def run(arguments: argparse.Namespace) -> int:
             to=arguments.to,
             overwrite=arguments.force,
             threads=arguments.threads,
+            ranks=ranks,
             progress=progress,
         )
+    if not is_root():
+        return 0
     ds = _core.open(arguments.out, None, None)
     leaves = sum(level["leaves"] for level in ds.levels)
     if arguments.json:

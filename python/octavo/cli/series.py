@@ -1,5 +1,5 @@
 """A table over time: extremes, means and integrals of fields in many outputs, or in all steps of a store or a SERAFIN
-file. One output is open at a time; under mpirun the ranks share its domains."""
+file. A process has one output open at a time; under mpirun the ranks share the outputs, or of few the domains."""
 
 from __future__ import annotations
 
@@ -45,45 +45,55 @@ def add_snapshots(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo import _core
     from octavo.cli import console
-    from octavo.cli.stats import convert_units
-    from octavo.ranks import is_root, world
-    from octavo.snapshots import Snapshot, Table, found
+    from octavo.ranks import gathered, is_root, world
+    from octavo.snapshots import Snapshot, Table, check_quantities, found
 
     if arguments.output is not None:
         if not arguments.output.endswith(".png"):
             raise UsageError("the picture must end in .png", [arguments.output], "--csv and --json print the numbers")
         options.check_output(arguments.output, arguments.force)
     ranks = world()
-    snapshots = found(arguments.paths, flow=arguments.flow)
+    check_quantities(arguments.of)
+    snapshots = gathered(ranks, lambda: found(arguments.paths, flow=arguments.flow) if is_root() else ())[0]
+    shares_steps = ranks is not None and len(snapshots) >= ranks.size
+    mine = snapshots[ranks.rank :: ranks.size] if shares_steps else snapshots
     with console.Progress("series", arguments.quiet, unit="steps") as progress:
         done = 0
 
         def stats(snapshot: Snapshot) -> dict[str, Any]:
             nonlocal done
-            ds = snapshot.open(ranks)
-            numbers = _core.stats(
-                ds,
-                fields=arguments.field,
-                particles=False,
-                threads=arguments.threads,
-                ranks=ranks,
-                progress=None,
-                **options.chosen(arguments, ds),
-            )
-            convert_units(numbers, dict(arguments.unit), ds)
+            numbers = _stats(snapshot, arguments, None if shares_steps else ranks)
             done += 1
-            progress(done, len(snapshots))
+            progress(done, len(mine))
             return numbers
 
-        table = Table.of(snapshots, stats, arguments.of)
+        if shares_steps:
+            by_rank = gathered(ranks, lambda: [stats(snapshot) for snapshot in mine])
+            rows = {snapshot: by_rank[i % ranks.size][i // ranks.size] for i, snapshot in enumerate(snapshots)}
+            table = Table.of(snapshots, rows.__getitem__, arguments.of)
+        else:
+            table = Table.of(snapshots, stats, arguments.of)
     if not is_root():
         return 0
     if arguments.output is not None:
         _draw(table, arguments.output)
     _print(table, arguments)
     return 0
+
+
+def _stats(snapshot: Any, arguments: argparse.Namespace, ranks: Any) -> dict[str, Any]:
+    """Numbers of one step, in the units asked for. Collective over `ranks`."""
+    from octavo import _core
+    from octavo.cli.stats import convert_units
+
+    ds = snapshot.open(ranks)
+    numbers = _core.stats(
+        ds, fields=arguments.field, particles=False, threads=arguments.threads, ranks=ranks, progress=None,
+        **options.chosen(arguments, ds, alone=ranks is None),
+    )  # fmt: skip
+    convert_units(numbers, dict(arguments.unit), ds)
+    return numbers
 
 
 def _draw(table: Any, path: str) -> None:
