@@ -219,6 +219,35 @@ def slices(folder):
         row(f"yt, {label}, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
 
 
+def structures(folder):
+    """Profiles, percentiles, clumps and surfaces: whole processes, one thread, 3.7 million leaves in 64 domains."""
+    source, store = big_sample(folder), folder / "big.octavo"
+    if not store.exists():
+        subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
+    bare = measure([OCTAVO, "--version"])
+    words = [OCTAVO, "stats", store, "--field", "density", "--percentiles", "50,90,99", "--json", "-q"]
+    density = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    leaves, found = density["leaves"], density["fields"]["density"]["percentiles"]
+    five = "density,velocity_x,velocity_y,velocity_z,pressure"
+    head("what", "CPU s above the interpreter", "peak MB above the interpreter", "million leaves/s")
+    for label, words in [
+        ("stats of one field", ["stats", "--field", "density"]),
+        ("percentiles 5, 50, 95 of one field", ["stats", "--field", "density", "--percentiles", "5,50,95"]),
+        ("profile of 5 fields", ["profile", "--field", five]),
+        ("profile of 5 fields with percentiles 16, 50, 84", ["profile", "--field", five, "--percentiles", "16,50,84"]),
+        ("clumps above the 99th percentile", ["clumps", "--above", found["p99"]]),
+        ("clumps above the 90th percentile", ["clumps", "--above", found["p90"]]),
+        ("surface at the 99th percentile", ["contour", "--field", "density", "--at", found["p99"]]),
+        ("surface at the median", ["contour", "--field", "density", "--at", found["p50"]]),
+    ]:
+        out = folder / ("s.ply" if words[0] == "contour" else "s.csv")
+        more = [] if words[0] == "stats" else ["-f", "-o", out]
+        for name, path in (("store", store), ("RAMSES output", source)):
+            seconds, peak = measure([OCTAVO, words[0], path, *words[1:], *more, "-q", "-j", "1"], 3)
+            cost = seconds - bare[0]
+            row(f"{label}, from the {name}", f"{cost:.2f}", f"{peak - bare[1]:.0f}", f"{leaves / 1e6 / cost:.1f}")
+
+
 def export(folder):
     """Files for other programs: whole processes, one thread, 3.7 million leaves in 64 domains, 5 fields."""
     source, store = big_sample(folder), folder / "big.octavo"
@@ -338,6 +367,7 @@ TABLES = {
     "map": maps,
     "maps_on_ranks": maps_on_ranks,
     "slices": slices,
+    "structures": structures,
     "export": export,
     "info": info,
     "engine": engine,

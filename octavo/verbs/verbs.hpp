@@ -14,4 +14,6 @@
 #include "octavo/verbs/repack.hpp"
 #include "octavo/verbs/slice.hpp"
 #include "octavo/verbs/stats.hpp"
+#include "octavo/verbs/structures/clumps.hpp"
+#include "octavo/verbs/structures/contour.hpp"
 #include "octavo/verbs/verify.hpp"

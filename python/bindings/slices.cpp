@@ -2,10 +2,12 @@
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/line.hpp"
 #include "octavo/verbs/slice.hpp"
+#include "octavo/verbs/structures/clumps.hpp"
+#include "octavo/verbs/structures/contour.hpp"
 #include "octavo/verbs/transect.hpp"
 #include "selection.hpp"
 
-/// Planes and lines through cells; lines and surfaces through triangles.
+/// Planes and lines through cells, and clumps and surfaces of them; lines and surfaces through triangles.
 namespace octavo::bindings {
 
 namespace {
@@ -147,6 +149,84 @@ nb::dict transect(const step::SharedStep& step, const nb::kwargs& arguments) {
   return result;
 }
 
+/// What all results say of their selection.
+template <class Result>
+nb::dict facts_of_leaves(const Result& found) {
+  nb::dict facts;
+  facts["field"] = found.field;
+  facts["unit"] = found.unit;
+  facts["selection"] = found.selection;
+  facts["time"] = found.time;
+  facts["parts_read"] = found.parts.size();
+  facts["bytes_read"] = found.bytes_read;
+  return facts;
+}
+
+nb::dict clumps(const step::SharedStep& step, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::ClumpsOptions options;
+  given.take("field", options.field);
+  given.take("above", options.above);
+  take_selection(given, step, options);
+  given.take_common(options);
+  given.finish();
+  const verbs::Clumps found = without_gil([&] { return verbs::clumps(step, options); });
+  const std::size_t count = found.clumps.size(), dim = static_cast<std::size_t>(step.header.dim);
+  std::vector<std::int64_t> cells;
+  std::vector<std::int32_t> level;
+  std::vector<double> volume, mass, peak, centre, lo, hi, peak_at;
+  for (const analysis::Clump& clump : found.clumps) {
+    cells.push_back(clump.sums.cells);
+    level.push_back(clump.sums.deepest);
+    volume.push_back(clump.sums.volume.value());
+    if (found.has_mass) mass.push_back(clump.sums.mass.value());
+    peak.push_back(clump.sums.peak);
+    for (std::size_t axis = 0; axis < dim; ++axis) {
+      centre.push_back(clump.centre[axis]);
+      lo.push_back(clump.sums.lo[axis]);
+      hi.push_back(clump.sums.hi[axis]);
+      peak_at.push_back(clump.sums.peak_at[axis]);
+    }
+  }
+  nb::dict result = facts_of_leaves(found);
+  result["above"] = found.above;
+  result["mass_unit"] = found.mass_unit;
+  result["cells"] = to_array(std::move(cells), {count});
+  result["level"] = to_array(std::move(level), {count});
+  result["volume"] = to_array(std::move(volume), {count});
+  result["mass"] = found.has_mass ? to_array(std::move(mass), {count}) : nb::none();
+  result["peak"] = to_array(std::move(peak), {count});
+  result["centre"] = to_array(std::move(centre), {count, dim});
+  result["lo"] = to_array(std::move(lo), {count, dim});
+  result["hi"] = to_array(std::move(hi), {count, dim});
+  result["peak_at"] = to_array(std::move(peak_at), {count, dim});
+  return result;
+}
+
+nb::dict contour(const step::SharedStep& step, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::ContourOptions options;
+  given.take("field", options.field);
+  given.take("at", options.at);
+  take_selection(given, step, options);
+  given.take_common(options);
+  given.finish();
+  const verbs::Contour found = without_gil([&] { return verbs::contour(step, options); });
+  const auto corners = static_cast<std::size_t>(found.surface.dim);
+  const std::size_t points = found.surface.points.size(), triangles = found.surface.triangles.size();
+  std::vector<double> places;
+  std::vector<std::uint32_t> ends;
+  for (const mesh::Point3& point : found.surface.points)
+    places.insert(places.end(), point.begin(), point.begin() + static_cast<std::ptrdiff_t>(corners));
+  for (const auto& triangle : found.surface.triangles)
+    ends.insert(ends.end(), triangle.begin(), triangle.begin() + static_cast<std::ptrdiff_t>(corners));
+  nb::dict result = facts_of_leaves(found);
+  result["at"] = found.at;
+  result["points"] = to_array(std::move(places), {points, corners});
+  result["triangles"] = to_array(std::move(ends), {triangles, corners});
+  return result;
+}
+
 }  // namespace
 
 void bind_slices(nb::module_& m) {
@@ -179,6 +259,22 @@ void bind_slices(nb::module_& m) {
       "transect",
       [](const mesh::Dataset& dataset, const nb::kwargs& options) {
         return transect(step::SharedStep(dataset), options);
+      },
+      nb::arg("dataset"), nb::arg("options"));
+  m.def("clumps", &clumps, nb::arg("dataset"), nb::arg("options"),
+        "Sets of leaves above a threshold that touch. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "clumps",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) {
+        return clumps(step::SharedStep(dataset), options);
+      },
+      nb::arg("dataset"), nb::arg("options"));
+  m.def("contour", &contour, nb::arg("dataset"), nb::arg("options"),
+        "The surface, or in 2-D the lines, of one value. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "contour",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) {
+        return contour(step::SharedStep(dataset), options);
       },
       nb::arg("dataset"), nb::arg("options"));
 }

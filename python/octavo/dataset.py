@@ -25,7 +25,10 @@ from octavo.units import factor, in_fractions
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
+    from octavo.clumps import Clumps
     from octavo.exports.cube import Cube
+    from octavo.spectrum import Spectrum
+    from octavo.surface import Surface
 
 Path = str | os.PathLike[str]
 #: A point: fractions of the box length, or lengths with a unit ("20 kpc"), or "center", "max:FIELD", "min:FIELD".
@@ -152,7 +155,7 @@ def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | No
 @dataclass(frozen=True)
 class Selection(Regions):
     """Part of a data set: a region, a level of detail, or both. Immutable and lazy: values are read only by `map`,
-    `slice`, `line`, `hist`, `phase`, `profile`, `sum`, `stats`, `arrays`, `chunks`, `export`, `cube` and `to_...`, and only
+    `slice`, `line`, `hist`, `phase`, `profile`, `spectrum`, `clumps`, `contour`, `sum`, `stats`, `arrays`, `chunks`, `export`, `cube` and `to_...`, and only
     those of the domains that the region touches. Selections are joined with `&`, `|` and `-`.
 
     A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
@@ -440,6 +443,45 @@ class Selection(Regions):
         from octavo.binned import percentiles_of_all
 
         return percentiles_of_all(self._bins([], fields, weight, threads, percentiles), percentiles)
+
+    def spectrum(self, fields: str | Sequence[str], *, cells: int = 256) -> Spectrum:
+        """The power spectrum of a field, or the sum of those of several (the components of a vector), on a uniform grid:
+        the `cube` of the selection, a full box, at the finest level on which the whole box has at most `cells` cells along
+        each axis. The transform takes the box as periodic; there is no window. Raises UsageError for an unknown field,
+        or where cells of the cube have no value. Memory: the cube of each field, and twice one of them."""
+        from octavo.spectrum import spectrum_of
+
+        return spectrum_of(self._data, self._chosen(), _listed(fields) or [], cells)
+
+    def clumps(
+        self, above: float, *, field: str = "density", min_cells: int = 1, threads: int = 0,
+        units: dict[str, str] | None = None,
+    ) -> Clumps:  # fmt: skip
+        """The sets of cells with field > above (in the code's unit) that hang together by their sides, across levels,
+        domains and periodic sides; the heaviest first. Those of fewer than `min_cells` cells are left out. Only selected
+        cells take part. `units` gives "mass", "volume", "length" (of places) and the field in other units. The result has the
+        same bits for any number of threads. Raises UsageError for an unknown field; Unsupported for triangles. Releases
+        the GIL."""
+        from octavo.clumps import Clumps
+
+        found = _core.clumps(
+            self._data, field=field, above=float(above), threads=threads, ranks=None, progress=None, **self._chosen()
+        )
+        return Clumps.of(found, self._data.dim, min_cells).in_units(units, self._data)
+
+    def contour(self, field: str, at: float, *, threads: int = 0) -> Surface:
+        """The surface on which a field has the value `at` (in the code's unit), as triangles; of 2-D data and of meshes of
+        triangles its lines. It goes through the dual mesh, whose corners are the cells' centres, so that it has no cracks
+        between levels and domains. It ends at the outermost cells' centres, and at cells that the selection leaves out or
+        whose value is not finite. Empty if the value is passed nowhere. The result has the same bits for any number of
+        threads. Raises UsageError for an unknown field; Unsupported for 1-D data and prisms. Releases the GIL."""
+        from octavo.surface import Surface
+
+        return Surface.of(
+            _core.contour(
+                self._data, field=field, at=float(at), threads=threads, ranks=None, progress=None, **self._chosen()
+            )
+        )
 
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,

@@ -35,6 +35,7 @@ def write(
     limits: tuple[float, float] | None = None,
     scale: str | None = None,
     cmap: str | None = None,
+    scale_bar: bool = False,
 ) -> int:
     """Draws the pictures with the same colours and writes them; returns how many there are. Without `limits` the colours
     go from the lowest to the highest value of all pictures, which wait in a folder beside the output meanwhile: one is in
@@ -48,7 +49,7 @@ def write(
             extremes = [picture.extremes for picture in pictures if picture.extremes]
             both = (min(low for low, _ in extremes), max(high for _, high in extremes)) if extremes else None
             pictures = (_reread(picture, both) for picture in pictures)
-        figures = (draw(picture, limits=limits, scale=scale, cmap=cmap) for picture in pictures)
+        figures = (draw(picture, limits=limits, scale=scale, cmap=cmap, scale_bar=scale_bar) for picture in pictures)
         unfinished = os.path.join(folder, "out" + os.path.splitext(path)[1])
         count = _ENCODERS[os.path.splitext(path)[1]](_frames(figures), unfinished, fps)
         if not count:

@@ -1,4 +1,4 @@
-"""Drawn over a picture: outlines of levels, arrows of a vector."""
+"""Drawn over a picture: outlines of levels, arrows of a vector, a bar of a round length."""
 
 from __future__ import annotations
 
@@ -64,6 +64,31 @@ def draw_levels(axes: Any, extent: tuple[float, float, float, float], levels: np
     row, column = np.nonzero(_differ(levels[:-1], levels[1:]))
     lines += _runs(row, column, lambda at, low, high: ((x[low], y[at + 1]), (x[high], y[at + 1])))
     axes.add_collection(LineCollection(lines, colors="white", linewidths=0.5, alpha=0.6))
+
+
+def round_length(width: float) -> float:
+    """The largest of 1, 2, 5, 10 ... that is at most a quarter of the width of a picture."""
+    power = 10.0 ** np.floor(np.log10(width / 4))
+    return float(max(power * step for step in (1, 2, 5) if power * step <= width / 4 * (1 + 1e-12)))
+
+
+def draw_scale_bar(axes: Any, extent: tuple[float, float, float, float], unit: str) -> None:
+    """A bar of a round length in the lower left corner, in the unit of the axes. A dark edge shows it on any colour."""
+    from matplotlib.patheffects import withStroke
+
+    width, height = extent[1] - extent[0], extent[3] - extent[2]
+    length = round_length(width)
+    x, y = extent[0] + 0.04 * width, extent[2] + 0.05 * height
+    edge = [withStroke(linewidth=4, foreground="black")]
+    (bar,) = axes.plot([x, x + length], [y, y], color="white", lw=2.5, solid_capstyle="butt", path_effects=edge)
+    bar.set_gid("scale bar")
+    edge = [withStroke(linewidth=2, foreground="black")]
+    axes.annotate(
+        f"{length:g} {unit}", (x + length / 2, y), xytext=(0, 4), textcoords="offset points", ha="center", va="bottom",
+        fontsize=9, color="white", path_effects=edge,
+    )  # fmt: skip
+    axes.set_xlim(extent[0], extent[1])
+    axes.set_ylim(extent[2], extent[3])
 
 
 def _differ(first: np.ndarray, second: np.ndarray) -> np.ndarray:

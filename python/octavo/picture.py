@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
-from octavo.overlays import Overlays, draw_arrows, draw_levels
+from octavo.overlays import Overlays, draw_arrows, draw_levels, draw_scale_bar
 from octavo.printable import printable
 from octavo.units import LENGTHS, TIMES, facts_of
 
@@ -246,11 +246,12 @@ def colour_map(name: str) -> Any:
 
 
 def draw(
-    picture: Picture, *, limits: tuple[float, float] | None = None, scale: str | None = None, cmap: str | None = None
-) -> Any:
+    picture: Picture, *, limits: tuple[float, float] | None = None, scale: str | None = None, cmap: str | None = None,
+    scale_bar: bool = False,
+) -> Any:  # fmt: skip
     """A matplotlib figure of the picture, without a display. `limits` of the colours: lowest and highest value. `scale`:
-    "linear" or "log"; None chooses (colours_of). `cmap`: colours by matplotlib's name. The picture's overlays are drawn
-    over it."""
+    "linear" or "log"; None chooses (colours_of). `cmap`: colours by matplotlib's name. `scale_bar` draws a bar of a round
+    length in the unit of the axes. The picture's overlays are drawn over it."""
     if scale not in (None, "linear", "log"):
         raise UsageError(f"no scale '{scale}'", [], 'there are "linear" and "log"')
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -277,6 +278,8 @@ def draw(
     arrows = picture.overlays is not None and picture.overlays.arrows is not None
     if picture.overlays and arrows:
         draw_arrows(axes, shown, picture.overlays, unit_text(picture.overlays.unit))
+    if scale_bar:
+        draw_scale_bar(axes, shown, length)
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
     axes.set_ylabel(f"{picture.axes[1]} [{length}]")
     axes.set_title(

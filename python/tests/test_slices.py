@@ -360,6 +360,28 @@ def test_what_is_drawn_over_a_picture_is_the_same_from_ranks(run, sample, tmp_pa
         assert (tmp_path / "one.png").read_bytes() != (tmp_path / "bare.png").read_bytes()
 
 
+@pytest.mark.parametrize("width, length", [(1, 0.2), (3.9, 0.5), (4, 1), (79, 10)])
+def test_a_scale_bar_has_a_round_length(sample, width, length):
+    """As its line in the figure has it, within the window."""
+    from octavo.picture import Picture, draw
+
+    facts = {"unit_length": 1, "title": "t"}
+    picture = Picture(np.ones((4, 8)), (1, 1 + width, 0, width / 2), ("x", "y"), "density", "", 0.0, facts)
+    (axes, _) = draw(picture, scale_bar=True).axes
+    (bar,) = (line for line in axes.lines if line.get_gid() == "scale bar")
+    low, high = bar.get_xdata()
+    assert high - low == pytest.approx(length) and low > 1 and high < 1 + width
+    assert axes.get_xlim() == (1, 1 + width) and f"{length:g} code length" in [t.get_text() for t in axes.texts]
+    assert not draw(picture).axes[0].lines
+
+
+def test_verbs_draw_a_scale_bar(run, sample, tmp_path):
+    words = ("slice", sample, "--field", "density", "--pixels", 32)
+    run(*words, "-o", tmp_path / "bare.png")
+    run(*words, "--scale-bar", "-o", tmp_path / "bar.png")
+    assert (tmp_path / "bare.png").read_bytes() != (tmp_path / "bar.png").read_bytes()
+
+
 def test_pictures_for_print(run, sample, tmp_path):
     for ending, head in ((".pdf", b"%PDF"), (".svg", b"<?xml")):
         run("slice", sample, "--field", "density", "--cmap", "magma", "-o", tmp_path / f"s{ending}")

@@ -36,6 +36,7 @@ def add_drawing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cmap", metavar="NAME", help="colours by matplotlib's name: magma, cividis, ...")
     parser.add_argument("--grid", action="store_true", help="draw the outlines of levels")
     parser.add_argument("--vectors", metavar="NAME", help="draw arrows of a vector: velocity, momentum, B")
+    parser.add_argument("--scale-bar", action="store_true", help="draw a bar of a round length")
     options.add_force(parser, "overwrite the output file")
 
 
@@ -75,7 +76,10 @@ def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
     if arguments.cmap is not None:
         colour_map(arguments.cmap)
-    return {"limits": limits_of(arguments), "scale": scale_of(arguments), "cmap": arguments.cmap}
+    return {
+        "limits": limits_of(arguments), "scale": scale_of(arguments), "cmap": arguments.cmap,
+        "scale_bar": arguments.scale_bar,
+    }  # fmt: skip
 
 
 def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks: Any) -> Any:

@@ -1,0 +1,295 @@
+#include "octavo/analysis/clumps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace octavo::analysis {
+namespace {
+
+using mesh::Point3;
+
+/// Windows of two nodes below which a pair can be: both have cells of clumps, or one has and the other is unknown.
+bool no_pair(const LeafTree& tree, const Window& window) {
+  const LeafTree::Node& low = tree.nodes[window.nodes[0]];
+  if (window.split == 0) return !low.taken();
+  const LeafTree::Node& high = tree.nodes[window.nodes[window.split]];
+  const bool joined = low.taken() && high.taken();
+  return !joined && !(low.taken() && high.unknown) && !(high.taken() && low.unknown);
+}
+
+/// Calls visit(low, high) for the nodes of each pair that no_pair() leaves.
+template <class Visit>
+void for_each_pair(const LeafTree& tree, const Window& from, const Visit& visit) {
+  for_each_window(
+      tree, 1, from, [&](const Window& window) { return no_pair(tree, window); },
+      [&](const Window& window) { visit(tree.nodes[window.nodes[0]], tree.nodes[window.nodes[window.split]]); });
+}
+
+// ------------------------------------------------------------------------------------------------ within a part
+
+/// Sets that hang together, by the smallest number in each.
+class Sets {
+ public:
+  explicit Sets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0U); }
+  std::uint32_t find(std::uint32_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void join(std::uint32_t a, std::uint32_t b) {
+    a = find(a);
+    b = find(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+/// A part's leaves and what is wanted of them.
+struct ClumpCells {
+  const mesh::Header& header;
+  const CommonGrid& grid;
+  const std::vector<ValuedLeaf>& leaves;
+  std::vector<double> density;  ///< by value; empty where there is none
+};
+
+bool at_periodic_side(const ClumpCells& cells, const mesh::Coordinate& at, int depth) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(cells.grid.dim); ++axis)
+    if (cells.header.periodic[axis] &&
+        (at[axis] == 0 || std::uint64_t{at[axis]} + 1 == static_cast<std::uint64_t>(cells.grid.base[axis]) << depth))
+      return true;
+  return false;
+}
+
+void add_cell(const ClumpCells& cells, const ValuedLeaf& leaf, const mesh::Coordinate& at, ClumpSums& to) {
+  const double volume = volume_of(cells.grid, leaf.depth);
+  const double mass = cells.density.empty() ? volume : cells.density[leaf.id] * volume;
+  Point3 centre{};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(cells.grid.dim); ++axis) {
+    const double size =
+        std::ldexp(cells.grid.extent[axis] / static_cast<double>(cells.grid.base[axis]), -int{leaf.depth});
+    const double lo = cells.grid.lo[axis] + at[axis] * size, hi = cells.grid.lo[axis] + (at[axis] + 1.0) * size;
+    centre[axis] = cells.grid.lo[axis] + (at[axis] + 0.5) * size;
+    to.lo[axis] = to.cells == 0 ? lo : std::min(to.lo[axis], lo);
+    to.hi[axis] = to.cells == 0 ? hi : std::max(to.hi[axis], hi);
+    to.moment[axis].add(mass * centre[axis]);
+  }
+  const int level = cells.grid.code_level[0][leaf.depth];
+  if (to.cells == 0 || leaf.value > to.peak) {
+    to.peak = leaf.value;
+    to.peak_at = centre;
+  }
+  to.deepest = to.cells == 0 ? level : std::max(to.deepest, level);
+  to.volume.add(volume);
+  to.mass.add(mass);
+  ++to.cells;
+}
+
+// ------------------------------------------------------------------------------------------------ across parts
+
+using Periods = std::array<std::int32_t, 3>;
+
+Periods plus(const Periods& a, const Periods& b) { return {a[0] + b[0], a[1] + b[1], a[2] + b[2]}; }
+Periods minus(const Periods& a, const Periods& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+
+/// Sets of clumps of parts, with the periods by which each is moved to be in one piece with the first of its set.
+class PeriodicSets {
+ public:
+  explicit PeriodicSets(std::size_t count) : parent_(count), moved_(count), around_(count) {
+    std::iota(parent_.begin(), parent_.end(), 0U);
+  }
+  struct Place {
+    std::uint32_t first;
+    Periods moved;
+  };
+  Place find(std::uint32_t i) {
+    Place place{i, {}};
+    for (; parent_[place.first] != place.first; place.first = parent_[place.first])
+      place.moved = plus(place.moved, moved_[place.first]);
+    for (Periods left = place.moved; parent_[i] != place.first && i != place.first;) {  // shortens the way
+      const Periods step = moved_[i];
+      const std::uint32_t next = parent_[i];
+      parent_[i] = place.first;
+      moved_[i] = left;
+      left = minus(left, step);
+      i = next;
+    }
+    return place;
+  }
+  /// b, moved by these periods, touches a.
+  void join(std::uint32_t a, std::uint32_t b, const Periods& by) {
+    const Place of_a = find(a), of_b = find(b);
+    const Periods b_to_a = minus(plus(by, of_a.moved), of_b.moved);
+    if (of_a.first == of_b.first) {
+      for (std::size_t axis = 0; axis < 3; ++axis) around_[of_a.first][axis] |= b_to_a[axis] != 0;
+      return;
+    }
+    const bool a_first = of_a.first < of_b.first;
+    const std::uint32_t first = std::min(of_a.first, of_b.first), other = std::max(of_a.first, of_b.first);
+    parent_[other] = first;
+    moved_[other] = a_first ? b_to_a : minus({}, b_to_a);
+    for (std::size_t axis = 0; axis < 3; ++axis) around_[first][axis] |= around_[other][axis];
+  }
+  const std::array<bool, 3>& around(std::uint32_t first) const { return around_[first]; }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+  std::vector<Periods> moved_;
+  std::vector<std::array<bool, 3>> around_;
+};
+
+/// Pairs across the periodic sides of one axis: the low node of a window is the last along the axis.
+template <class Join>
+void join_across(const LeafTree& tree, const CommonGrid& grid, std::size_t axis, const Join& join) {
+  mesh::Index3 cells{1, 1, 1};
+  for (std::size_t other = 0; other < static_cast<std::size_t>(grid.dim); ++other)
+    cells[other] = other == axis ? 1 : grid.base[other];
+  mesh::Index3 at{};
+  for (at[2] = 0; at[2] < cells[2]; ++at[2])
+    for (at[1] = 0; at[1] < cells[1]; ++at[1])
+      for (at[0] = 0; at[0] < cells[0]; ++at[0]) {
+        mesh::Coordinate first{static_cast<std::uint32_t>(at[0]), static_cast<std::uint32_t>(at[1]),
+                               static_cast<std::uint32_t>(at[2])};
+        mesh::Coordinate last = first;
+        last[axis] = static_cast<std::uint32_t>(grid.base[axis] - 1);
+        Window window;
+        window.split = 1U << axis;
+        window.nodes[0] = base_node(tree, grid, last);
+        window.nodes[window.split] = base_node(tree, grid, first);
+        for_each_pair(tree, window, join);
+      }
+}
+
+PeriodicSets sets_of(const PartClumps& found, const mesh::Header& header, const CommonGrid& grid) {
+  PeriodicSets sets(found.clumps.size());
+  const LeafTree tree = leaf_tree(grid, found.border);
+  const auto joining = [&](const Periods& by) {
+    return [&sets, &found, by](const LeafTree::Node& low, const LeafTree::Node& high) {
+      if (low.taken() && high.taken()) sets.join(found.border[low.leaf].id, found.border[high.leaf].id, by);
+    };
+  };
+  for_each_pair(tree, {}, joining({}));
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis) {
+    Periods one{};
+    one[axis] = 1;
+    if (header.periodic[axis]) join_across(tree, grid, axis, joining(one));
+  }
+  return sets;
+}
+
+void move_by(ClumpSums& sums, std::size_t axis, double length) {
+  sums.lo[axis] += length;
+  sums.hi[axis] += length;
+  sums.moment[axis].add(sums.mass.value() * length);
+}
+
+void add_clump(ClumpSums& to, const ClumpSums& later, const CommonGrid& grid) {
+  if (to.cells == 0) {
+    to = later;
+    return;
+  }
+  to.cells += later.cells;
+  to.volume.add(later.volume);
+  to.mass.add(later.mass);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis) {
+    to.moment[axis].add(later.moment[axis]);
+    to.lo[axis] = std::min(to.lo[axis], later.lo[axis]);
+    to.hi[axis] = std::max(to.hi[axis], later.hi[axis]);
+  }
+  if (later.peak > to.peak) {
+    to.peak = later.peak;
+    to.peak_at = later.peak_at;
+  }
+  to.deepest = std::max(to.deepest, later.deepest);
+}
+
+/// Sets the centre, and moves the clump by whole periods so that this is inside the domain.
+void place_clump(Clump& clump, const mesh::Header& header, const CommonGrid& grid) {
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis) {
+    const double extent = grid.extent[axis];
+    clump.centre[axis] = clump.sums.moment[axis].value() / clump.sums.mass.value();
+    if (clump.around[axis]) {
+      clump.sums.lo[axis] = grid.lo[axis];
+      clump.sums.hi[axis] = grid.lo[axis] + extent;
+    } else if (header.periodic[axis]) {
+      const double away = -extent * std::floor((clump.centre[axis] - grid.lo[axis]) / extent);
+      if (away == 0 || !std::isfinite(away)) continue;
+      move_by(clump.sums, axis, away);
+      clump.centre[axis] += away;
+    }
+  }
+}
+
+}  // namespace
+
+PartClumps part_clumps(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
+                       const Selection& selection, const ClumpPlan& plan) {
+  std::vector<ValuedLeaf> leaves = valued_leaves(part, header, grid, selection, plan.field);
+  for (ValuedLeaf& leaf : leaves)
+    if (!(leaf.value > plan.above)) leaf.value = std::numeric_limits<double>::quiet_NaN();
+  ClumpCells cells{header, grid, leaves, {}};
+  if (!plan.density.empty()) cells.density = mesh::to_doubles(cell_field(part, plan.density));
+  Sets sets(leaves.size());
+  std::vector<char> border(leaves.size(), 0);
+  const LeafTree tree = leaf_tree(grid, leaves);
+  for_each_pair(tree, {}, [&](const LeafTree::Node& low, const LeafTree::Node& high) {
+    if (low.taken() && high.taken()) sets.join(low.leaf, high.leaf);
+    if (low.taken() && high.unknown) border[low.leaf] = 1;
+    if (high.taken() && low.unknown) border[high.leaf] = 1;
+  });
+  PartClumps found;
+  std::vector<std::uint32_t> clump(leaves.size(), LeafTree::none);  // of the first leaf of a set
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (std::isnan(leaves[i].value)) continue;
+    std::uint32_t& number = clump[sets.find(static_cast<std::uint32_t>(i))];
+    if (number == LeafTree::none) {
+      number = static_cast<std::uint32_t>(found.clumps.size());
+      found.clumps.emplace_back();
+    }
+    const mesh::Coordinate at = position_of(grid, leaves[i].key, leaves[i].depth);
+    add_cell(cells, leaves[i], at, found.clumps[number]);
+    if (border[i] != 0 || at_periodic_side(cells, at, leaves[i].depth))
+      found.border.push_back({leaves[i].key, leaves[i].value, number, leaves[i].depth});
+  }
+  return found;
+}
+
+void add(PartClumps& to, PartClumps&& later) {
+  const auto before = static_cast<std::uint32_t>(to.clumps.size());
+  to.clumps.insert(to.clumps.end(), later.clumps.begin(), later.clumps.end());
+  for (ValuedLeaf& leaf : later.border) {
+    leaf.id += before;
+    to.border.push_back(leaf);
+  }
+}
+
+std::vector<Clump> join_clumps(PartClumps found, const mesh::Header& header, const CommonGrid& grid,
+                               const ClumpPlan& plan) {
+  std::sort(found.border.begin(), found.border.end(),
+            [](const ValuedLeaf& a, const ValuedLeaf& b) { return a.key < b.key; });
+  PeriodicSets sets = sets_of(found, header, grid);
+  std::vector<Clump> clumps;
+  std::vector<std::uint32_t> place(found.clumps.size(), LeafTree::none);
+  for (std::size_t i = 0; i < found.clumps.size(); ++i) {
+    const PeriodicSets::Place at = sets.find(static_cast<std::uint32_t>(i));
+    if (place[at.first] == LeafTree::none) {
+      place[at.first] = static_cast<std::uint32_t>(clumps.size());
+      clumps.emplace_back();
+      clumps.back().around = sets.around(at.first);
+    }
+    Clump& clump = clumps[place[at.first]];
+    ClumpSums& sums = found.clumps[i];
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis)
+      if (!clump.around[axis] && at.moved[axis] != 0) move_by(sums, axis, at.moved[axis] * grid.extent[axis]);
+    add_clump(clump.sums, sums, grid);
+  }
+  for (Clump& clump : clumps) place_clump(clump, header, grid);
+  const auto weight = [&](const Clump& clump) {
+    return plan.density.empty() ? clump.sums.volume.value() : clump.sums.mass.value();
+  };
+  std::stable_sort(clumps.begin(), clumps.end(), [&](const Clump& a, const Clump& b) { return weight(a) > weight(b); });
+  return clumps;
+}
+
+}  // namespace octavo::analysis
