@@ -69,6 +69,8 @@ foreach(room ${rooms})
 endforeach()
 configure_file(cmake/install_headers.cmake.in library/install_headers.cmake @ONLY)
 install(SCRIPT ${PROJECT_BINARY_DIR}/library/install_headers.cmake COMPONENT library)
+install(DIRECTORY adapters/amrex/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/octavo_amrex COMPONENT library
+        FILES_MATCHING PATTERN "*.hpp")
 add_custom_target(octavo_library DEPENDS octavo)
 
 # For who links with mpicc or mpifort: the C++ run-time library, and MPI's C++ library where mpi.h has C++ bindings.

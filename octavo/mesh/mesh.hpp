@@ -11,6 +11,7 @@
 #include "octavo/mesh/patches/octree_to_patches.hpp"
 #include "octavo/mesh/patches/patches_to_octree.hpp"
 #include "octavo/mesh/region.hpp"
+#include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/prune.hpp"

@@ -64,6 +64,29 @@ def test_an_arrow_that_runs_up_is_found():
     assert broken_arrows("mesh", ["octavo/store/store.hpp", "octavo/base/error.hpp"]) == ["octavo/store/store.hpp"]
 
 
+def foreign_to_adapters(included: list[str]) -> list[str]:
+    """The headers of Octavo that an adapter may not include: all but those that each room is presented by."""
+    return [
+        name for name in included if name.startswith("octavo/") and name not in {f"octavo/{r}/{r}.hpp" for r in ARROWS}
+    ]
+
+
+def test_adapters_include_the_headers_of_rooms_alone_and_nothing_includes_them():
+    adapters = [path for path in (ROOT / "adapters").rglob("*") if path.suffix in {".hpp", ".cpp"}]
+    assert adapters
+    assert {str(path): wrong for path in adapters if (wrong := foreign_to_adapters(includes(path)))} == {}
+    headers = {path.name for path in adapters if path.name.startswith("octavo_")}
+    for top in ("octavo", "capi", "apps", "python"):
+        for path in (ROOT / top).rglob("*.[hc]pp"):
+            assert not any(Path(name).name in headers for name in includes(path)), path
+
+
+def test_an_adapter_that_looks_behind_a_room_is_found():
+    assert foreign_to_adapters(["octavo/engine/engine.hpp", "octavo/engine/step/group.hpp", "AMReX.H"]) == [
+        "octavo/engine/step/group.hpp"
+    ]
+
+
 def umbrella(room: str) -> Path:
     """The header that a room is presented by."""
     return ROOT / "octavo" / room / f"{room}.hpp"

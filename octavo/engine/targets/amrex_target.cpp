@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <memory>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "octavo/base/error.hpp"
@@ -9,6 +12,7 @@
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/targets/output_target.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/amrex/layout.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches/octree_to_patches.hpp"
@@ -41,8 +45,10 @@ struct AmrexStep {
   const AmrexTarget* target = nullptr;
   fs::path partial;
   mesh::Header header;
-  mesh::Patches all;               ///< boxes of all ranks, rank after rank on each level
+  mesh::Patches laid;              ///< boxes of all ranks as the data files have them: rank after rank on each level
   std::vector<std::size_t> first;  ///< per level, which of them is this rank's first
+  mesh::Patches all;               ///< the same boxes as the headers list them
+  std::vector<std::vector<std::size_t>> order;  ///< per level, for each box of `all` its number in `laid`
   mesh::Patches mine;
   mesh::PatchOptions cut;  ///< where a tree was put
   std::vector<amrex::MultiFabPlan> levels;
@@ -61,13 +67,42 @@ void learn_patches(AmrexStep& step) {
   const int rank = ranks::rank_in(step.comm);
   const bool any = has_part(*step.job);
   const auto all = gather_patches(step.comm, any ? &step.mine : nullptr);
-  step.all = patches_of_others(all, -1);
-  step.first.assign(step.all.boxes.size(), 0);
+  step.laid = patches_of_others(all, -1);
+  step.first.assign(step.laid.boxes.size(), 0);
   for (int r = 0; r < rank; ++r)
     for (std::size_t level = 0; level < all[static_cast<std::size_t>(r)].boxes.size(); ++level)
       step.first[level] += all[static_cast<std::size_t>(r)].boxes[level].size();
-  if (!any) step.mine = {step.all.dim, step.all.domain, step.all.ratio, {}};
-  step.mine.boxes.resize(step.all.boxes.size());
+  if (!any) step.mine = {step.laid.dim, step.laid.domain, step.laid.ratio, {}};
+  step.mine.boxes.resize(step.laid.boxes.size());
+}
+
+// For each box of a list its number among the boxes of a level; nothing if these are others.
+std::optional<std::vector<std::size_t>> places_of(const std::vector<mesh::IndexBox>& listed,
+                                                  const std::vector<mesh::IndexBox>& boxes) {
+  std::map<mesh::Index3, std::size_t> places;
+  for (std::size_t i = 0; i < boxes.size(); ++i) places.emplace(boxes[i].lo, i);
+  std::vector<std::size_t> order;
+  for (const mesh::IndexBox& box : listed) {
+    const auto place = places.find(box.lo);
+    if (place == places.end() || boxes[place->second] != box) return {};
+    order.push_back(place->second);
+    places.erase(place);
+  }
+  return places.empty() ? std::optional(std::move(order)) : std::nullopt;
+}
+
+// The headers list the boxes of a level as the attribute "amrex/boxes" does, if it has just these boxes; else rank
+// after rank.
+void order_boxes(AmrexStep& step) {
+  const auto listed = amrex::listed_boxes(step.header, step.laid.dim, step.laid.boxes.size());
+  step.all = step.laid;
+  for (std::size_t level = 0; level < step.laid.boxes.size(); ++level) {
+    auto order = listed.empty() ? std::nullopt : places_of(listed[level], step.laid.boxes[level]);
+    if (order) step.all.boxes[level] = listed[level];
+    auto& places =
+        step.order.emplace_back(order ? std::move(*order) : std::vector<std::size_t>(step.laid.boxes[level].size()));
+    if (!order) std::iota(places.begin(), places.end(), std::size_t{0});
+  }
 }
 
 void cut_tree(AmrexStep& step) {
@@ -82,8 +117,9 @@ void refuse_shared_cells(const mesh::Patches& all) try { mesh::validate(all); } 
 }
 
 void plan_levels(AmrexStep& step) {
-  if (step.all.boxes.empty()) throw Error(Kind::usage, "no rank has a mesh");
-  refuse_shared_cells(step.all);
+  if (step.laid.boxes.empty()) throw Error(Kind::usage, "no rank has a mesh");
+  refuse_shared_cells(step.laid);
+  order_boxes(step);
   amrex::MultiFabShape shape;
   shape.components = static_cast<int>(step.job->fields.size());
   if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");
@@ -95,8 +131,8 @@ void plan_levels(AmrexStep& step) {
     if (source.info.components != 1) throw Error(Kind::usage, "components").at("field " + source.info.name);
     if (source.info.type == ScalarType::float64) shape.type = ScalarType::float64;
   }
-  for (const auto& boxes : step.all.boxes) {
-    shape.boxes = {boxes, {0, 0, 0}, step.all.dim};
+  for (const auto& boxes : step.laid.boxes) {
+    shape.boxes = {boxes, {0, 0, 0}, step.laid.dim};
     step.levels.push_back(plan_multifab(shape, step.target->files));
   }
 }
@@ -240,6 +276,27 @@ void sync_folders(const fs::path& path) {
   file::sync_directory(path);
 }
 
+// The lines of a table, one a box.
+std::string in_order(const std::string& rows, const std::vector<std::size_t>& order) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0, end = 0; (end = rows.find('\n', at)) != std::string::npos; at = end + 1)
+    lines.push_back(std::string_view(rows).substr(at, end + 1 - at));
+  std::string text;
+  for (const std::size_t i : order) text.append(lines.at(i));
+  return text;
+}
+
+// The places in the data files stay; the header lists them in another order.
+amrex::MultiFabPlan in_order(const amrex::MultiFabPlan& plan, const std::vector<std::size_t>& order) {
+  amrex::MultiFabPlan out;
+  out.shape = plan.shape;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    out.shape.boxes.boxes[i] = plan.shape.boxes.boxes[order[i]];
+    out.places.push_back(plan.places[order[i]]);
+  }
+  return out;
+}
+
 void gather_rows(AmrexStep& step) {
   for (Rows& rows : step.rows) rows = {joined(step.comm, rows.minima), joined(step.comm, rows.maxima)};
 }
@@ -254,8 +311,11 @@ void seal(AmrexStep& step) {
   const std::string name = multifab_of(*step.target);
   for (std::size_t level = 0; level < step.rows.size(); ++level) {
     const fs::path prefix = step.partial / amrex::level_name(level) / name;
+    const std::vector<std::size_t>& order = step.order[level];
+    const Rows& rows = step.rows[level];
     amrex::write_text(prefix.string() + "_H",
-                      header_text(prefix, step.levels[level], step.rows[level].minima, step.rows[level].maxima),
+                      header_text(prefix, in_order(step.levels[level], order), in_order(rows.minima, order),
+                                  in_order(rows.maxima, order)),
                       step.syncs());
   }
   for (std::size_t s = 0; s < step.species.size(); ++s) {

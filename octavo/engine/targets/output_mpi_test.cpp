@@ -535,6 +535,37 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
     }
 }
 
+TEST(NativeMpi, headers_list_boxes_in_the_order_that_an_attribute_gives_whatever_the_ranks) {
+  const testing::SharedDirectory directory;
+  const Boxes mine = make_boxes(rank(), size()), all = make_boxes(0, 1);
+  for (const bool other : {false, true}) {
+    std::vector<std::int64_t> list;
+    for (std::size_t level = 0; level < 2; ++level)
+      for (auto box = all.patches.boxes[level].rbegin(); box != all.patches.boxes[level].rend(); ++box)
+        list.insert(list.end(), {static_cast<std::int64_t>(level), box->lo[0], box->lo[1], box->hi[0], box->hi[1]});
+    if (other) list.back() += 1;  // of level 1: no box of the ranks
+    const fs::path path = directory.path() / (other ? "other" : "listed");
+    Writer writer(everyone(), header_of_boxes(), to_amrex());
+    writer.begin_step(path, 9, 0.25);
+    writer.put_attribute("amrex/boxes", list);
+    writer.put_mesh(mine.patches);
+    writer.put_field("density", view_of(mine.density));
+    writer.put_field("energy", view_of(mine.energy));
+    writer.put_particles("tracers", "position_x", view_of(mine.x));
+    writer.put_particles("tracers", "position_y", view_of(mine.y));
+    writer.put_particles("tracers", "mass", view_of(mine.mass));
+    writer.put_particles("tracers", "id", view_of(mine.id));
+    writer.put_particles("tracers", "cpu", view_of(mine.cpu));
+    writer.end_step();
+    writer.close();
+    expect_boxes(path);
+    const formats::amrex::Output output = formats::amrex::open_output(path);
+    for (std::size_t level = 0; level < (other ? 1u : 2u); ++level)
+      EXPECT_TRUE(std::equal(output.patches.boxes[level].begin(), output.patches.boxes[level].end(),
+                             all.patches.boxes[level].rbegin(), all.patches.boxes[level].rend()));
+  }
+}
+
 // Who the particles of an output are: (id, cpu), sorted.
 std::vector<std::pair<std::int64_t, std::int32_t>> identities_of(const fs::path& path) {
   const auto output = formats::amrex::open_output(path);

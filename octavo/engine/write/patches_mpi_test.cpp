@@ -108,6 +108,8 @@ Ghosted with_ghosts(const mesh::Part& part, int ghost) {
   return out;
 }
 
+std::string bytes_of_writer(int writer) { return "of rank " + std::to_string(writer); }
+
 void write(const std::filesystem::path& store, const RandomPatches& made, int writers) {
   const ranks::OwnComm comm = ranks::split(everyone(), rank() < writers ? 0 : 1, rank());
   if (rank() < writers) {
@@ -118,6 +120,8 @@ void write(const std::filesystem::path& store, const RandomPatches& made, int wr
     writer.put_mesh(patches_of(mine));
     writer.put_field("density", view_of(mine.fields[0].as<double>()));
     writer.put_field("ghosted", ghosted.views);
+    const std::string bytes = bytes_of_writer(rank());
+    writer.put_bytes("own", std::as_bytes(std::span(bytes)));
     writer.end_step();
     writer.close();
   }
@@ -155,6 +159,27 @@ CellValues of_all_ranks(const CellValues& mine) {
     }
   EXPECT_EQ(all.size(), count) << "a cell is with two ranks";
   return all;
+}
+
+TEST(PatchesMpi, the_bytes_of_a_rank_with_boxes_come_back) {
+  for (int writers = 1; writers <= size(); ++writers) {
+    const testing::SharedDirectory directory;
+    write(directory.path(), make(1), writers);
+    RestartOptions options;
+    options.as = MeshKind::patches;
+    options.opaque = true;
+    const auto from = restart(everyone(), directory.path(), options);
+    ASSERT_TRUE(from);
+    int found = 0;
+    for (const auto& [part, named] : from->opaque)
+      if (part % size() == rank()) {
+        const auto& bytes = named.at("own");
+        EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), bytes_of_writer(part));
+        ++found;
+      }
+    MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_SUM, everyone());
+    EXPECT_EQ(found, writers);
+  }
 }
 
 TEST(PatchesMpi, boxes_written_by_some_ranks_are_restarted_on_others_bit_for_bit) {

@@ -82,23 +82,6 @@ BoxLayout all_levels(const Octree& tree, int first) {
 
 // ---------------------------------------------------------------------------------------------- the boxes it came in
 
-/// Boxes of the attributes, level after level. Empty where they make no sense.
-std::vector<std::vector<IndexBox>> boxes_of(const Integers& flat, int dim, std::size_t levels) {
-  const auto d = static_cast<std::size_t>(dim);
-  std::vector<std::vector<IndexBox>> boxes(levels);
-  if (flat.empty() || flat.size() % (1 + 2 * d) != 0) return {};
-  for (std::size_t i = 0; i < flat.size(); i += 1 + 2 * d) {
-    if (flat[i] < 0 || flat[i] >= static_cast<std::int64_t>(levels)) return {};
-    IndexBox box{{0, 0, 0}, {1, 1, 1}};
-    for (std::size_t axis = 0; axis < d; ++axis) {
-      box.lo[axis] = flat[i + 1 + axis];
-      box.hi[axis] = flat[i + 1 + d + axis];
-    }
-    boxes[static_cast<std::size_t>(flat[i])].push_back(box);
-  }
-  return boxes;
-}
-
 /// The cells of a tree cell on a level of the patches.
 IndexBox cells_on(const Octree& tree, const IndexBox& domain, const mesh::Coordinate& place) {
   IndexBox block = mesh::cells_of(tree, place);
@@ -139,7 +122,7 @@ bool fit(const BoxLayout& layout, const Octree& tree) {
 
 bool keep_boxes(const mesh::Header& header, const Octree& tree, BoxLayout& layout) {
   if (integers(header, "amrex/ratio").size() + 1 != layout.index.size()) return false;
-  layout.patches.boxes = boxes_of(integers(header, "amrex/boxes"), tree.dim, layout.index.size());
+  layout.patches.boxes = listed_boxes(header, tree.dim, layout.index.size());
   if (layout.patches.boxes.empty()) return false;
   try {
     mesh::validate(layout.patches);
@@ -293,6 +276,23 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
       for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.hi[axis]);
     }
   attributes["amrex/boxes"] = std::move(flat);
+}
+
+std::vector<std::vector<IndexBox>> listed_boxes(const mesh::Header& header, int dim, std::size_t levels) {
+  const Integers flat = integers(header, "amrex/boxes");
+  const auto d = static_cast<std::size_t>(dim);
+  std::vector<std::vector<IndexBox>> boxes(levels);
+  if (flat.empty() || flat.size() % (1 + 2 * d) != 0) return {};
+  for (std::size_t i = 0; i < flat.size(); i += 1 + 2 * d) {
+    if (flat[i] < 0 || flat[i] >= static_cast<std::int64_t>(levels)) return {};
+    IndexBox box{{0, 0, 0}, {1, 1, 1}};
+    for (std::size_t axis = 0; axis < d; ++axis) {
+      box.lo[axis] = flat[i + 1 + axis];
+      box.hi[axis] = flat[i + 1 + d + axis];
+    }
+    boxes[static_cast<std::size_t>(flat[i])].push_back(box);
+  }
+  return boxes;
 }
 
 BoxLayout plan_layout(const mesh::Header& header, const Octree& tree, const LayoutOptions& options) {

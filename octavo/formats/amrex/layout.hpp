@@ -30,6 +30,9 @@ struct BoxLayout {
 /// box, level after level).
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes);
 
+/// The boxes of that list, for each of `levels` levels. Empty if there is none, or it makes no sense.
+std::vector<std::vector<mesh::IndexBox>> listed_boxes(const mesh::Header& header, int dim, std::size_t levels);
+
 /// Plans the boxes. Takes ratios and index origin from the attributes if they fit the tree; else each tree level from
 /// `first` on is an AMReX level, and the domain begins at 0. New boxes are runs of cubes of `blocking_factor` cells.
 /// The levels must consist of whole cubes; else Error(unsupported) counts the incomplete ones and lists the first.

@@ -425,7 +425,7 @@ Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& o
   refuse_partial_families(growth, tree);
   find_complete(growth);
   set_owned(growth, tree);
-  Part out{.index = part.index, .mesh = growth.tree, .fields = {}, .particles = part.particles};
+  Part out{.index = part.index, .mesh = growth.tree, .fields = {}, .particles = part.particles, .opaque = part.opaque};
   for (const Field& field : part.fields)
     out.fields.push_back(convert_field(growth, tree, pieces, !others.boxes.empty(), field));
   return out;

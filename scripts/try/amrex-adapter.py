@@ -1,0 +1,301 @@
+"""The adapter for codes on AMReX, tried in AMReX itself: `make try-amrex-adapter AMREX=PREFIX[:PREFIX...]`.
+
+Each PREFIX holds an AMReX that its user has installed with MPI, particles and plotfile tools, in 2-D or 3-D. The program
+adapters/amrex/try.cpp is compiled with it and writes the same hierarchy by AMReX and by Octavo; fcompare, a program of
+AMReX, and `octavo diff` compare them. Its checkpoint is read on 1 to 4 ranks, into the same boxes and into others.
+
+TUTORIAL=FOLDER names Advection_AmrCore of the amrex-tutorials. A copy of it, in which this script changes the calls that
+write and read, runs beside the program as it is, and continues on other ranks. MEASURE=1 prints times and sizes of both.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import judge
+
+ADAPTER = judge.ROOT / "adapters/amrex"
+INPUTS = """
+stop_time = 2.0
+geometry.prob_lo = 0 0 0
+geometry.prob_hi = 1 1 0.125
+geometry.is_periodic = 1 1 1
+amr.n_cell = 64 64 8
+amr.max_level = 2
+amr.ref_ratio = 2 2 2 2
+amr.blocking_factor = 8
+amr.max_grid_size = 16
+amr.regrid_int = 2
+adv.cfl = 0.7
+adv.do_subcycle = 1
+adv.do_reflux = 1
+adv.phierr = 1.01 1.1 1.5
+amr.plot_file = plt
+amr.plot_int = 10
+amr.chk_file = chk
+"""
+# The changes to the tutorial: a pattern that must occur once, and the text in its place.
+CHANGES = {
+    "main.cpp": [
+        (r"(?=#include <AmrCoreAdv.H>)", '#include "octavo_amrex.hpp"\n'),
+        (r"amrex::Initialize", "octavo::amrex::Initialize"),
+    ],
+    "AmrCoreAdv.cpp": [
+        (r"(?=#include <AmrCoreAdv.H>)", '#include "octavo_amrex.hpp"\n'),
+        (r"amrex::WriteMultiLevelPlotfile", "octavo::amrex::WritePlotfile"),
+        (
+            r"(?<=AmrCoreAdv::WriteCheckpointFile \(\) const\n\{\n)",
+            'octavo::amrex::WriteCheckpoint("run.octavo", finest_level + 1, {{"phi", phi_new}}, Geom(), t_new[0], istep, dt,'
+            " refRatio());\nreturn;\n",
+        ),
+        (
+            r"ParallelDescriptor::ReadAndBcastFile\(File, fileCharPtr\);",
+            "octavo::amrex::Restart from(restart_chkfile);",
+        ),
+        (r"fileCharPtr\.dataPtr\(\)", 'from.HeaderText("Checkpoint file for AmrCoreAdv")'),
+        (
+            r"VisMF::Read\(phi_new\[lev\],\s*amrex::MultiFabFileFullPrefix\(.*?\)\);",
+            'from.Fill("phi", lev, phi_new[lev]);',
+        ),
+    ],
+}
+
+
+@dataclass
+class Run:
+    trial: judge.Trial
+    folder: Path
+    build: Path
+    fcompare: Path
+    dim: str
+
+    def check(self, words: str, good: bool, figure: str) -> bool:
+        return self.trial.check(f"amrex adapter {self.dim}-D, {words}", good, figure)
+
+
+def compile_programs(folder: Path, config: Path, octavo: Path, code: Path | None = None) -> Path:
+    """Builds `try`, or the program of a code; returns the build tree."""
+    build = folder / ("build-" + code.name if code else "build")
+    words = [f"-DAMReX_DIR={config.parent}", f"-DCMAKE_PREFIX_PATH={octavo}", "-DCMAKE_BUILD_TYPE=Release"]
+    words += ["-DCMAKE_CXX_FLAGS_RELEASE=-O1", f"-DCODE={code or ''}"]
+    judge.run(["cmake", "-S", ADAPTER, "-B", build, *words], folder, build.name + "-configure.log")
+    judge.run(["cmake", "--build", build, "--target", "code" if code else "try"], folder, build.name + ".log")
+    return build
+
+
+def agrees(run: Run, a: Path, b: Path) -> tuple[bool, str]:
+    """Whether fcompare finds the same boxes and no difference, and the last line that it prints."""
+    try:
+        text = judge.run([run.fcompare, a, b], run.folder, "fcompare.log", 1)
+    except judge.Stopped as stopped:
+        return False, str(stopped)
+    said = [line.strip() for line in text.splitlines() if "AGREE" in line]
+    return said == ["PLOTFILE AGREE"], f"fcompare: {said[-1] if said else 'no verdict'}"
+
+
+def tried(run: Run, folder: Path, mode: str, ranks: int, *words: object) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    return judge.run([run.build / "try", f"mode={mode}", *words], folder, f"{mode}-{ranks}.log", ranks)
+
+
+def line(text: str, start: str) -> list[str]:
+    return [found for found in text.splitlines() if found.startswith(start)]
+
+
+def plotfiles(run: Run, folder: Path, ranks: int) -> str:
+    """Writes by both; returns the line about the particles."""
+    said = tried(run, folder, "write", ranks)
+    run.check(f"plotfile, {ranks} ranks", *agrees(run, folder / "native", folder / "plt"))
+    differing = judge.same_bytes(folder / "native/Header", folder / "plt/Header")
+    run.check(f"plotfile, {ranks} ranks: the Header's bytes", not differing, "the same" if not differing else "others")
+    for name, out in (("plotfile", "plt"), ("store", "plots.octavo")):
+        found = judge.difference(folder / "native", folder / out)
+        run.check(f"{name}, {ranks} ranks: cells and particles", found.equal and found.matched > 0, found.text())
+    judge.octavo(folder, "verify", "run.octavo")
+    return line(said, "particles")[0]
+
+
+def one_rank(run: Run) -> None:
+    """On one rank AMReX has one data file a level, as Octavo does: then all bytes are the same."""
+    folder = run.folder / "one"
+    plotfiles(run, folder, 1)
+    names = [path.relative_to(folder / "native") for path in (folder / "native").glob("Level_*/*")]
+    differing = [str(name) for name in names if judge.same_bytes(folder / "native" / name, folder / "plt" / name)]
+    run.check(
+        "plotfile, 1 rank: bytes of all MultiFabs", bool(names) and not differing, f"{len(names)} files, {differing}"
+    )
+
+
+def restarts(run: Run, folder: Path, particles: str) -> None:
+    for ranks in (1, 2, 3, 4):
+        said = tried(run, folder, "restart", ranks)
+        kept, expected = line(said, "boxes, "), f"boxes, time, steps kept; ranks {'kept' if ranks in (1, 3) else 'new'}"
+        run.check(f"boxes on {ranks} ranks", kept == [expected], kept[0])
+        for words in ("same boxes", "other boxes", "earlier step"):
+            found = line(said, words)
+            run.check(f"checkpoint on {ranks} ranks, {words}", found == [words + ": wrong 0"], str(found))
+        found = line(said, "particles")
+        run.check(
+            f"particles on {ranks} ranks",
+            found == [particles] * 2,
+            found[0] + ("" if found == [particles] * 2 else f", expected {particles}"),
+        )
+
+
+def control(run: Run) -> None:
+    """Values rounded to 1e-9 must be seen."""
+    folder = run.folder / "rounded"
+    os.environ["OCTAVO_CHECKPOINT_CODEC"] = "abs:1e-9"
+    tried(run, folder, "write", 2)
+    del os.environ["OCTAVO_CHECKPOINT_CODEC"]
+    found = line(tried(run, folder, "restart", 2), "same boxes")
+    run.check("control: values rounded to 1e-9", bool(found) and found != ["same boxes: wrong 0"], str(found))
+
+
+def native_layout(run: Run, folder: Path) -> None:
+    found = judge.octavo(folder, "stats", "chk", "--json")
+    run.check("a checkpoint in AMReX's own layout", '"flux"' in found or "flux" in found, "opened")
+
+
+ERRORS = {
+    "no such field": "absent",
+    "cells that are not there": "lacks cells",
+    "other particles": "the container has",
+    "no such species": "stars",
+    "edges": "edges",
+    "other boxes": "boxes or ranks differ",
+    "an output that is there": "exists already",
+    "levels": "geometries of 4 levels",
+    "names": "names of components",
+}
+
+
+def errors(run: Run, folder: Path) -> None:
+    said = tried(run, folder, "errors", 2)
+    run.check("a first start", "first start" in said, "no store, no error")
+    for words, text in ERRORS.items():
+        if words == "edges" and run.dim == "2":
+            continue
+        found = re.search(rf"^{words}: (.*)$", said, re.MULTILINE)
+        run.check(
+            f"error: {words}", bool(found) and text in said[found.start() :][:300], found[1][:100] if found else "none"
+        )
+
+
+def changed_copy(source: Path, to: Path) -> int:
+    """Copies the tutorial's sources, flat but for kernels, and changes them. Returns how many lines differ."""
+    shutil.copytree(source / "Source", to)
+    shutil.copy(source / "Exec/Prob.H", to)
+    lines = 0
+    for name, changes in CHANGES.items():
+        text = (to / name).read_text()
+        for pattern, new in changes:
+            text, times = re.subn(pattern, new.replace("\\", r"\\"), text, flags=re.DOTALL)
+            if times != 1:
+                raise judge.Stopped(f"{source}/{name}: expected {pattern} once, found it {times} times")
+            lines += 1
+        (to / name).write_text(text)
+    return lines
+
+
+def tutorial(run: Run, config: Path, octavo: Path, source: Path) -> None:
+    native, changed = run.folder / "tutorial", run.folder / "changed"
+    shutil.copytree(source / "Source", native)
+    shutil.copy(source / "Exec/Prob.H", native)
+    places = changed_copy(source, changed)
+    programs = {path: compile_programs(run.folder, config, octavo, path) / "code" for path in (native, changed)}
+
+    def advance(code: Path, name: str, ranks: int, *words: object) -> Path:
+        folder = run.folder / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "inputs").write_text(INPUTS)
+        judge.run([programs[code], "inputs", *words], folder, "run.log", ranks)
+        return folder
+
+    whole = advance(native, "native", 3, "max_step=20", "amr.chk_int=10")
+    run.check(f"tutorial, {places} places changed", True, "built")
+    first = advance(changed, "changed", 3, "max_step=15", "amr.chk_int=10")
+    run.check("tutorial: plotfile of step 10", *agrees(run, whole / "plt00010", first / "plt00010"))
+    for ranks in (1, 2, 3, 4):
+        end = advance(
+            changed, f"restart-{ranks}", ranks, "max_step=20", "amr.chk_int=-1", f"amr.restart={first}/run.octavo"
+        )
+        same, said = agrees(run, whole / "plt00020", end / "plt00020")
+        run.check(f"tutorial: restart at step 10 of 3 ranks on {ranks}, step 20", same, said)
+    own = advance(native, "own", 2, "max_step=20", "amr.chk_int=-1", f"amr.restart={whole}/chk00010")
+    run.check("tutorial: its own restart on 2", *agrees(run, whole / "plt00020", own / "plt00020"))
+
+
+def size_of(paths: list[Path]) -> tuple[int, int]:
+    files = [path for top in paths for path in (top.rglob("*") if top.is_dir() else [top]) if path.is_file()]
+    return len(files), sum(path.stat().st_size for path in files)
+
+
+def measure(run: Run) -> None:
+    """One run writes the same outputs by both, on this disk and with writes slowed down to 50 MB/s a process."""
+    throttle = run.folder / "throttle.so"
+    judge.run(
+        ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc.log"
+    )
+    for words, slow in (("fast", []), ("throttled", ["-x", f"LD_PRELOAD={throttle}", "-x", "THROTTLE_MB_S=50"])):
+        folder = run.folder / words
+        (folder / "time").mkdir(parents=True)
+        ranks = os.environ.get("RANKS", "2")
+        command = [*judge.MPIRUN, *slow, "-n", ranks, run.build / "try", "mode=time"]
+        said = judge.run([*command, *os.environ.get("SIZES", "").split()], folder, "time.log")
+        for found in line(said, "time "):
+            way = found.split()[1]
+            count, size = size_of(
+                list((folder / "time").glob({"native": "native*", "plotfile": "plt*", "store": "run*"}[way]))
+            )
+            print(f"{words} {found}, {count} files, {size / 1e6:.1f} MB", flush=True)
+        shutil.rmtree(folder / "time")
+
+
+def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
+    dim = re.search(r"SPACEDIM\s+(\d)", config.read_text())
+    prefix = config.parents[3]
+    found = [path for pattern in ("**/amrex_fcompare", "**/fcompare*.ex") for path in sorted(prefix.glob(pattern))]
+    if not dim or not found:
+        return trial.skip(f"amrex adapter {prefix}", "no dimension in AMReXConfig.cmake, or no tool fcompare")
+    folder = trial.folder / f"{dim[1]}d"
+    folder.mkdir()
+    run = Run(trial, folder, compile_programs(folder, config, octavo), found[0], dim[1])
+    one_rank(run)
+    particles = plotfiles(run, folder / "three", 3)
+    restarts(run, folder / "three", particles)
+    control(run)
+    native_layout(run, folder / "three")
+    errors(run, folder / "three")
+    if source := os.environ.get("TUTORIAL"):
+        tutorial(run, config, octavo, Path(source).resolve())
+    else:
+        trial.skip(f"amrex adapter {dim[1]}-D, tutorial", "TUTORIAL=FOLDER names no Advection_AmrCore")
+    if os.environ.get("MEASURE"):
+        measure(run)
+
+
+def main() -> int:
+    trial = judge.Trial(judge.folder_of("amrex-adapter"))
+    trees = [Path(tree).resolve() for tree in os.environ.get("AMREX", "").split(":") if tree]
+    configs = [path for tree in trees for path in sorted(tree.glob("lib*/cmake/AMReX/AMReXConfig.cmake"))]
+    if not configs:
+        trial.skip("amrex adapter", "AMREX=PREFIX names no installed AMReX (lib/cmake/AMReX/AMReXConfig.cmake)")
+        return judge.close(trial)
+    release, octavo = judge.ROOT / "build/release", trial.folder / "octavo"
+    judge.run(["cmake", "--build", release, "--target", "octavo_library"], trial.folder, "library.log")
+    judge.run(
+        ["cmake", "--install", release, "--component", "library", "--prefix", octavo], trial.folder, "install.log"
+    )
+    for config in configs:
+        trial.attempt(f"amrex adapter {config}", lambda c=config: try_amrex(trial, c, octavo))
+    return judge.close(trial)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
