@@ -17,7 +17,9 @@ template <class Centre>
 class SurfaceMaker {
  public:
   SurfaceMaker(const std::vector<ValuedLeaf>& leaves, double at, const Centre& centre, Surface& to)
-      : leaves_(leaves), at_(at), centre_(centre), to_(to) {}
+      : leaves_(leaves), at_(at), centre_(centre), to_(to) {
+    made_.reserve(leaves.size() / 4);
+  }
 
   using Corners = std::array<std::uint32_t, 4>;
 
@@ -135,9 +137,9 @@ void cut_square(const std::array<std::uint32_t, 8>& leaves, Maker& maker) {
 bool no_crossing(const LeafTree& tree, const Window& window, double at) {
   double lo = std::numeric_limits<double>::infinity(), hi = -lo;
   bool unknown = false;
-  for (unsigned w = 0; w < 8; ++w) {
-    if ((w & ~window.split) != 0) continue;
-    const LeafTree::Node& node = tree.nodes[window.nodes[w]];
+  const Subsets& sides = subsets_of_axes[window.split];
+  for (unsigned i = 0; i < sides.count; ++i) {
+    const LeafTree::Node& node = tree.nodes[window.nodes[sides.of[i]]];
     lo = std::min(lo, node.lo);
     hi = std::max(hi, node.hi);
     unknown = unknown || node.unknown;

@@ -1,6 +1,5 @@
 #pragma once
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -51,6 +50,19 @@ struct Window {
   std::array<std::uint32_t, 8> nodes{};
 };
 
+/// The subsets of a set of axes, ascending.
+struct Subsets {
+  std::array<std::uint8_t, 8> of{};
+  unsigned count = 0;
+};
+inline constexpr std::array<Subsets, 8> subsets_of_axes = [] {
+  std::array<Subsets, 8> all{};
+  for (unsigned set = 0; set < 8; ++set)
+    for (unsigned subset = 0; subset < 8; ++subset)
+      if ((subset & ~set) == 0) all[set].of[all[set].count++] = static_cast<std::uint8_t>(subset);
+  return all;
+}();
+
 /// Visits all windows below one whose nodes have no children and which are split along `wanted` axes: with 1 each pair
 /// of leaves that share a side, with `dim` the leaves around each corner. Each is visited once. `bool skip(const
 /// Window&)` says that nothing below a window is of interest. After Ju, Losasso, Schaefer and Warren, "Dual contouring
@@ -58,23 +70,25 @@ struct Window {
 template <class Skip, class Visit>
 void for_each_window(const LeafTree& tree, int wanted, const Window& window, const Skip& skip, const Visit& visit) {
   if (skip(window)) return;
+  const unsigned split = window.split, free = ((1U << tree.dim) - 1) & ~split, most = 1U << wanted;
+  const Subsets& own = subsets_of_axes[split];
   bool inner = false;
-  const unsigned split = window.split, all = (1U << tree.dim) - 1;
-  for (unsigned w = 0; w <= all; ++w) inner = inner || ((w & ~split) == 0 && tree.nodes[window.nodes[w]].child != 0);
+  for (unsigned i = 0; i < own.count; ++i) inner = inner || tree.nodes[window.nodes[own.of[i]]].child != 0;
   if (!inner) {
-    if (std::popcount(split) == wanted) visit(window);
+    if (own.count == most) visit(window);
     return;
   }
-  for (unsigned joined = 0; joined <= all; ++joined) {  // axes along which the next windows are split, too
-    if ((joined & split) != 0 || std::popcount(split | joined) > wanted) continue;
-    for (unsigned half = 0; half <= all; ++half) {  // and the half in which they are, along other axes
-      if ((half & (split | joined)) != 0) continue;
+  for (unsigned j = 0; j < subsets_of_axes[free].count; ++j) {
+    const unsigned joined = subsets_of_axes[free].of[j];  // axes along which the next windows are split, too
+    const Subsets &nodes = subsets_of_axes[split | joined], &halves = subsets_of_axes[free & ~joined];
+    if (nodes.count > most) continue;
+    for (unsigned h = 0; h < halves.count; ++h) {  // and the half in which they are, along other axes
       Window next;
       next.split = split | joined;
-      for (unsigned w = 0; w <= all; ++w) {
-        if ((w & ~next.split) != 0) continue;
+      for (unsigned i = 0; i < nodes.count; ++i) {
+        const unsigned w = nodes.of[i];
         const std::uint32_t parent = window.nodes[w & split], child = tree.nodes[parent].child;
-        next.nodes[w] = child == 0 ? parent : child + ((~w & split) | (w & joined) | half);
+        next.nodes[w] = child == 0 ? parent : child + ((~w & split) | (w & joined) | halves.of[h]);
       }
       for_each_window(tree, wanted, next, skip, visit);
     }

@@ -192,8 +192,9 @@ class Histogram(Binned):
         for name, value in self.facts.get("percentiles", {}).items():
             axes.axvline(value, color="#b5367a", lw=1, ls="--")
             axes.annotate(
-                name, (value, 1), xycoords=("data", "axes fraction"), ha="left", va="top", fontsize=8, color="#b5367a"
-            )
+                name, (value, 1), xycoords=("data", "axes fraction"), xytext=(3, -3), textcoords="offset points", ha="left",
+                va="top", fontsize=8, color="#b5367a", backgroundcolor=(1, 1, 1, 0.8),
+            )  # fmt: skip
         axes.set_xlim(self.edges[0], self.edges[-1])
         axes.set_title(self._heading("histogram of " + self.axes[0].name), fontsize=10, loc="left")
         return figure

@@ -87,8 +87,8 @@ class Spectrum:
         axes.axvline(self.facts["k_nyquist"], color="0.6", lw=1, ls=":")
         names = ", ".join(self.facts["fields"])
         axes.set_xlabel(labelled("k", "1/code_length"))
-        unit = f"{self.unit}**2*code_length" if self.unit.isidentifier() else ""
-        axes.set_ylabel(labelled("power for each k", unit) if unit else "power for each k")
+        unit = f"{self.unit}*{self.unit}*code_length" if self.unit else ""
+        axes.set_ylabel(labelled("power for each k", unit))
         chosen = f"   ({self.facts['selection']})" if self.facts["selection"] else ""
         axes.set_title(plain(f"spectrum of {names}{chosen}") + f"   {when(self)}", fontsize=10, loc="left")
         return figure

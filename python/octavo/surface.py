@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,21 +40,19 @@ class Surface:
     @property
     def area(self) -> float:
         """The sum of the triangles' areas, or of the lines' lengths [code length]."""
-        corners = self.points[self.triangles]
-        if self.dim == 2:
-            return float(np.linalg.norm(corners[:, 1] - corners[:, 0], axis=1).sum())
-        sides = corners[:, 1:] - corners[:, :1]
-        return float(np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1).sum() / 2)
+        return float(sum(_areas(corners).sum() for corners in self._corners()))
 
     @property
     def volume(self) -> float:
         """The volume (in 2-D the area) of higher values that a closed surface has around itself [code length]; meaningless
         for an open one."""
-        corners = self.points[self.triangles]
-        if self.dim == 2:
-            a, b = corners[:, 0], corners[:, 1]
-            return float((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum() / 2)
-        return float(np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6)
+        return float(sum(_enclosed(corners).sum() for corners in self._corners()))
+
+    def _corners(self) -> Iterator[list[np.ndarray]]:
+        """The coordinates of the corners, each of shape (axes, triangles), some thousand triangles at a time."""
+        for first in range(0, len(self.triangles), _AT_ONCE):
+            some = self.triangles[first : first + _AT_ONCE]
+            yield [np.ascontiguousarray(self.points[some[:, k]].T) for k in range(self.dim)]
 
     @property
     def closed(self) -> bool:
@@ -61,10 +60,13 @@ class Surface:
         each point ends one line and begins another."""
         if self.dim == 2:
             return bool((np.sort(self.triangles[:, 0]) == np.sort(self.triangles[:, 1])).all())
-        t, count = self.triangles.astype(np.int64), len(self.points)
-        ahead = np.concatenate([t[:, i] * count + t[:, (i + 1) % 3] for i in range(3)])
-        back = np.concatenate([t[:, (i + 1) % 3] * count + t[:, i] for i in range(3)])
-        return bool((np.sort(ahead) == np.sort(back)).all())
+        count = np.int64(len(self.points))
+        sides = []
+        for i in range(3):
+            a, b = self.triangles[:, i].astype(np.int64), self.triangles[:, (i + 1) % 3].astype(np.int64)
+            sides.append((np.minimum(a, b) * count + np.maximum(a, b)) * 2 + (a < b))  # the last bit: which way
+        passed = np.sort(np.concatenate(sides))
+        return len(passed) % 2 == 0 and bool((passed[::2] % 2 == 0).all() and (passed[1::2] == passed[::2] + 1).all())
 
     def chains(self) -> list[np.ndarray]:
         """In 2-D: the lines put together, each an array of the numbers of its points; of a closed one the last is the
@@ -93,6 +95,29 @@ class Surface:
             raise UsageError(f"the output must end in {endings}", [path], f"{self.dim}-D data")
         with open(path, "wb") as file:
             file.write(write(self))
+
+
+#: Triangles whose corners are gathered together: they stay in the cache.
+_AT_ONCE = 1 << 14
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def _areas(corners: list[np.ndarray]) -> np.ndarray:
+    """Of triangles, or the lengths of lines."""
+    if len(corners) == 2:
+        return np.sqrt(((corners[1] - corners[0]) ** 2).sum(axis=0))
+    normal = _cross(corners[1] - corners[0], corners[2] - corners[0])
+    return np.sqrt((normal * normal).sum(axis=0)) / 2
+
+
+def _enclosed(corners: list[np.ndarray]) -> np.ndarray:
+    """The volume (in 2-D the area) between each triangle (line) and the origin, with a sign."""
+    if len(corners) == 2:
+        return (corners[0][0] * corners[1][1] - corners[0][1] * corners[1][0]) / 2
+    return (corners[0] * _cross(corners[1], corners[2])).sum(axis=0) / 6
 
 
 def _title(surface: Surface) -> str:

@@ -35,6 +35,22 @@ def peak(words, **options):
     return returncode, text, kilobytes * 1024
 
 
+def test_clumps_and_surfaces_hold_parts_and_borders_not_all_leaves(run, tmp_path):
+    """The leaves with their tree take 130 bytes each: 60 MB and more here. A surface around few cells, and few clumps,
+    leave the borders of parts, which nothing above the threshold touches."""
+    run("sample", tmp_path / "run.octavo", "--to", "octavo", "--levels", "6-8", "--domains", "64", "-q")
+    stats = json.loads(run("stats", tmp_path / "run.octavo", "--field", "density", "--json").stdout)
+    assert stats["leaves"] * 130 > 50e6
+    high = stats["fields"]["density"]["max"] * 0.99
+    _, _, bare = peak(["stats", tmp_path / "run.octavo", "--field", "density", "-j", 1])
+    for words in (
+        ["clumps", "--above", high],
+        ["contour", "--field", "density", "--at", high, "-o", tmp_path / "s.ply"],
+    ):
+        code, text, most = peak([words[0], tmp_path / "run.octavo", *words[1:], "-j", 1])
+        assert code == 0 and most < bare + 25e6, (text, most, bare)
+
+
 def rewrite_table(path, change):
     """Changes the table of the newest commit of a subfile, with all checksums right."""
     data = bytearray(path.read_bytes())

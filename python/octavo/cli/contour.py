@@ -76,12 +76,10 @@ def _write(arguments: argparse.Namespace, found) -> None:
         if os.path.exists(temporary):
             os.remove(temporary)
     kind, size = ("triangles", "area") if surface.dim == 3 else ("lines", "length")
-    facts = {
-        **surface.facts, "points": len(surface.points), kind: len(surface.triangles), size: surface.area,
-        "closed": surface.closed,
-    }  # fmt: skip
+    counts = {"points": len(surface.points), kind: len(surface.triangles)}
     if arguments.json:
-        console.print_json({"output": arguments.output, **facts})
+        more = {size: surface.area, "closed": surface.closed}
+        console.print_json({"output": arguments.output, **surface.facts, **counts, **more})
     else:
-        said = f"{len(surface.triangles)} {kind}, {len(surface.points)} points, {size} {surface.area:.6g}"
-        console.say(arguments.quiet, f"{arguments.output}: {said}, {'closed' if surface.closed else 'open'}")
+        said = ", ".join(f"{console.number(count)} {name}" for name, count in counts.items())
+        console.say(arguments.quiet, f"{arguments.output}: {said}")
