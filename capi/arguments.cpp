@@ -96,8 +96,15 @@ void copy_text(const std::string& from, char* to, std::size_t size) {
   std::memcpy(&checked(to, "text"), from.c_str(), from.size() + 1);
 }
 
-void check_space(int space) {
-  if (space != OCTAVO_HOST) throw Error(Kind::unsupported, "arrays are in host memory only");
+engine::MemorySpace space_of(int space) {
+  if (space != OCTAVO_HOST && space != OCTAVO_DEVICE)
+    throw Error(Kind::usage, "space: expected 0 or 1, found " + std::to_string(space));
+  return space == OCTAVO_DEVICE ? engine::MemorySpace::device : engine::MemorySpace::host;
+}
+
+void require_host(int space) {
+  if (space_of(space) != engine::MemorySpace::host)
+    throw Error(Kind::unsupported, "a restart fills arrays in host memory only");
 }
 
 mesh::Header header_of(const octavo_domain& domain) {

@@ -76,8 +76,10 @@ store::Flow flow_of(int flow);
 engine::Safety safety_of(int safety);
 /// Copies a text and its closing 0 into `size` bytes. Throws Error(usage) if it is longer.
 void copy_text(const std::string& from, char* to, std::size_t size);
-/// Throws Error(unsupported) unless the space is OCTAVO_HOST.
-void check_space(int space);
+/// Throws Error(usage) for a number that is no space.
+engine::MemorySpace space_of(int space);
+/// Restarts fill arrays of the host: throws Error(unsupported) for another space.
+void require_host(int space);
 mesh::Header header_of(const octavo_domain& domain);
 octavo_domain described(const mesh::Header& header);
 mesh::Octree tree_from(const octavo_tree& tree, int dim, const mesh::Index3& roots, const mesh::Index3& block);

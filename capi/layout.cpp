@@ -31,7 +31,7 @@ Stride strides_of(const octavo_array& array, int dim, const mesh::Index3& size) 
 
 engine::ArrayView view_of(const octavo_array& array, int dim, const mesh::Index3& size, const void* values,
                           std::int64_t cells) {
-  check_space(array.space);
+  const engine::MemorySpace space = space_of(array.space);
   if (cells < 0) throw Error(Kind::usage, "a negative number of values: " + std::to_string(cells));
   if (array.ghost < 0) throw Error(Kind::usage, "ghost must not be negative");
   engine::ArrayView view;
@@ -39,6 +39,8 @@ engine::ArrayView view_of(const octavo_array& array, int dim, const mesh::Index3
   view.cells = static_cast<std::size_t>(cells);
   view.block = size;
   view.components = array.components;
+  view.space = space;
+  view.stream = array.stream;
   if (cells == 0) return view;
   view.data = &checked(static_cast<const std::byte*>(values), "values");
   if (is_packed(array)) return view;
@@ -133,7 +135,6 @@ std::vector<mesh::Index3> sizes_of(const mesh::Patches& patches) {
 }
 
 FieldViews views_of(const octavo_array& array, int dim, const mesh::Index3& block, const Boxes& boxes) {
-  check_space(array.space);
   if (boxes) return views_of_boxes(array, dim, *boxes);
   if (array.boxes != nullptr) throw Error(Kind::usage, "arrays of boxes: no boxes were put before");
   return view_of(array, dim, block, array.values, array.cells);

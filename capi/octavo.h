@@ -129,7 +129,10 @@ typedef struct octavo_triangles {
                                      or NULL */
 } octavo_triangles;
 
-typedef enum octavo_space OCTAVO_INT { OCTAVO_HOST = 0 } octavo_space;
+typedef enum octavo_space OCTAVO_INT {
+  OCTAVO_HOST = 0,
+  OCTAVO_DEVICE = 1         /* memory of an accelerator, of CUDA's driver: for puts (docs/devices.md) */
+} octavo_space;
 
 typedef enum octavo_centring OCTAVO_INT {
   OCTAVO_CELL = 0,
@@ -143,11 +146,11 @@ typedef enum octavo_centring OCTAVO_INT {
  * component) is at values + place * stride_cell + (x + ghost) * stride[0] + (y + ghost) * stride[1]
  * + (z + ghost) * stride[2] + component * stride_component. Here place is order[cell], or cell if order is NULL.
  * end_step reads the values of a put: they must stay until it returns. With the option `lend` of a store they must stay
- * until begin_step, wait or close returns. */
+ * until begin_step, wait or close returns. Device memory too may change as soon as end_step returns. */
 typedef struct octavo_array {
   size_t size;                    /* sizeof(octavo_array) */
   octavo_type type;
-  octavo_space space;             /* the memory that `values` points to */
+  octavo_space space;             /* the memory that `values` or `boxes` points to; managed memory counts as either */
   octavo_centring centring;       /* for fields */
   int components;
   int ghost;                      /* ghost values on each side of a block or box, along each dimension */
@@ -159,6 +162,8 @@ typedef struct octavo_array {
   const int64_t* order;           /* [cells] place of each tree cell in memory, from 0; -1: it has none, such as a root
                                      of another rank; NULL: the tree's order */
   void* const* boxes;             /* [cells] for boxes with separate arrays: the `values` of each box; or NULL */
+  void* stream;                   /* of device memory: the CUstream (cudaStream_t) whose work so far the values wait for;
+                                     NULL: the default stream. end_step asks for this work; in a series, the put does */
 } octavo_array;
 
 /* ---- targets: where a writer writes to, and how */
@@ -620,7 +625,7 @@ static inline octavo_triangles octavo_triangles_default(void) { /* no points, on
 /* Values of all cells, one cell after another; within a cell, components vary fastest, then x. */
 static inline octavo_array octavo_array_packed(octavo_type type, const void* values, int64_t cells) {
   octavo_array it = {sizeof(octavo_array), OCTAVO_FLOAT64, OCTAVO_HOST, OCTAVO_CELL, 1, 0, NULL, 0, 0, {0, 0, 0}, 0,
-                     NULL, NULL};
+                     NULL, NULL, NULL};
   it.type = type;
   it.values = (void*)(uintptr_t)values;
   it.cells = cells;

@@ -306,8 +306,9 @@ TEST(CapiMpi, null_and_nonsense_are_refused) {
   EXPECT_EQ(put_packed(writer, "f", static_cast<octavo_type>(8), nullptr, 0, &error), OCTAVO_USAGE);
   EXPECT_EQ(put_packed(writer, "f", OCTAVO_FLOAT64, nullptr, -1, &error), OCTAVO_USAGE);
   octavo_array elsewhere = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0);
-  elsewhere.space = static_cast<octavo_space>(1);
-  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", &elsewhere, &error), OCTAVO_UNSUPPORTED);
+  elsewhere.space = static_cast<octavo_space>(2);
+  EXPECT_EQ(octavo_writer_put_field(writer, "f", "", &elsewhere, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("space: expected 0 or 1, found 2"));
   EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);  // the first of them
   EXPECT_THAT(error.message, HasSubstr("flow: expected 0 or 1, found 2"));
   EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;

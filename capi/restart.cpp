@@ -58,8 +58,11 @@ const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name
   throw Error(Kind::usage, "there is no field " + std::string(name));
 }
 
+// Of an array that is filled.
 octavo_array complete_array(const octavo_array* array) {
-  return complete(array, octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0), "array");
+  const octavo_array to = complete(array, octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0), "array");
+  require_host(to.space);
+  return to;
 }
 
 const mesh::Attribute* value_of(const octavo_restart* restart, const char* name) {

@@ -14,7 +14,7 @@ module octavo_arguments
                         octavo_serafin = 4, octavo_med = 5
   integer, parameter :: octavo_cell = 0, octavo_face_x = 1, octavo_face_y = 2, octavo_face_z = 3, octavo_node = 4
   integer, parameter :: octavo_mesh_none = 0, octavo_mesh_tree = 1, octavo_mesh_boxes = 2, octavo_mesh_triangles = 3
-  integer, parameter :: octavo_host = 0  !< memory space of the arrays; the only one so far
+  integer, parameter :: octavo_host = 0, octavo_device = 1  !< memory space of arrays that are put
   integer(c_int), parameter :: host = 0, t_float64 = 0, t_float32 = 1, t_int64 = 2, t_text = 100
   integer(c_int64_t), parameter :: scalar = -1
 

@@ -10,8 +10,8 @@ module octavo
   use octavo_arguments, only: octavo_error, octavo_domain, octavo_tree, octavo_boxes, octavo_triangles, octavo_target, &
     octavo_checkpoint, octavo_analysis, octavo_safe_local, octavo_safe_partner, octavo_safe_xor, octavo_safe_rs, &
     octavo_safe_store, octavo_store, octavo_flash, octavo_amrex_plotfile, octavo_amrex_checkpoint, &
-    octavo_serafin, octavo_med, octavo_cell, octavo_face_x, octavo_face_y, octavo_face_z, octavo_node, octavo_host, &
-    octavo_mesh_none, octavo_mesh_tree, octavo_mesh_boxes, octavo_mesh_triangles, &
+    octavo_serafin, octavo_med, octavo_cell, octavo_face_x, octavo_face_y, octavo_face_z, octavo_node, &
+    octavo_host, octavo_device, octavo_mesh_none, octavo_mesh_tree, octavo_mesh_boxes, octavo_mesh_triangles, &
     octavo_version                  !< (): version of the library
   use octavo_writing, only: octavo_writer
   use octavo_reading, only: octavo_restart, octavo_restart_options, octavo_restart_info, octavo_field_info, &

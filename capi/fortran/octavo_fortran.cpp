@@ -20,12 +20,13 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
 }
 
 // The axes are (x, y, z, cell). Arrays of fewer axes lack some of x, y, z; the last axis always counts cells.
-engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space) {
-  check_space(space);
+engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space, void* stream) {
   if (array.rank < 1 || array.rank > 4)
     throw Error(Kind::usage, "expected an array of 1 to 4 axes, found " + std::to_string(array.rank));
   engine::ArrayView view;
   view.data = array.base_addr;
+  view.space = space_of(space);
+  view.stream = stream;
   view.type = type_of_elements(array);
   const auto axes = static_cast<std::size_t>(array.rank) - 1;
   std::int64_t strides[4] = {1, 1, 1, 1}, packed = 1;
@@ -44,9 +45,9 @@ engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space) {
 }
 
 // `order`: places of `cells` tree cells or particles in the array, or NULL.
-engine::ArrayView view_in_order(octavo_writer& to, const CFI_cdesc_t& values, int space, const std::int64_t* order,
+engine::ArrayView view_in_order(octavo_writer& to, const engine::ArrayView& values, const std::int64_t* order,
                                 std::int64_t cells) {
-  engine::ArrayView view = view_of_array(values, space);
+  engine::ArrayView view = values;
   if (order == nullptr) return view;
   const auto places = static_cast<std::int64_t>(view.cells);
   view.cells = static_cast<std::size_t>(cells);
@@ -60,7 +61,7 @@ engine::ArrayView view_in_order(octavo_writer& to, const CFI_cdesc_t& values, in
 
 // Copies all values of a field into an array of one axis, components fastest.
 void copy_all(const mesh::Field& field, const CFI_cdesc_t& values) {
-  engine::ArrayView view = view_of_array(values, OCTAVO_HOST);
+  engine::ArrayView view = view_of_array(values, OCTAVO_HOST, nullptr);
   view.components = field.info.components;
   view.cells /= static_cast<std::size_t>(std::max(field.info.components, 1));
   copy_values(field, view);
@@ -86,20 +87,21 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const octavo_tar
 
 OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int centring,
                                                const CFI_cdesc_t* values, const std::int64_t* order, std::int64_t cells,
-                                               int space, octavo_error* error) {
+                                               int space, void* stream, octavo_error* error) {
   return put(writer, error, "a field", [&](octavo_writer& to) {
     const mesh::Centring where = centring_of(centring);
     block_of(name, where, to.dim, to.block);  // throws for a face along an axis beyond dim
-    put_field(to, name, unit, view_in_order(to, *values, space, order, cells), where);
+    put_field(to, name, unit, view_in_order(to, view_of_array(*values, space, stream), order, cells), where);
   });
 }
 
 OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute,
                                                    const char* unit, const CFI_cdesc_t* values,
                                                    const std::int64_t* order, std::int64_t particles, int space,
-                                                   octavo_error* error) {
+                                                   void* stream, octavo_error* error) {
   return put(writer, error, "particles", [&](octavo_writer& to) {
-    to.writer.put_particles(species, attribute, view_in_order(to, *values, space, order, particles), unit);
+    const engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, particles);
+    to.writer.put_particles(species, attribute, view, unit);
   });
 }
 

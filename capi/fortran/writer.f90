@@ -22,9 +22,9 @@ module octavo_writing
     procedure :: put_tree                       !< (tree [, error])
     procedure :: put_boxes                      !< (boxes [, error])
     procedure :: put_triangles                  !< (triangles [, error])
-    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring])
-    procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space])
-    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order])
+    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream])
+    procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space, stream])
+    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order, stream])
     procedure :: put_bytes                      !< (name, bytes [, error])
     procedure :: end_step                       !< collective ([error])
     procedure :: finished                       !< collective: logical ([error]): all steps are written
@@ -63,7 +63,7 @@ module octavo_writing
     integer(c_int) :: type, space, centring = 0, components = 1, ghost
     type(c_ptr) :: values = c_null_ptr
     integer(c_int64_t) :: cells, stride_cell = 0, stride(3) = 0, stride_component = 0
-    type(c_ptr) :: order = c_null_ptr, boxes = c_null_ptr
+    type(c_ptr) :: order = c_null_ptr, boxes = c_null_ptr, stream = c_null_ptr
   end type
 
   abstract interface
@@ -149,12 +149,13 @@ module octavo_writing
       type(c_triangles), intent(in) :: mesh
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, error) &
+    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, stream, error) &
         bind(c, name='octavo_fortran_writer_put_field')
       import
       type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: name(*), unit(*)
       integer(c_int), value :: centring, space
+      type(c_ptr), value :: stream
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: cells
       type(c_error), intent(out) :: error
@@ -166,7 +167,8 @@ module octavo_writing
       type(c_array), intent(in) :: array
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_particles(writer, species, attribute, unit, values, order, particles, space, error) &
+    integer(c_int) function c_put_particles(writer, species, attribute, unit, values, order, particles, space, stream, &
+                                            error) &
         bind(c, name='octavo_fortran_writer_put_particles')
       import
       type(c_ptr), value :: writer, order
@@ -174,6 +176,7 @@ module octavo_writing
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: particles
       integer(c_int), value :: space
+      type(c_ptr), value :: stream
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_end_step(writer, error) bind(c, name='octavo_writer_end_step')
@@ -469,7 +472,7 @@ contains
   !> Gives a field. Trees: values(cell), one value per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the
   !> axes (x, y, z, cell), of which those beyond dim are left out. Boxes: values(cell), box after box. Triangles:
   !> values(point) or values(point, plane).
-  subroutine put_field(self, name, values, unit, error, space, order, centring)
+  subroutine put_field(self, name, values, unit, error, space, order, centring, stream)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(*), intent(in), target :: values(..)
@@ -479,17 +482,18 @@ contains
     integer, intent(in), optional :: order(:)  !< position in `values` of each tree cell, from 1; 0: it has none
     integer, intent(in), optional :: centring  !< octavo_face_x, _y or _z for a face variable: it has one more value
                                                !< along the axis, and becomes the fields NAME_left and NAME_right
+    type(c_ptr), intent(in), optional :: stream  !< of device memory: the CUDA stream whose work the values wait for
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_field(self%handle, text(name), unit_in_c(unit), number_in_c(centring), values, first, &
-                           size(places, kind=c_int64_t) - 1, number_in_c(space), what), what, error)
+                           size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), what, error)
   end subroutine
 
   !> Gives a field on boxes that each have an array of their own. `values`: c_loc of each array's first element, ghosts
   !> included.
-  subroutine put_arrays(self, name, values, kind, ghost, stride, unit, error, space)
+  subroutine put_arrays(self, name, values, kind, ghost, stride, unit, error, space, stream)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(c_ptr), intent(in) :: values(:)
@@ -499,18 +503,19 @@ contains
     character(*), intent(in), optional :: unit
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
+    type(c_ptr), intent(in), optional :: stream
     type(c_ptr), target :: boxes(size(values) + 1)
     type(c_array) :: array
     type(c_error) :: what
     boxes = [values, c_null_ptr]
     array = c_array(c_sizeof(array), merge(t_float64, t_float32, kind == real64), number_in_c(space), &
                     ghost=int(ghost, c_int), cells=size(values, kind=c_int64_t), &
-                    stride=[int(stride, c_int64_t), 0_c_int64_t, 0_c_int64_t], boxes=c_loc(boxes))
+                    stride=[int(stride, c_int64_t), 0_c_int64_t, 0_c_int64_t], boxes=c_loc(boxes), stream=stream_in_c(stream))
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
   !> Gives an attribute with one value per particle; reals and integers of 32 and 64 bits, integers of 8 bits.
-  subroutine put_particles(self, species, attribute, values, unit, error, space, order)
+  subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     type(*), intent(in), target :: values(..)
@@ -518,12 +523,14 @@ contains
     type(octavo_error), intent(inout), optional :: error
     integer, intent(in), optional :: space
     integer, intent(in), optional :: order(:)  !< position in `values` of each particle, from 1
+    type(c_ptr), intent(in), optional :: stream
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_particles(self%handle, text(species), text(attribute), unit_in_c(unit), values, first, &
-                               size(places, kind=c_int64_t) - 1, number_in_c(space), what), what, error)
+                               size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), &
+               what, error)
   end subroutine
 
   ! The copy has one more element, because an empty array has no address.
@@ -539,6 +546,12 @@ contains
     places = [int(order, c_int64_t) - 1, -1_c_int64_t]
     first = c_loc(places)
   end subroutine
+
+  type(c_ptr) function stream_in_c(stream) result(out)
+    type(c_ptr), intent(in), optional :: stream
+    out = c_null_ptr
+    if (present(stream)) out = stream
+  end function
 
   function unit_in_c(unit) result(out)
     character(*), intent(in), optional :: unit

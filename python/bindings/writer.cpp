@@ -95,6 +95,9 @@ engine::Target target_from(const TargetWords& words) {
                                "': there are store, flash, amrex_plotfile, amrex_checkpoint, serafin and med");
 }
 
+/// Of an array in device memory (octavo.device): the address of the CUDA stream that it waits for. None: host memory.
+using Stream = std::optional<std::uintptr_t>;
+
 /// The engine's writer, until an exception leaves it, and the arrays that it reads later than Python hands them over.
 class Writer {
  public:
@@ -131,8 +134,8 @@ class Writer {
     open().put_bytes(name, {static_cast<const std::byte*>(bytes.data()), bytes.size()});
   }
   void put_field(const std::string& name, nb::handle array, const std::string& type, const std::string& unit,
-                 const std::string& centring, nb::handle order) {
-    engine::ArrayView view = hold(array, type);
+                 const std::string& centring, nb::handle order, Stream stream) {
+    engine::ArrayView view = hold(array, type, stream);
     if (!order.is_none()) {
       held_.emplace_back(order);
       const Py_buffer& entries = held_.back().get();
@@ -141,14 +144,14 @@ class Writer {
     open().put_field(name, view, unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
-                 const std::string& unit, const std::string& centring) {
+                 const std::string& unit, const std::string& centring, const std::vector<Stream>& streams) {
     std::vector<engine::ArrayView> views;
-    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i)));
+    for (std::size_t i = 0; i < arrays.size(); ++i) views.push_back(hold(arrays[i], types.at(i), streams.at(i)));
     open().put_field(name, views, unit, centring_named(centring));
   }
   void put_particles(const std::string& species, const std::string& attribute, nb::handle array,
-                     const std::string& type, const std::string& unit) {
-    open().put_particles(species, attribute, hold(array, type), unit);
+                     const std::string& type, const std::string& unit, Stream stream) {
+    open().put_particles(species, attribute, hold(array, type, stream), unit);
   }
   void put_error(const Problem& problem) { open().put_error(error_from(problem)); }
   void begin_error(const Problem& problem) { open().begin_error(error_from(problem)); }
@@ -209,9 +212,13 @@ class Writer {
     nb::gil_scoped_release release;
     return work(mine);
   }
-  engine::ArrayView hold(nb::handle array, const std::string& type) {
+  engine::ArrayView hold(nb::handle array, const std::string& type, Stream stream) {
     held_.emplace_back(array);
-    return view_of_buffer(held_.back().get(), mesh::scalar_type(type));
+    engine::ArrayView view = view_of_buffer(held_.back().get(), mesh::scalar_type(type));
+    if (!stream) return view;
+    view.space = engine::MemorySpace::device;
+    view.stream = reinterpret_cast<void*>(*stream);
+    return view;
   }
 
   std::vector<Buffer> held_;  // outlives the writer, which may still read them
@@ -220,7 +227,36 @@ class Writer {
   bool lend_ = false;
 };
 
+/// Keeps the memory of a DLPack capsule alive.
+struct Kept {
+  nb::ndarray<nb::ro> array;
+};
+
+/// What a DLPack capsule says: address, shape, strides [elements], type, and an object that keeps the memory alive.
+nb::tuple dlpack_layout(const nb::ndarray<nb::ro>& array) {
+  std::vector<std::size_t> shape;
+  std::vector<std::int64_t> strides;
+  for (std::size_t axis = 0; axis < array.ndim(); ++axis) {
+    shape.push_back(array.shape(axis));
+    strides.push_back(array.stride(axis));
+  }
+  const nb::dlpack::dtype type = array.dtype();
+  using Code = nb::dlpack::dtype_code;
+  const bool is_bool = type.code == static_cast<std::uint8_t>(Code::Bool);
+  const char* kinds = type.code == static_cast<std::uint8_t>(Code::Int)     ? "int"
+                      : type.code == static_cast<std::uint8_t>(Code::UInt)  ? "uint"
+                      : type.code == static_cast<std::uint8_t>(Code::Float) ? "float"
+                                                                            : nullptr;
+  if ((kinds == nullptr && !is_bool) || type.lanes != 1)
+    throw Error(Kind::usage, "expected integers, real numbers or truth values in device memory");
+  const std::string kind = is_bool ? "bool" : kinds + std::to_string(type.bits);
+  return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), nb::tuple(nb::cast(shape)),
+                        nb::tuple(nb::cast(strides)), kind, nb::cast(Kept{array}));
+}
+
 void bind_mesh_of_target(nb::module_& m) {
+  nb::class_<Kept>(m, "KeptArray");
+  m.def("dlpack_layout", &dlpack_layout);
   nb::class_<engine::SeriesMesh>(m, "Triangles")
       .def(nb::init<>())
       .def(
@@ -285,8 +321,10 @@ void bind_writer(nb::module_& m) {
       .def("put_mesh", &Writer::put_patches)
       .def("put_mesh", &Writer::put_triangles)
       .def("put_boxes", &Writer::put_boxes)
-      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
-      .def("put_particles", &Writer::put_particles)
+      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+           nb::arg().none())
+      .def("put_particles", &Writer::put_particles, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none())
       .def("put_error", &Writer::put_error)
       .def("begin_error", &Writer::begin_error)
       .def("end_step", &Writer::end_step)

@@ -26,6 +26,7 @@ from typing import Any, Self
 import numpy as np
 
 from octavo._core import Header, Octree, Patches
+from octavo.device import on_device
 from octavo.errors import Error, UsageError, kind_of
 from octavo.parallel import _handle, _texts
 from octavo.ranks import engine
@@ -227,7 +228,8 @@ class Writer:
         Any strides will do: a view without its ghosts, one variable of many, components first. Such views are not
         copied here; they are read in end_step(), and must stay as they are until then, or with the option lend until
         the next begin_step, wait or close. The writer keeps them alive. Only what cannot be read in place is copied
-        now: foreign byte order, broadcast axes, unaligned elements. `order`: where each tree cell's values are in
+        now: foreign byte order, broadcast axes, unaligned elements. Arrays in device memory (CuPy, Numba, PyTorch, JAX)
+        are put in the same way, each in its own memory: docs/devices.md. `order`: where each tree cell's values are in
         `array`; -1: nowhere, as of another rank's roots, which cost a store no bytes. `centring`: cell, face_x, face_y,
         face_z or node. A face variable of blocks has one value more along its axis: it is the fields NAME_left and
         NAME_right, which may be put instead, with a value a cell.
@@ -239,20 +241,21 @@ class Writer:
 
         def put() -> None:
             if self._boxes and isinstance(array, (list, tuple)):
-                return self._put_boxes(name, [_readable(box, self._is_store) for box in array], unit, centring)
-            values = _readable(array, self._is_store)
+                return self._put_boxes(name, [_given(box, self._is_store) for box in array], unit, centring)
+            values, stream = _given(array, self._is_store)
             places = None if order is None else _order(order, len(values))
-            self._writer.put_field(
-                name, self._shaped(name, values, centring), values.dtype.name, unit, centring, places
-            )
+            shaped = self._shaped(name, values, centring, stream is not None)
+            self._writer.put_field(name, shaped, values.dtype.name, unit, centring, places, stream)
 
         self._put(f"field {name}", put)
 
-    def _shaped(self, name: str, values: np.ndarray, centring: str) -> np.ndarray:
+    def _shaped(self, name: str, values: np.ndarray, centring: str, on_device: bool) -> np.ndarray:
         """The values with axes (cells, z, y, x, components)."""
         if self._points and values.shape not in (self._points, (math.prod(self._points),)):
             raise UsageError(f"expected shape {self._points[self._points[0] == 1 :]}, found {values.shape}")
         if self._points or (self._planes > 1 and values.ndim == 2):
+            if on_device and not values.flags.c_contiguous:  # NumPy would copy it
+                raise UsageError("expected planes that follow one another in device memory")
             values = values.reshape(-1)
         if self._boxes or self._points:
             return _with_block(values, 1, (1,))
@@ -262,13 +265,14 @@ class Writer:
             faces = self._block
         return _with_block(values, self._dim, faces)
 
-    def _put_boxes(self, name: str, arrays: list[np.ndarray], unit: str, centring: str) -> None:
+    def _put_boxes(self, name: str, given: list[tuple[np.ndarray, int | None]], unit: str, centring: str) -> None:
         """Puts one array per box, with axes (z, y, x), of which those beyond dim are left out."""
+        arrays, streams = [box for box, _ in given], [stream for _, stream in given]
         for box in arrays:
             if box.ndim != self._dim:
                 raise UsageError(f"expected a box of {self._dim} axes, found shape {box.shape}")
         shaped = [box[(None, *[None] * (3 - self._dim), ..., None)] for box in arrays]
-        self._writer.put_boxes(name, shaped, [box.dtype.name for box in arrays], unit, centring)
+        self._writer.put_boxes(name, shaped, [box.dtype.name for box in arrays], unit, centring, streams)
 
     def put_particles(
         self, species: str, attributes: Mapping[str, np.ndarray], units: Mapping[str, str] | None = None
@@ -278,9 +282,9 @@ class Writer:
         fields."""
 
         def put(name: str, array: np.ndarray) -> None:
-            values = _readable(array, self._is_store)
+            values, stream = _given(array, self._is_store)
             shaped = _with_block(values, 1, (1,))
-            self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""))
+            self._writer.put_particles(species, name, shaped, values.dtype.name, (units or {}).get(name, ""), stream)
 
         self._put_each(f"particles {species}", attributes, put)
 
@@ -392,7 +396,13 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _readable(array: Any, store: bool = False) -> np.ndarray:
+def _given(array: Any, store: bool) -> tuple[np.ndarray, int | None]:
+    """The array, and the stream that one in device memory waits for."""
+    there = on_device(array)
+    return (_readable(array, store), None) if there is None else (_readable(there.values, store, True), there.stream)
+
+
+def _readable(array: Any, store: bool = False, device: bool = False) -> np.ndarray:
     """The array itself if it can be read in place, else a copy. Stores hold booleans; other formats hold bytes."""
     values = np.asarray(array)
     if values.dtype == bool and not store:
@@ -406,6 +416,8 @@ def _readable(array: Any, store: bool = False) -> np.ndarray:
         or not values.flags.aligned
         or any(s % values.itemsize for s in values.strides)
     ):
+        if device:
+            raise UsageError("expected native, aligned values without broadcast axes in device memory")
         values = np.array(values, dtype=values.dtype.newbyteorder("="), order="C")
     return values
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int number_bits = 32, key_bits = 40;
 
-base::WideKey wide(const Ordered& place) {
+base::WideKey wide_place(const Ordered& place) {
   return base::WideKey{place.key} << number_bits | static_cast<base::WideKey>(place.number);
 }
 
@@ -76,13 +76,14 @@ std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sort
                                     std::span<const std::int64_t> bounds) {
   constexpr std::size_t counters = 4096;
   const auto found = ranks::find_keys(comm, {bounds, number_bits + key_bits, counters}, [&](base::KeySearch& search) {
-    search.count(sorted, wide, [](const Ordered&) { return 1; });
+    search.count(sorted, wide_place, [](const Ordered&) { return 1; });
   });
   std::vector<std::size_t> cuts;
   for (const base::WideKey key : found)
-    cuts.push_back(static_cast<std::size_t>(
-        std::partition_point(sorted.begin(), sorted.end(), [&](const Ordered& place) { return wide(place) < key; }) -
-        sorted.begin()));
+    cuts.push_back(
+        static_cast<std::size_t>(std::partition_point(sorted.begin(), sorted.end(),
+                                                      [&](const Ordered& place) { return wide_place(place) < key; }) -
+                                 sorted.begin()));
   return cuts;
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/device/lanes.hpp"
+#include "octavo/engine/step/device_pack.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -89,6 +90,7 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
 }
 
 void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, base::RunningChecksum* sum) {
+  if (view.space == MemorySpace::device) return pack_from_device(view, cells.first, cells.last, out, sum);
   const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
   if (const std::byte* data = packed_data(view))
     return base::copy_out({data + cells.first * cell_bytes(view), out.size()}, out.data(), sum);
@@ -103,38 +105,46 @@ void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, ba
 }  // namespace
 
 std::size_t cell_bytes(const ArrayView& view) { return values_of_cell(view) * mesh::size_of(view.type); }
-std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis) {
-  ArrayView low = faces;
-  if (!given(low.stride)) low.stride = packed_stride(faces);
-  const std::array<std::int64_t, 3> strides{low.stride.x, low.stride.y, low.stride.z};
+
+ArrayView without_ghosts(const ArrayView& view) {
+  ArrayView out = view;
+  if (!given(out.stride)) out.stride = packed_stride(view);
+  const std::array<std::int64_t, 3> strides{out.stride.x, out.stride.y, out.stride.z};
   std::int64_t first = 0;
-  for (std::size_t a = 0; a < 3; ++a) first += ghosts_of(faces, a) * strides[a];
-  const auto width = static_cast<std::int64_t>(mesh::size_of(faces.type));
-  const auto* data = static_cast<const std::byte*>(faces.data);
+  for (std::size_t a = 0; a < 3; ++a) first += ghosts_of(view, a) * strides[a];
   // No cells, no memory.
-  if (data != nullptr) low.data = data + first * width;
-  low.ghost = 0;
+  if (view.data != nullptr)
+    out.data = static_cast<const std::byte*>(view.data) + first * static_cast<std::int64_t>(mesh::size_of(view.type));
+  out.ghost = 0;
+  return out;
+}
+
+std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis) {
+  ArrayView low = without_ghosts(faces);
   --low.block[axis];
   ArrayView high = low;
-  if (data != nullptr) high.data = data + (first + strides[axis]) * width;
+  const std::array<std::int64_t, 3> strides{low.stride.x, low.stride.y, low.stride.z};
+  if (low.data != nullptr)
+    high.data =
+        static_cast<const std::byte*>(low.data) + strides[axis] * static_cast<std::int64_t>(mesh::size_of(faces.type));
   return {low, high};
 }
 
 std::size_t packed_bytes(const ArrayView& view) { return view.cells * cell_bytes(view); }
 
 const std::byte* packed_data(const ArrayView& view) {
+  if (view.space == MemorySpace::device) return nullptr;
   const bool packed = is_packed(view, given(view.stride) ? view.stride : packed_stride(view));
   return packed ? static_cast<const std::byte*>(view.data) : nullptr;
 }
 
 std::optional<std::span<const std::byte>> as_packed(const ArrayView& view) {
   const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
-  if (!is_packed(view, stride)) return {};
+  if (view.space == MemorySpace::device || !is_packed(view, stride)) return {};
   return std::span(static_cast<const std::byte*>(view.data), packed_bytes(view));
 }
 
 void check(const ArrayView& view) {
-  if (view.space != MemorySpace::host) throw Error(Kind::unsupported, "arrays in device memory are not taken yet");
   if (view.components < 1 || view.ghost < 0 || *std::min_element(view.block.begin(), view.block.end()) < 1)
     throw Error(Kind::usage, "components and block: expected 1 or more; ghosts: 0 or more");
   if (view.cells > 0 && view.data == nullptr)
@@ -142,6 +152,19 @@ void check(const ArrayView& view) {
   if (!view.order.empty() && view.order.size() != view.cells)
     throw Error(Kind::usage, "order: expected " + std::to_string(view.cells) + " entries, found " +
                                  std::to_string(view.order.size()));
+  if (view.cells > 0) device::check_place(view.data, view.space == MemorySpace::device);
+}
+
+void follow(std::span<const ArrayView> views) {
+  std::vector<device::Source> sources;
+  for (const ArrayView& view : views)
+    if (view.space == MemorySpace::device && view.cells > 0) sources.push_back({view.data, view.stream});
+  device::follow(sources);
+}
+
+void pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
+          base::RunningChecksum* sum) {
+  pack_cells(view, {first, last}, out, sum);
 }
 
 std::uint64_t pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,

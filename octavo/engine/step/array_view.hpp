@@ -5,11 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "octavo/base/checksum.hpp"
 #include "octavo/mesh/field.hpp"
 
 namespace octavo::engine {
 
-/// The memory in which an array lies. Device memory has a name already, but no put takes it yet.
+/// The memory in which an array lies: that of the CPU, or that of an accelerator (docs/devices.md). Managed memory may
+/// be given as either.
 enum class MemorySpace : std::uint8_t { host, device };
 
 /// An array of the application, as it lies in its memory. Value (cell, x, y, z, component) is at
@@ -31,6 +33,9 @@ struct ArrayView {
   /// For each tree cell its index in the application's own numbering, or `nowhere`.
   std::span<const std::uint32_t> order{};
   MemorySpace space = MemorySpace::host;
+  /// Of device memory: the CUstream whose work the values wait for; null: the default stream. It is asked for its work
+  /// when end_step() is called (of a series: when the field is put).
+  void* stream = nullptr;
   mesh::Centring centring = mesh::Centring::cell;  ///< of a field; particles have their own
   /// Marks a tree cell for which the application has no values, such as another rank's root. Its values read as zeros;
   /// they take no space in a store.
@@ -58,19 +63,25 @@ std::array<ArrayView, 2> split_faces(const ArrayView& faces, std::size_t axis);
 
 /// Bytes of the packed form.
 std::size_t packed_bytes(const ArrayView& view);
-/// The array in the application's memory, if it is in the packed form already.
+/// The array in the application's memory, if it is in host memory and in the packed form already.
 std::optional<std::span<const std::byte>> as_packed(const ArrayView& view);
-/// Throws Error(usage) for a null pointer with values, negative or zero extents, or an order of another length, and
-/// Error(unsupported) for device memory.
+/// Throws Error(usage) for a null pointer with values, negative or zero extents, an order of another length, or memory
+/// that lies elsewhere than `space` says, and Error(unsupported) for device memory without a driver.
 void check(const ArrayView& view);
+/// Later reads of views in device memory begin after the work that their streams have now.
+void follow(std::span<const ArrayView> views);
+/// The same values, described without ghosts and with all strides.
+ArrayView without_ghosts(const ArrayView& view);
 /// Bytes of one tree cell (or particle) in the packed form.
 std::size_t cell_bytes(const ArrayView& view);
-/// Pointer to the values if they are in the packed form already; else null.
+/// Pointer to the values if they are in host memory and in the packed form already; else null.
 const std::byte* packed_data(const ArrayView& view);
 /// Writes the packed form; `out` has packed_bytes(view). Returns its XXH3 (as base::checksum), taken tile by tile while
 /// the bytes are in cache; 0 where `with_checksum` is false.
 std::uint64_t pack(const ArrayView& view, std::span<std::byte> out, bool with_checksum);
-/// The same for cells [first, last).
+/// The same for cells [first, last); `sum`, if given, gets the bytes.
+void pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
+          base::RunningChecksum* sum);
 std::uint64_t pack(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
                    bool with_checksum);
 

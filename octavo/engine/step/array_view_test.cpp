@@ -93,14 +93,6 @@ TEST(ArrayView, what_cannot_be_is_refused) {
   view = view_of(values);
   view.order = order;
   EXPECT_THROW(check(view), base::Error);
-  view = view_of(values);
-  view.space = MemorySpace::device;
-  try {
-    check(view);
-    ADD_FAILURE() << "no error";
-  } catch (const base::Error& error) {
-    EXPECT_EQ(error.kind(), base::Kind::unsupported);
-  }
 }
 
 }  // namespace

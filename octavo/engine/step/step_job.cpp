@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octavo/base/checksum.hpp"
+#include "octavo/base/current_error.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/engine/timer.hpp"
 
@@ -33,6 +34,20 @@ std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
 }
 std::size_t bytes_of_cell(const Source& source) {
   return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
+}
+
+std::string name_in_errors(const Source& source) {
+  return (source.info.centring == mesh::Centring::particle ? "attribute " : "field ") + source.info.name;
+}
+
+// Names the array in an error of the device that holds it.
+template <class Work>
+auto naming(const Source& source, Work&& work) {
+  try {
+    return work();
+  } catch (Error& error) {
+    throw error.at(name_in_errors(source));
+  }
 }
 
 Error changed(const Source& source) {
@@ -107,11 +122,15 @@ std::optional<std::vector<codec::Range>> ranges_owned(const mesh::Octree& tree) 
 
 // Whether all cells outside the ranges are zeros; the first that is not ends the search.
 bool others_are_zero(const std::vector<codec::Range>& ranges, const ArrayView& view) {
-  std::vector<std::byte> values(cell_bytes(view));
+  // A read of device memory has a price of its own, so we read many cells at once.
+  const std::size_t each = view.space == MemorySpace::device ? std::size_t{4} << 10 : 1;
+  std::vector<std::byte> values;
   std::size_t cell = 0;
   const auto zeros_to = [&](std::size_t last) {
-    for (; cell < last; ++cell) {
-      pack(view, cell, cell + 1, values, false);
+    for (; cell < last; cell = std::min(last, cell + each)) {
+      const std::size_t count = std::min(each, last - cell);
+      values.resize(count * cell_bytes(view));
+      pack(view, cell, cell + count, values, false);
       if (std::any_of(values.begin(), values.end(), [](std::byte byte) { return byte != std::byte{0}; })) return false;
     }
     return true;
@@ -135,7 +154,7 @@ void pack_lent(const StepJob& job, const Source& source, std::size_t first, std:
   const std::size_t cell = cell_bytes(source.view), last = first + out.size() / cell;
   const std::size_t middle = std::clamp(source.lent, first, last);
   const auto lent = out.first((middle - first) * cell), staged = out.subspan(lent.size());
-  pack(source.view, first, middle, lent, false);
+  naming(source, [&] { return pack(source.view, first, middle, lent, false); });
   if (first <= source.lent && source.lent < last) compare(job, source);
   if (!staged.empty()) std::copy_n(source.staged.data() + (middle - source.lent) * cell, staged.size(), staged.data());
 }
@@ -158,8 +177,8 @@ store::Values values_of(const StepJob& job, const Source& source, const std::fun
   values.checksums = source.checksums;
   values.data = source.staged.empty() ? packed_data(source.view) : source.staged.data();
   if (values.data != nullptr) return values;
-  values.pack = [view = source.view, cell = values.cell_bytes](std::size_t first, std::span<std::byte> out) {
-    pack(view, first / cell, (first + out.size()) / cell, out, false);
+  values.pack = [&source, cell = values.cell_bytes](std::size_t first, std::span<std::byte> out) {
+    naming(source, [&] { return pack(source.view, first / cell, (first + out.size()) / cell, out, false); });
   };
   return values;
 }
@@ -274,8 +293,10 @@ void leave_out(StepJob& job) try {
     const auto order = source.view.order;
     if (!order.empty() && std::exchange(last, order.data()) != order.data())
       ordered = {ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; }), {}};
-    leave_out(source, order.empty() ? owned : ordered);
+    naming(source, [&] { leave_out(source, order.empty() ? owned : ordered); });
   }
+} catch (const Error&) {
+  job.failure = base::current_error();  // the device failed
 } catch (const std::bad_alloc&) {
   // Other fields are written in full, which only costs space.
 }
@@ -335,6 +356,7 @@ std::vector<std::size_t> first_staged_cells(const StepJob& job, std::uint64_t li
 }
 
 double stage(StepJob& job, Staging& staging) {
+  if (job.failure) return 0;
   const std::vector<std::size_t> first = first_staged_cells(job, staging.limit());
   std::uint64_t bytes = 0;
   std::size_t next = 0;
@@ -353,8 +375,10 @@ double stage(StepJob& job, Staging& staging) {
     source.staged = job.block.subspan(used, (cells_of(source) - source.lent) * bytes_of_cell(source));
     used += aligned(source.staged.size());
     for_each_staged_range(job, source, [&](std::size_t from, std::size_t to, std::span<std::byte> out) {
-      const std::uint64_t sum =
-          source.boxes.empty() ? pack(source.view, from, to, out, job.checksums) : pack(source, out, job.checksums);
+      const std::uint64_t sum = naming(source, [&] {
+        return source.boxes.empty() ? pack(source.view, from, to, out, job.checksums)
+                                    : pack(source, out, job.checksums);
+      });
       if (job.checksums) source.checksums.push_back(sum);
     });
   });
@@ -413,7 +437,7 @@ std::span<const std::byte> packed_values(const StepJob& job, const Source& sourc
   if (source.boxes.empty())
     if (const auto packed = as_packed(source.view)) return *packed;
   scratch.resize(packed_bytes(source));
-  pack(source, scratch, false);
+  naming(source, [&] { return pack(source, scratch, false); });
   return scratch;
 }
 

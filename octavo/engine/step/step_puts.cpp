@@ -226,6 +226,17 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
   throw error.at("particles " + species + "/" + attribute);
 }
 
+void follow_streams(const StepJob& job) {
+  std::vector<ArrayView> views;
+  for_each_source(job, [&](const Source& source) {
+    if (source.boxes.empty())
+      views.push_back(source.view);
+    else
+      views.insert(views.end(), source.boxes.begin(), source.boxes.end());
+  });
+  follow(views);
+}
+
 void check_complete(const StepJob& job) {
   if (job.plan.step < 0) throw Error(Kind::usage, "the step's number is negative").at(describe_step(job));
   if (!std::isfinite(job.header.time))

@@ -24,6 +24,8 @@ void add_field(StepJob& job, const std::string& name, std::span<const ArrayView>
                mesh::Centring centring = mesh::Centring::cell);
 void add_particles(StepJob& job, const std::string& species, const std::string& attribute, const ArrayView& view,
                    const std::string& unit);
+/// Reads of arrays in device memory wait from here on for the work that their streams have now.
+void follow_streams(const StepJob& job);
 /// Finds the errors that show before anything is written.
 void check_complete(const StepJob& job);
 

@@ -251,6 +251,7 @@ void SeriesFile::put_field(const std::string& variable, const ArrayView& view) t
   if (packed_bytes(view) != values * mesh::size_of(view.type))
     throw Error(Kind::usage, "expected " + std::to_string(values) + " values, found " +
                                  std::to_string(packed_bytes(view) / mesh::size_of(view.type)));
+  follow({&view, 1});
   encode(v, view);
   put[v] = true;
   bytes_put += packed_bytes(view);

@@ -114,6 +114,7 @@ void Writer::State::tell() {
 StepWork Writer::State::take_step() {
   keep_error([&] {
     check_complete(*job);
+    follow_streams(*job);
     if (target.check) target.check(*job);
   });
   if (!store) statistics.seconds_waiting += background->drain();

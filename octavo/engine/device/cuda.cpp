@@ -1,0 +1,211 @@
+#include "octavo/engine/device/cuda.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "octavo/base/error.hpp"
+#include "octavo/engine/device/driver.hpp"
+
+namespace octavo::engine::device {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+// Once set it stays: other threads read it without the lock.
+cuda::Functions functions;
+
+std::string text_of(cuda::Result result) {
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (functions.error_name(result, &name) != 0 || name == nullptr) return "error " + std::to_string(result);
+  std::string out = std::string(name) + " (" + std::to_string(result) + ")";
+  if (functions.error_string(result, &text) == 0 && text != nullptr) out += std::string(", ") + text;
+  return out;
+}
+
+void require(cuda::Result result, const char* function) {
+  if (result == 0) return;
+  const Kind kind = result == cuda::out_of_memory ? Kind::no_space : Kind::unreadable;
+  throw Error(kind, "the device failed: " + text_of(result)).at(function);
+}
+
+// While it lives, the calling thread works in this context.
+class Inside {
+ public:
+  explicit Inside(void* context) { require(functions.push(context), "cuCtxPushCurrent"); }
+  ~Inside() {
+    void* old = nullptr;
+    functions.pop(&old);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
+// None: the driver does not know this memory.
+template <class Value>
+std::optional<Value> attribute(const void* data, int which) {
+  Value value{};
+  const auto address = static_cast<cuda::Pointer>(reinterpret_cast<std::uintptr_t>(data));
+  const cuda::Result result = functions.pointer_attribute(&value, which, address);
+  if (result == cuda::invalid_value) return {};
+  require(result, "cuPointerGetAttribute");
+  return value;
+}
+
+// Memory of a pool has no context of its own; the primary context of its device can read it.
+void* context_of(const void* data) {
+  if (void* context = attribute<void*>(data, cuda::attribute_context).value_or(nullptr)) return context;
+  void* context = nullptr;
+  require(functions.retain_primary(&context, attribute<int>(data, cuda::attribute_ordinal).value_or(0)),
+          "cuDevicePrimaryCtxRetain");
+  return context;
+}
+
+Place place_of(const void* data) {
+  const auto type = attribute<unsigned>(data, cuda::attribute_memory_type);
+  if (!type) return {};
+  const bool managed = attribute<unsigned>(data, cuda::attribute_is_managed).value_or(0) != 0;
+  return {managed || *type == cuda::memory_on_host, true, context_of(data)};
+}
+
+void close(Lane& lane) noexcept {
+  void* old = nullptr;
+  // A context that is gone took everything with it.
+  if (functions.push(lane.context) != 0) return;
+  for (void* event : lane.events) functions.event_synchronize(event);  // no copy may reach a buffer that is freed
+  if (lane.stream != nullptr) functions.stream_destroy(std::exchange(lane.stream, nullptr));
+  for (void* event : lane.events) functions.event_destroy(event);
+  if (lane.followed != nullptr) functions.event_destroy(std::exchange(lane.followed, nullptr));
+  for (std::byte* buffer : lane.buffers) functions.host_free(buffer);
+  lane.events.clear();
+  lane.buffers.clear();
+  functions.pop(&old);
+}
+
+void* new_event() {
+  void* event = nullptr;
+  require(functions.event_create(&event, cuda::event_disable_timing), "cuEventCreate");
+  return event;
+}
+
+Lane open(void* context, std::size_t buffers, std::size_t bytes) {
+  Lane lane;
+  lane.context = context;
+  lane.bytes = bytes;
+  lane.buffers.reserve(buffers);
+  lane.events.reserve(buffers);
+  try {
+    const Inside inside(context);
+    require(functions.stream_create(&lane.stream, cuda::stream_non_blocking), "cuStreamCreate");
+    lane.followed = new_event();
+    for (std::size_t i = 0; i < buffers; ++i) {
+      void* buffer = nullptr;
+      require(functions.host_alloc(&buffer, bytes, cuda::host_alloc_portable), "cuMemHostAlloc");
+      lane.buffers.push_back(static_cast<std::byte*>(buffer));
+      lane.events.push_back(new_event());
+    }
+  } catch (...) {
+    close(lane);
+    throw;
+  }
+  return lane;
+}
+
+void follow(Lane& lane, void* stream) {
+  const Inside inside(lane.context);
+  require(functions.event_record(lane.followed, stream), "cuEventRecord on the array's stream");
+  require(functions.stream_wait_event(lane.stream, lane.followed, 0), "cuStreamWaitEvent");
+}
+
+void copy(Lane& lane, std::size_t buffer, std::size_t at, const void* from, std::size_t bytes) {
+  const Inside inside(lane.context);
+  const auto address = static_cast<cuda::Pointer>(reinterpret_cast<std::uintptr_t>(from));
+  require(functions.copy_to_host(lane.buffers[buffer] + at, address, bytes, lane.stream), "cuMemcpyDtoHAsync");
+  require(functions.event_record(lane.events[buffer], lane.stream), "cuEventRecord");
+}
+
+void wait(Lane& lane, std::size_t buffer) {
+  const Inside inside(lane.context);
+  require(functions.event_synchronize(lane.events[buffer]), "cuEventSynchronize");
+}
+
+std::mutex loading;
+Driver row;           // guarded by `loading` until it has a name
+bool loaded = false;  // the table of functions is complete
+bool started = false;
+
+Error no_driver(const std::string& why) {
+  return Error(Kind::unsupported, "arrays in device memory need CUDA's driver: " + why)
+      .hint("a machine with an NVIDIA GPU and its driver, or arrays in host memory");
+}
+
+void find_functions(void* library) {
+  cuda::Functions found;
+  cuda::for_each_function(found, [&](const char* name, auto& function) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+    if (function == nullptr) throw no_driver(library_name() + " has no function " + name);
+  });
+  functions = found;
+  loaded = true;
+}
+
+void start() {
+  if (const cuda::Result result = functions.init(0); result != 0)
+    throw no_driver("cuInit of " + library_name() + " failed: " + text_of(result));
+  int devices = 0, version = 0;
+  require(functions.device_count(&devices), "cuDeviceGetCount");
+  if (devices == 0) throw no_driver(library_name() + " finds no device");
+  functions.driver_version(&version);
+  row = {"CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10) + " (" + library_name() +
+             ")",
+         place_of,
+         open,
+         close,
+         follow,
+         copy,
+         wait};
+  started = true;
+}
+
+}  // namespace
+
+std::string library_name() {
+  const char* chosen = std::getenv("OCTAVO_CUDA_DRIVER");
+  return chosen != nullptr && *chosen != '\0' ? chosen : "libcuda.so.1";
+}
+
+const Driver& driver() {
+  const std::lock_guard lock(loading);
+  if (!loaded) {
+    void* library = dlopen(library_name().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* why = dlerror();
+      throw no_driver(why == nullptr ? library_name() + " cannot be loaded" : why);
+    }
+    find_functions(library);
+  }
+  if (!started) start();
+  return row;
+}
+
+const Driver* driver_in_use() {
+  {
+    const std::lock_guard lock(loading);
+    if (started) return &row;
+    void* library = dlopen(library_name().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (library == nullptr) return nullptr;
+    dlclose(library);
+  }
+  try {
+    return &driver();
+  } catch (const Error&) {
+    return nullptr;  // without a device there is no device memory
+  }
+}
+
+}  // namespace octavo::engine::device

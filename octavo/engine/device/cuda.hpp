@@ -1,0 +1,63 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+/// The part of CUDA's driver API that we call, as its documentation declares it: the build needs no toolkit.
+namespace octavo::engine::device::cuda {
+
+using Result = int;  // CUresult; 0: success
+using Pointer = std::uint64_t;
+
+constexpr Result invalid_value = 1, out_of_memory = 2;
+constexpr int attribute_context = 1, attribute_memory_type = 2, attribute_is_managed = 8, attribute_ordinal = 9;
+constexpr unsigned memory_on_host = 1;
+constexpr unsigned stream_non_blocking = 1, event_disable_timing = 2, host_alloc_portable = 1;
+
+/// The functions, found by name in the library.
+struct Functions {
+  Result (*init)(unsigned) = nullptr;
+  Result (*driver_version)(int*) = nullptr;
+  Result (*device_count)(int*) = nullptr;
+  Result (*error_name)(Result, const char**) = nullptr;
+  Result (*error_string)(Result, const char**) = nullptr;
+  Result (*pointer_attribute)(void*, int, Pointer) = nullptr;
+  Result (*retain_primary)(void**, int) = nullptr;
+  Result (*push)(void*) = nullptr;
+  Result (*pop)(void**) = nullptr;
+  Result (*stream_create)(void**, unsigned) = nullptr;
+  Result (*stream_destroy)(void*) = nullptr;
+  Result (*stream_wait_event)(void*, void*, unsigned) = nullptr;
+  Result (*event_create)(void**, unsigned) = nullptr;
+  Result (*event_destroy)(void*) = nullptr;
+  Result (*event_record)(void*, void*) = nullptr;
+  Result (*event_synchronize)(void*) = nullptr;
+  Result (*host_alloc)(void**, std::size_t, unsigned) = nullptr;
+  Result (*host_free)(void*) = nullptr;
+  Result (*copy_to_host)(void*, Pointer, std::size_t, void*) = nullptr;
+};
+
+/// Calls f(name in the library, member) for each function. A member is a reference to a pointer to a function.
+template <class F>
+void for_each_function(Functions& table, F&& f) {
+  f("cuInit", table.init);
+  f("cuDriverGetVersion", table.driver_version);
+  f("cuDeviceGetCount", table.device_count);
+  f("cuGetErrorName", table.error_name);
+  f("cuGetErrorString", table.error_string);
+  f("cuPointerGetAttribute", table.pointer_attribute);
+  f("cuDevicePrimaryCtxRetain", table.retain_primary);
+  f("cuCtxPushCurrent_v2", table.push);
+  f("cuCtxPopCurrent_v2", table.pop);
+  f("cuStreamCreate", table.stream_create);
+  f("cuStreamDestroy_v2", table.stream_destroy);
+  f("cuStreamWaitEvent", table.stream_wait_event);
+  f("cuEventCreate", table.event_create);
+  f("cuEventDestroy_v2", table.event_destroy);
+  f("cuEventRecord", table.event_record);
+  f("cuEventSynchronize", table.event_synchronize);
+  f("cuMemHostAlloc", table.host_alloc);
+  f("cuMemFreeHost", table.host_free);
+  f("cuMemcpyDtoHAsync_v2", table.copy_to_host);
+}
+
+}  // namespace octavo::engine::device::cuda

@@ -1,0 +1,28 @@
+"""Arrays in device memory from Python: what device_cases.py promises, on the stand-in for CUDA's driver."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_engine import ENVIRONMENT, ROOT
+
+STANDIN = ROOT / "build/release/liboctavo_standin_cuda.so"
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine"),
+    pytest.mark.skipif(not STANDIN.exists(), reason="the stand-in for CUDA's driver is not built"),
+]
+
+
+@pytest.mark.parametrize(("name", "ranks"), [("write", 1), ("write", 3), ("errors", 2), ("no_driver", 2)])
+def test_device_arrays(name, ranks, tmp_path):
+    pytest.importorskip("mpi4py")
+    words = [sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("device_cases.py")), name]
+    done = subprocess.run(
+        ["mpirun", "-n", str(ranks), *words, str(tmp_path / "run.octavo")],
+        capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "OCTAVO_CUDA_DRIVER": str(STANDIN)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
