@@ -1,6 +1,7 @@
 #include "octavo/step/shared.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "octavo/base/error.hpp"
@@ -27,6 +28,25 @@ SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choi
   });
   step.choice = choice;
   step.by_one = !headers.empty() && ranks.size > 1;
+  return step;
+}
+
+SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks) {
+  SharedStep step = open_shared(path, choice, ranks);
+  if (!step.by_one) return step;
+  std::string text;
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) return;
+    std::vector<int> all(static_cast<std::size_t>(step.num_parts));
+    std::iota(all.begin(), all.end(), 0);
+    text = step.describe(all);
+  });
+  text = base::from_first(ranks, text);
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) step = SharedStep(store::understand(text));
+  });
+  step.choice = choice;
+  step.by_one = false;
   return step;
 }
 

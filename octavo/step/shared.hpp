@@ -28,6 +28,10 @@ struct SharedStep : mesh::Dataset {
 /// rank. Every rank gets the same error. Collective.
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
 
+/// The same for verbs of which every rank may read any part: rank 0 reads footers and tables of a store, and tells all
+/// ranks of all parts. Collective.
+SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
+
 /// Gives this rank its parts as a data set of their own, numbered from 0: those of parts_of(rank), ascending. Only rank
 /// 0 is asked, for every rank, if it alone has opened the step; else each rank is asked for its own. Collective.
 mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,

@@ -32,6 +32,15 @@ step::SharedStep open(const Path& path, const std::optional<std::string>& flow, 
   return without_gil([&] { return step::open_shared(path, choice, ranks); });
 }
 
+step::SharedStep open_on_all(const Path& path, const std::optional<std::string>& flow, std::optional<std::int64_t> step,
+                             const nb::object& among) {
+  step::StepChoice choice;
+  if (flow) choice.flow = flow_named(*flow);
+  choice.step = step;
+  const base::Ranks ranks = ranks_from(among);
+  return without_gil([&] { return step::open_on_all(path, choice, ranks); });
+}
+
 /// Nothing where the format does not tell.
 std::optional<nb::bytes> describe_part(const step::SharedStep& step, int part) {
   if (!step.describe) return {};
@@ -319,6 +328,9 @@ void bind_verbs(nb::module_& m) {
         nb::arg("ranks") = nb::none(),
         "Opens a step of a store or a native output: headers only. Of a store, rank 0 opens it for all; other ranks "
         "know its headers. Collective over `ranks`.");
+  m.def("open_on_all", &open_on_all, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
+        nb::arg("ranks") = nb::none(),
+        "The same, and every rank knows all parts: of a store, rank 0 reads footers and tables for all.");
   m.def("describe_part", &describe_part, nb::arg("step"), nb::arg("part"),
         "What another process needs to read a part, as bytes for understand(); None for other formats than stores, "
         "and for triangles.");

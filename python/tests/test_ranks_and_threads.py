@@ -272,6 +272,27 @@ needs_strace = pytest.mark.skipif(not shutil.which("strace"), reason="no strace 
 
 @needs_mpi
 @needs_strace
+def test_diff_opens_a_file_of_a_store_twice_and_once_a_part_that_is_read(run, reference, tmp_path):
+    """Whatever the number of ranks: rank 0 reads heads, footers and tables, and lists the steps."""
+    a, b = tmp_path / "a.octavo", tmp_path / "b.octavo"
+    shutil.copytree(reference[0], a)
+    run("repack", a, b, "--domains", 5)
+    files = sum(len(list(path.rglob("data.*"))) for path in (a, b))
+    for ranks in (1, 4):
+        traces = tmp_path / f"opens{ranks}"
+        traces.mkdir()
+        trace = f'exec strace -f -e trace=open,openat -o {traces}/${{OMPI_COMM_WORLD_RANK:-0}} "$@"'
+        words = ["sh", "-c", trace, "sh", str(OCTAVO), "diff", str(a), str(b), "--json"]
+        before = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
+        done = subprocess.run([*before, *words], capture_output=True, text=True, timeout=300)
+        lines = [line for file in traces.iterdir() for line in file.read_text().splitlines()]
+        opens = [line for line in lines if re.search(r"/data\.\d+\"", line) and " = -1 " not in line]
+        parts = sum(json.loads(done.stdout)["reads"].values()) + 8 + 5  # and their particles
+        assert len(opens) <= 2 * files + parts + files, ranks  # and one for the list of steps
+
+
+@needs_mpi
+@needs_strace
 def test_ranks_share_the_outputs_of_a_series(run, run_json, tmp_path):
     """The same table from any ranks. Each output is opened and read by one rank; fewer outputs than ranks are read by
     all together."""

@@ -79,24 +79,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
+def _listed(path: str) -> list[dict[str, Any]]:
+    """The steps at a path; rank 0 looks for all."""
+    from octavo import _core
+    from octavo.ranks import gathered, is_root, world
+
+    return gathered(world(), lambda: _core.steps(path) if is_root() else [])[0]
+
+
 def _open_both(arguments: argparse.Namespace) -> tuple[Any, Any]:
     from octavo import _core
+    from octavo.ranks import world
 
-    first = _core.open(arguments.a, arguments.flow, arguments.step)
+    ranks = world()
+    first = _core.open_on_all(arguments.a, arguments.flow, arguments.step, ranks)
     step = arguments.step if arguments.step_b is None else arguments.step_b
     flow = arguments.flow_b or arguments.flow
     path = arguments.b or arguments.a
     # With a store and a native output, which has only one step, --step means the store's step.
-    if arguments.step_b is None and arguments.flow_b is None and len(_core.steps(path)) == 1 and arguments.b:
+    if arguments.step_b is None and arguments.flow_b is None and len(_listed(path)) == 1 and arguments.b:
         step = flow = None
-    return first, _core.open(path, flow, step)
+    return first, _core.open_on_all(path, flow, step, ranks)
 
 
 def _steps(path: str, flow: str | None) -> list[int]:
     """Returns the steps of a file or store that are compared one by one: those of the flow that opens by default."""
     from octavo import _core
 
-    every = _core.steps(path)
+    every = _listed(path)
     if not _core.is_store(path):
         return [s["step"] for s in every] if _core.times(path) else []
     flow = flow or ("analysis" if any(s["flow"] == "analysis" for s in every) else "checkpoint")
@@ -143,12 +153,13 @@ def _compare_series(arguments: argparse.Namespace, pairs: list[tuple[int, int]],
     """The report of the first step that differs, or of the last, with one line a step in `steps`. Tables of the first few
     that differ are printed on the way."""
     from octavo import _core
+    from octavo.ranks import world
 
     lines: list[dict[str, Any]] = []
     shown: dict[str, Any] | None = None
     for step_a, step_b in pairs:
-        a = _core.open(arguments.a, arguments.flow, step_a)
-        b = _core.open(arguments.b, arguments.flow_b or arguments.flow, step_b)
+        a = _core.open_on_all(arguments.a, arguments.flow, step_a, world())
+        b = _core.open_on_all(arguments.b, arguments.flow_b or arguments.flow, step_b, world())
         report = _compare(arguments, a, b)
         line = {"a": step_a, "b": step_b, "time": a.time, "equal": report["equal"], "reasons": report["reasons"]}
         lines.append(line)
