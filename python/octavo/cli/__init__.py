@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -50,6 +51,22 @@ VERBS = {
     "man": "the manual page of a verb",
 }
 
+#: Option -> the page of docs/ that explains its values; an error that quotes such a value names the page.
+PAGES = {
+    "roi": "regions",
+    "codec": "codecs",
+    "unit": "units",
+    "field": "fields",
+    "define": "fields",
+    "where": "fields",
+    "weight": "fields",
+    "mask": "fields",
+    "normal": "slices",
+    "camera": "slices",
+    "centre": "histograms",
+    "bins": "histograms",
+}
+
 
 def version() -> str:
     """The library's version, then a line each: its formats, and of a build the commit and the MPI it was made with. MPI
@@ -88,6 +105,9 @@ class _Parser(argparse.ArgumentParser):
                 places = [action.metavar or action.dest for action in self._actions if not action.option_strings]
                 message += f"; the verb takes {' '.join(map(str, places)).upper()}"
                 message += " ('octavo series', 'movie' and 'batch' take several inputs)" if os.path.exists(word) else ""
+        named = re.match(r"argument (?:-\w/)?--([\w-]+): ", message)
+        if named and named[1] in PAGES:
+            message += f"; more in docs/{PAGES[named[1]]}.md"
         super().error(message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -173,7 +193,8 @@ def main(words: list[str] | None = None) -> int:
     except Exception as error:
         if "--debug" in words:
             raise
-        return _report(*_described(error))
+        text, code = _described(error)
+        return _report(_with_page(text, words), code)
 
 
 def _run(words: list[str]) -> int:
@@ -206,6 +227,22 @@ def _described(error: Exception) -> tuple[str, int]:
         place = f"\n  in {printable(os.fsdecode(error.filename))}" if error.filename else ""
         return f"{error.strerror or error}{place}", 5 if full else 3
     return f"unexpected: {type(error).__name__}: {error}\n  try: --debug shows where; this is a bug of octavo", 3
+
+
+def _with_page(text: str, words: list[str]) -> str:
+    """Names the page of the option whose value the text quotes."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.removeprefix("--").partition("=")
+        value = value if equals else following
+        if (
+            word.startswith("--")
+            and name in PAGES
+            and value
+            and re.search(rf"(?<![\w./-]){re.escape(value)}(?![\w./-])", text)
+        ):
+            lead = ";" if "\n  try: " in text else "\n  try:"
+            return f"{text}{lead} more in docs/{PAGES[name]}.md"
+    return text
 
 
 def _missing(error: ImportError) -> tuple[str, int]:
