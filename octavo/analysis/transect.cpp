@@ -38,7 +38,7 @@ struct LegPlace {
   TrianglePlace place;
 };
 
-/// What of a leg lies in a triangle.
+/// The piece of a leg that lies in a triangle.
 struct Stretch {
   LegPlace first, last;
 };

@@ -14,6 +14,7 @@
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/step/reshape.hpp"
+#include "octavo/step/sub_mesh.hpp"
 #include "octavo/step/target.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
@@ -586,6 +587,27 @@ ConvertReport report_of(const formats::WriteReport& written, const fs::path& out
   return report;
 }
 
+/// All steps, or what they combine to, of all triangles or those in the polygon.
+formats::Series series_to_write(const fs::path& input, const ConvertOptions& options, std::vector<std::string>& notes) {
+  const std::string title(formats::format_named(options.to).title);
+  formats::Series series = step::open_triangles(input, options.fields, title, options.from.flow);
+  if (options.over_time) {
+    const mesh::Dataset all = step::over_time(input, *options.over_time, options.from.flow);
+    series = step::series_of(all, options.fields, {all.header.time});
+    series.open = [all](std::size_t) { return all; };
+  }
+  return options.polygon ? step::cut_out(series, *options.polygon, notes) : series;
+}
+
+/// Over time and polygons are of files of triangles.
+void refuse_triangle_options(const ConvertOptions& options) {
+  if (!options.over_time && !options.polygon) return;
+  if (is_store(options) || !formats::format_named(options.to).triangles)
+    throw Error(Kind::unsupported, std::string(options.polygon ? "a polygon" : "values over time") +
+                                       " are for outputs that are SERAFIN, MED or VTKHDF files of triangles")
+        .hint("OUT.slf, then convert that");
+}
+
 ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
   const formats::Format& format = formats::format_named(options.to);
   if (inputs.size() != 1)
@@ -600,9 +622,10 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
   }
   if (options.from.step)
     throw Error(Kind::usage, output_of(format) + " has all steps of its input").hint("leave out --step");
-  formats::Series series =
-      step::open_triangles(inputs[0], options.fields, std::string(format.title), options.from.flow);
+  std::vector<std::string> notes;
+  formats::Series series = series_to_write(inputs[0], options, notes);
   ConvertReport report = report_of(step::write(std::move(series), out, options), out, options);
+  report.notes.insert(report.notes.end(), notes.begin(), notes.end());
   if (store::recognise(inputs[0])) note_lost_bytes(inputs[0], {options.from.flow, {}}, report.notes);
   return report;
 }
@@ -610,6 +633,7 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
 }  // namespace
 
 ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {
+  refuse_triangle_options(options);
   if (!is_store(options)) return write_format(inputs, out, options);
   std::vector<Source> sources;
   base::agree(options.ranks, [&] { sources = list_sources(inputs); });
@@ -618,6 +642,8 @@ ConvertReport convert(const std::vector<fs::path>& inputs, const fs::path& out, 
 
 ConvertReport convert(const mesh::Dataset& dataset, std::int64_t step, const fs::path& out,
                       const ConvertOptions& options) {
+  if (options.over_time || options.polygon)
+    throw Error(Kind::unsupported, "over time and polygons are taken from paths, not from an open step");
   if (is_store(options)) return write_all({{dataset.path, step, [&] { return dataset; }}}, out, options);
   refuse_partial(formats::format_named(options.to), options);
   return report_of(step::write(dataset, out, options), out, options);

@@ -11,7 +11,9 @@
 #include "octavo/base/ranks.hpp"
 #include "octavo/codec/codec.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/mesh/triangles/polygon.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/step/over_time.hpp"
 #include "octavo/store/triangle_boundary.hpp"
 #include "octavo/verbs/accuracy.hpp"
 #include "octavo/verbs/errors.hpp"
@@ -21,6 +23,10 @@ namespace octavo::verbs {
 /// The options of all outputs, and those of stores alone. `to`: the name of a format; empty: a store.
 struct ConvertOptions : formats::WriteRequest {
   step::StepChoice from{};  ///< the step of a store that becomes another format's output
+
+  /// Of triangles, for other formats than stores: one step that combines all, and the triangles in a polygon alone.
+  std::optional<step::OverTime> over_time{};
+  std::optional<mesh::Polygon> polygon{};
 
   std::optional<int> max_level;  ///< the code's own number
   std::optional<mesh::Region> region;

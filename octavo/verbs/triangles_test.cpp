@@ -167,9 +167,9 @@ TEST(Triangles, over_time_each_point_has_its_extreme_or_mean) {
         .statistics.fields[0]
         .all.max.value;
   };
-  EXPECT_EQ(at_corner(step::OverTime::maximum), 3 * 22);
-  EXPECT_EQ(at_corner(step::OverTime::minimum), 22);
-  EXPECT_DOUBLE_EQ(at_corner(step::OverTime::mean), 22 * 7 / 3.0);
+  EXPECT_EQ(at_corner(step::OverTime{step::OverTime::Kind::maximum}), 3 * 22);
+  EXPECT_EQ(at_corner(step::OverTime{step::OverTime::Kind::minimum}), 22);
+  EXPECT_DOUBLE_EQ(at_corner(step::OverTime{step::OverTime::Kind::mean}), 22 * 7 / 3.0);
 }
 
 TEST(Triangles, time_series_are_linear_within_the_triangle_and_nan_outside) {
@@ -200,7 +200,7 @@ TEST(Triangles, of_a_store_with_both_flows_all_steps_are_those_of_one) {
     verbs::ProbeOptions options{{{x, y}}};
     options.flow = flow;
     EXPECT_EQ(verbs::probe(both, options).times.size(), steps);
-    const mesh::Part part = step::over_time(both, step::OverTime::maximum, flow).read(0, {});
+    const mesh::Part part = step::over_time(both, step::OverTime{step::OverTime::Kind::maximum}, flow).read(0, {});
     EXPECT_EQ(part.fields.at(0).as<double>()[0], Linear::value(most, x, y));
     testing::WriteTriangles to;
     to.flow = flow;
@@ -209,12 +209,14 @@ TEST(Triangles, of_a_store_with_both_flows_all_steps_are_those_of_one) {
     EXPECT_EQ(testing::to_serafin(both, again, to).steps, steps);
     EXPECT_EQ(testing::file_bytes(again), testing::file_bytes(steps == 1 ? first.path : whole.path));
   }
-  EXPECT_THAT(
-      testing::error_of([&] { step::over_time(whole.path, step::OverTime::mean, store::Flow::analysis); }).what(),
-      HasSubstr("a flow can be chosen of a store"));
+  EXPECT_THAT(testing::error_of([&] {
+                step::over_time(whole.path, step::OverTime{step::OverTime::Kind::mean}, store::Flow::analysis);
+              }).what(),
+              HasSubstr("a flow can be chosen of a store"));
   convert({first.path}, whole.folder / "one.octavo", {});
   EXPECT_THAT(testing::error_of([&] {
-                step::over_time(whole.folder / "one.octavo", step::OverTime::mean, store::Flow::checkpoint);
+                step::over_time(whole.folder / "one.octavo", step::OverTime{step::OverTime::Kind::mean},
+                                store::Flow::checkpoint);
               }).what(),
               HasSubstr("no complete step of the flow checkpoint"));
 }
@@ -397,7 +399,7 @@ TEST(Triangles, a_mesh_that_changes_between_the_steps_of_a_store_is_no_series) {
   EXPECT_THAT(message([&] { testing::to_serafin(one.store, one.folder / "b.slf", {}); }),
               HasSubstr("the mesh changes"));
   EXPECT_FALSE(fs::exists(one.folder / "b.slf"));
-  EXPECT_THAT(message([&] { step::over_time(one.store, step::OverTime::maximum).read(0, {}); }),
+  EXPECT_THAT(message([&] { step::over_time(one.store, step::OverTime{step::OverTime::Kind::maximum}).read(0, {}); }),
               HasSubstr("the mesh changes"));
 }
 

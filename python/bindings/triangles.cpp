@@ -5,6 +5,7 @@
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/over_time.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/verbs/discharge.hpp"
 #include "octavo/verbs/probe.hpp"
 
 namespace octavo::bindings {
@@ -32,6 +33,41 @@ nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<d
   out["values"] = to_array(std::move(series.values), {places.size(), series.fields.size(), steps});
   out["times"] = to_array(std::move(series.times), {steps});
   return out;
+}
+
+nb::dict described(verbs::StepSeries series, std::size_t rows) {
+  const std::size_t steps = series.times.size();
+  nb::dict out;
+  out["values"] = to_array(std::move(series.values), {rows, steps});
+  out["times"] = to_array(std::move(series.times), {steps});
+  out["sizes"] = to_array(std::move(series.sizes), {rows});
+  return out;
+}
+
+verbs::OverStepsOptions over_steps_options(Keywords& given) {
+  verbs::OverStepsOptions options;
+  options.flow = flow_of(given.get<std::optional<std::string>>("flow"));
+  given.take_common(options);
+  return options;
+}
+
+nb::dict discharge(const std::filesystem::path& path, const std::vector<analysis::Polyline>& lines,
+                   const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  const auto depth = given.get<std::string>("depth", "water_depth");
+  const verbs::OverStepsOptions options = over_steps_options(given);
+  given.finish();
+  return described(without_gil([&] { return verbs::discharge(path, lines, depth, options); }), lines.size());
+}
+
+nb::dict volume(const std::filesystem::path& path, const std::vector<mesh::Polygon>& polygons,
+                const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  const auto field = given.get<std::string>("field", "water_depth");
+  const verbs::OverStepsOptions options = over_steps_options(given);
+  given.finish();
+  return described(without_gil([&] { return verbs::volume(path, polygons, field, options); }),
+                   std::max<std::size_t>(1, polygons.size()));
 }
 
 nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
@@ -68,6 +104,10 @@ void bind_triangles(nb::module_& m) {
       "probe", &probe, nb::arg("path"), nb::arg("places"), nb::kw_only(), nb::arg("fields") = nb::none(),
       nb::arg("plane") = -1, nb::arg("flow") = nb::none(),
       "Values at places over all steps: times (steps), values (places, fields, steps), NaN outside. Releases the GIL.");
+  m.def("discharge", &discharge, nb::arg("path"), nb::arg("lines"), nb::arg("options"),
+        "Through each line over all steps: times, values (lines, steps), lengths on the mesh. Releases the GIL.");
+  m.def("volume", &volume, nb::arg("path"), nb::arg("polygons"), nb::arg("options"),
+        "A field's integral over each polygon and step; without one over the mesh. Releases the GIL.");
   m.def("boundary_of_groups", &boundary_of_groups, nb::arg("path"), nb::arg("out"), nb::kw_only(),
         nb::arg("codes") = nb::none(), nb::arg("overwrite") = false,
         "Writes the boundary file (.cli) that a MED file's groups of edges say. Releases the GIL.");

@@ -221,6 +221,9 @@ verbs::ConvertOptions convert_options(const nb::kwargs& arguments, const Path* i
   if (flow && options.to.empty()) options.flow = flow_named(*flow);
   if (flow && !options.to.empty()) options.from.flow = flow_named(*flow);
   given.take("step", options.from.step);
+  if (const auto over_time = given.get<std::optional<std::string>>("over_time"))
+    options.over_time = step::over_time_named(*over_time);
+  given.take("polygon", options.polygon);
   given.finish();
   return options;
 }

@@ -42,6 +42,7 @@ __all__ = [
     "convert",
     "dask",
     "diff",
+    "discharge",
     "neighbours",
     "open",
     "over_time",
@@ -51,6 +52,7 @@ __all__ = [
     "series",
     "steps",
     "verify",
+    "volume",
 ]
 
 _HOMES = {
@@ -59,6 +61,8 @@ _HOMES = {
     "open": "dataset",
     "over_time": "dataset",
     "probe": "dataset",
+    "discharge": "steps_of_triangles",
+    "volume": "steps_of_triangles",
     "series": "snapshots",
     "Series": "snapshots",
     "dask": "delayed",

@@ -14,7 +14,7 @@ from octavo import _core
 from octavo.errors import UsageError
 from octavo.line import Line
 from octavo.outlines import Line as Outline
-from octavo.outlines import line_of
+from octavo.outlines import line_of, polygon_of
 from octavo.picture import Picture
 from octavo.plan import Plan
 from octavo.printable import printable
@@ -52,7 +52,8 @@ def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dat
 
 def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
     """A mesh of triangles as one step whose values are the largest, smallest or mean ("max", "min", "mean") of each
-    point over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. A store gives the steps of one `flow`: by
+    point over all steps: `octavo.over_time(path, "max").map("WATER DEPTH")`. With "arrival:0.1" they are the times of the
+    first step at which a value is above 0.1, NaN where none is. A store gives the steps of one `flow`: by
     default analysis, if it has a step, else checkpoint."""
     return Dataset(_core.over_time(os.fspath(path), kind, flow))
 
@@ -86,9 +87,12 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     overwrite, threads, ranks, progress. Of stores: max_level, region, codec ("lossless", "abs:E", "range:E",
     "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. Of other
     formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
-    boundary. Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
+    boundary. Of files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
+    triangles whose middle is inside). Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
+    if options.get("polygon") is not None:
+        options["polygon"] = polygon_of(options["polygon"])
     return _core.convert([os.fspath(path) for path in paths], os.fspath(out), **options)
 
 
@@ -227,10 +231,10 @@ class Selection(Regions):
         return Plan(**found)
 
     def map(
-        self, field: str, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
+        self, field: str | None = None, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
-        vectors: str | None = None,
+        vectors: str | None = None, particles: str | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
@@ -244,7 +248,18 @@ class Selection(Regions):
         leaves that the ray passes through. The window is the smallest rectangle around the region's shadow, and `facts`
         has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
         mirrored if it is seen from the other side. Raises UsageError for a vector without length or `up` along it;
-        Unsupported for a camera on triangles, 1-D or 2-D data."""
+        Unsupported for a camera on triangles, 1-D or 2-D data.
+
+        With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
+        each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
+        axis, over the whole domain, of the particles in the region. Files of cells are not read."""
+        if particles is not None:
+            from octavo.particles import deposit
+
+            image = deposit(self, particles, field, weight or "mass", axis, pixels)
+            return image if unit is None else image.in_unit(unit, self._data)
+        if field is None:
+            raise UsageError("a map of no field", [], 'ds.map("density"), or ds.map(particles="dm")')
         chosen_kind, longer_side = kind or ("mean" if weight else "integral"), pixels
 
         def picture(
@@ -355,20 +370,32 @@ class Selection(Regions):
 
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
-        weight: str = "volume", cumulative: bool = False, percentiles: Sequence[float] = (), threads: int = 0,
-        units: dict[str, str] | None = None,
+        weight: str | None = None, cumulative: bool = False, percentiles: Sequence[float] = (), threads: int = 0,
+        units: dict[str, str] | None = None, particles: str | None = None,
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
         `log`, which takes another reading of the field).
 
-        `weight`: "volume", "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
+        `weight`: "volume" (the default), "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
         volume. `percentiles` of all the selection's values are lines in the picture, and `.facts["percentiles"]`;
-        `percentile` says what they are. `units` gives values and weights in other units, by name: {"density": "H/cc"}. Sums have the same bits for any number of threads. Raises UsageError for an unknown field, a selection
-        without cells, a field without a finite value, a range that is none. Releases the GIL."""
+        `percentile` says what they are. `units` gives values and weights in other units, by name: {"density": "H/cc"}. Sums
+        have the same bits for any number of threads. Raises UsageError for an unknown field, a selection without cells, a
+        field without a finite value, a range that is none. Releases the GIL.
+
+        With `particles`, a species or family ("dm", "star"), it bins these by an attribute or their "age"; weight "mass" is
+        the default, or another attribute, or "none". Files of cells are not read. It takes no percentiles."""
         from octavo.binned import bin_by, histogram
 
+        if particles is not None:
+            from octavo.particles import histogram as of_particles
+
+            if len(percentiles):
+                raise UsageError("a histogram of particles takes no percentiles")
+            counted = of_particles(self, particles, field, bins, log, range, weight or "mass", cumulative)
+            return counted.in_units(units, self._data)
+        weight = weight or "volume"
         sums = self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads)
         marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
         return histogram(sums, cumulative, marks).in_units(units, self._data)
@@ -486,12 +513,13 @@ class Selection(Regions):
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
         species: str | Sequence[str] | None = None, single_precision: bool = False, overwrite: bool = False,
-        threads: int = 0,
+        threads: int = 0, crs: str | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Writes the selection as a file for other programs, and returns what was written: `cells`, `fields`, `bytes` ...
 
         `as_` is "htg" (a hyper tree grid for VTK and ParaView), "ug" (voxels or triangles), "cube" (a uniform grid),
-        "cells" (a table) or "particles"; without it the ending of the file's name chooses. docs/export.md lists kinds
+        "cells" (a table), "particles", or of triangles "points" or "triangles" (for geographic systems, in the coordinate
+        system `crs`, "EPSG:2154"); without it the ending of the file's name chooses. docs/export.md lists kinds
         and endings. `fields` (default: all that are stored) may be names and formulas, of particles attributes;
         `single_precision` writes reals of 4 bytes. Raises UsageError where nothing is selected, for an unknown field, or
         if the file exists and `overwrite` is not set; Unsupported where the data or a library lacks what it takes.
@@ -500,7 +528,7 @@ class Selection(Regions):
 
         return write(
             self._data, self._chosen(), os.fspath(path), as_, fields=_listed(fields), species=_listed(species),
-            single_precision=single_precision, overwrite=overwrite, threads=threads,
+            single_precision=single_precision, overwrite=overwrite, threads=threads, crs=crs,
         )  # fmt: skip
 
     def cube(self, fields: str | Sequence[str] | None = None) -> Cube:
@@ -602,16 +630,16 @@ class Selection(Regions):
             yield _join(waiting)
 
     def particles(self, species: str | None = None) -> dict[str, np.ndarray]:
-        """The attributes of a species (default: the first): of the particles whose position is in the region."""
-        known = [row["name"] for row in self._data.species]
-        if not known:
+        """The attributes of a species (default: the first), or of a family: "dm", "star", "cloud", "debris", "other",
+        "tracer", "tracer_gas" ...: of the particles whose position is in the region. Particles with a `birth_time` also
+        have an `age` [code time]. Raises UsageError for a name that is none."""
+        from octavo.particles import age, each
+
+        if species is None and not self._data.species:
             return {}
-        name = species or known[0]
-        if name not in known:
-            raise UsageError(f"no species '{name}'", [self._data.path], "there are: " + ", ".join(known))
-        domains = self._data.parts_of(self.region, None) or [0]  # none: empty arrays
-        parts = [_core.particles(self._data, part, self.region).particles.get(name, {}) for part in domains]
-        return _join([part for part in parts if part])
+        parts = list(each(self, species))
+        found = _join(parts) if parts else {}
+        return found | {"age": age(self._data, found["birth_time"])} if "birth_time" in found else found
 
 
 def _listed(fields: str | Sequence[str] | None) -> list[str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,13 @@ class Picture:
             extremes=extremes,
         )
 
+    def in_unit(self, unit: str, data: Any) -> Picture:
+        """The same values of a data set in another unit."""
+        from octavo.units import factor
+
+        by = factor(self.unit, unit, data, self.label)
+        return replace(self, values=self.values * by, unit=unit, facts=self.facts | {"unit": unit})
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype, copy=copy) if copy else np.asarray(self.values, dtype=dtype)
 
@@ -65,7 +72,7 @@ class Picture:
         return float(np.nansum(self.values)) * (x1 - x0) / nx * (y1 - y0) / ny
 
     def save(self, path: str, **options: Any) -> None:
-        """Writes .png, .pdf, .svg, .npy or .h5. Options are those of draw()."""
+        """Writes .png, .pdf, .svg, .npy, .h5 or .tif (GeoTIFF). Options are those of draw(), of .tif `crs`: "EPSG:2154"."""
         save(self, path, **options)
 
     def plot(self, **options: Any) -> Any:
@@ -117,17 +124,30 @@ def _bands(values: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def save(picture: Picture, path: str, **options: Any) -> None:
-    """Writes the picture by the ending of `path`: .png, .pdf, .svg, .npy or .h5. `options` are those of draw()."""
+    """Writes the picture by the ending of `path`: .png, .pdf, .svg, .npy, .h5 or .tif. `options` are those of draw(), of
+    .tif `crs`, the coordinate system."""
     if path.endswith(".npy"):
         np.save(path, picture.values)
-    elif path.endswith(".h5"):
-        save_hdf5(picture.facts, picture.values.shape, _bands(picture.values), path)
+    elif path.endswith((".h5", ".tif")):
+        save_bands(picture.facts, picture.values.shape, _bands(picture.values), path, options.get("crs"))
     else:
         import json
 
         described = json.dumps(picture.facts)
         key = {".pdf": "Subject", ".svg": "Description"}.get(os.path.splitext(path)[1], "octavo")
         draw(picture, **options).savefig(path, dpi=150, bbox_inches="tight", metadata={key: described})
+
+
+def save_bands(
+    facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str, crs: str | None
+) -> None:
+    """Writes a map whose rows come in bands as .h5 or .tif."""
+    if path.endswith(".h5"):
+        save_hdf5(facts, shape, bands, path)
+    else:
+        from octavo.exports.geo import save_raster
+
+        save_raster(facts, shape, bands, path, crs)
 
 
 def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str) -> None:
@@ -224,7 +244,11 @@ def length_unit(picture: Picture) -> tuple[float, str]:
 def when(picture: Any) -> str:
     """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
     if kind := picture.facts.get("over_time"):
-        return {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
+        return (
+            "first arrival"
+            if kind == "arrival"
+            else {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
+        )
     scale, name = (
         (1.0, "s") if in_seconds(picture) else in_units(TIMES, picture.time, picture.facts.get("unit_time", 1))
     )

@@ -40,6 +40,8 @@ VERBS = {
     "movie": "maps or slices of many outputs or steps, with the same colours",
     "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
     "probe": "values at places over all steps of a file of triangles",
+    "discharge": "what flows through lines at every step of a file of triangles",
+    "volume": "the integral over polygons at every step of a file of triangles",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
     "split": "cut a SERAFIN result as pieces that are there",
     "merge": "put SERAFIN pieces together into one file",

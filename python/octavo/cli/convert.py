@@ -27,6 +27,8 @@ EXAMPLES = [
     "octavo convert geo.slf geo.med --boundary geo.cli",
     "octavo convert geo.med geo.slf --boundary-out geo.cli",
     "octavo convert r2d.slf r2d.vtkhdf",
+    "octavo convert r2d.slf highest.slf --over-time max",
+    "octavo convert r2d.slf valley.slf --polygon valley.geojson",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
@@ -36,6 +38,11 @@ _CELLS = ("ramses", "flash", "amrex")
 _GOES_WITH = (
     (lambda a: a.boundary and not a.boundary_out, ("med",), "--boundary goes with --to med, or with --boundary-out"),
     (lambda a: a.boundary_out, ("serafin",), "--boundary-out goes with --to serafin, of a MED file"),
+    (
+        lambda a: a.over_time or a.polygon,
+        ("serafin", "med", "vtkhdf"),
+        "--over-time and --polygon go with --to serafin, med or vtkhdf",
+    ),
     (lambda a: a.report, ("octavo",), "--report goes with a store that is written"),
     (lambda a: a.multifab or a.dt, ("amrex",), "--multifab and --dt go with --to amrex --kind checkpoint"),
     (lambda a: a.domains is not None, ("ramses",), "--domains goes with --to ramses"),
@@ -121,6 +128,8 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--per-mass", type=options.names, default=[], metavar="NAMES",
                         help="with --refine and --fill: fields that are amounts per mass and so weighted by density, as "
                              "mass fractions are; velocities and FLASH's energies are known as such")  # fmt: skip
+    options.add_over_time(native)
+    options.add_polygon(native, "of triangles, those alone whose middle is in a polygon")
     native.add_argument("--boundary", metavar="F.cli",
                         help="to MED: the boundary's edges, in groups named by their codes; with --boundary-out: which "
                              "codes MED's groups have, as TELEMAC's boundary file for MED says it")  # fmt: skip
@@ -228,10 +237,20 @@ def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> 
         "domains": arguments.domains or 0,
         "measure": arguments.report,
         "boundary": None if arguments.boundary_out else arguments.boundary,
+        "over_time": arguments.over_time,
+        **_polygon(arguments),
         "ranks": ranks,
         "progress": progress,
         **{name: getattr(arguments, name) for name in _SAME_NAMES},
     }
+
+
+def _polygon(arguments: argparse.Namespace) -> dict:
+    from octavo.outlines import polygon_of, words_of
+
+    if arguments.polygon is None:
+        return {}
+    return {"polygon": polygon_of(words_of(arguments.polygon, options.POLYGON))}
 
 
 _SAME_NAMES = (

@@ -6,6 +6,8 @@
   cube       .npy .npz .fits .vtkhdf  a uniform grid of the cells of --level (default: the finest) over --roi
   cells      .csv .npz                a table: centre, edge, level and fields of each cell
   particles  .vtkhdf .csv .npz        positions and attributes
+  points     .geojson .shp .gpkg      of triangles, for geographic systems: the points with their values
+  triangles  .geojson .shp .gpkg      the triangles, with the values at their middles
 Cells that are not selected are left out; in a hyper tree grid they are hidden, in a cube NaN."""
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ EXAMPLES = [
     "octavo export output_00080 cube.fits --field density --level 8 --roi box:0.4,0.4,0.4:0.6,0.6,0.6",
     "octavo export output_00080 stars.vtkhdf --as particles --species star",
     "octavo export run.octavo dense.csv --where 'density > 10' --field density,pressure",
+    "octavo export r2d.slf depth.gpkg --field 'WATER DEPTH' --crs EPSG:2154",
     "mpirun -n 4 octavo export run.octavo run.vtkhdf",
 ]
 
@@ -34,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--as", dest="kind", choices=list(KINDS), help="the kind of data (default: by the ending)")
     parser.add_argument("--field", type=options.names, metavar="F,G", help="only these, also formulas (default: all)")
     parser.add_argument("--species", type=options.names, metavar="A,B", help="species of particles (default: all)")
+    options.add_crs(parser, "of points and triangles")
     options.add_selection(parser)
     options.add_fields(parser, unit=False)
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
@@ -57,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         report = files.write(
             ds, options.chosen(arguments, ds), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
             single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
-            ranks=ranks, progress=progress,
+            ranks=ranks, progress=progress, crs=arguments.crs,
         )  # fmt: skip
     notes = report.pop("notes")
     console.notes(arguments.quiet, notes)
@@ -73,4 +77,6 @@ def _amount(report: dict[str, Any]) -> str:
         return f"{report['elements']} triangles, {report['steps']} steps"
     if report["as"] == "cube":
         return " x ".join(map(str, report["shape"][::-1])) + f" cells of level {report['level']}"
+    if report["as"] in ("points", "triangles"):
+        return f"{report['cells']} {report['as']}"
     return f"{report.get('leaves') or report['cells']} {'particles' if report['as'] == 'particles' else 'cells'}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 
 from octavo.cli import binned, options
+from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo hist output_00080 --field density --log -o hist.png",
@@ -20,6 +21,7 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument("--field", required=True, metavar="F", help="the field to bin by")
+    options.add_particles(parser, "those by an attribute, or by their age; --weight is mass, another attribute or none")
     parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
     parser.add_argument(
         "--log", action="store_true", help="logarithmic bins; values of 0 and below are outside of them"
@@ -35,11 +37,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.binned import bin_by, histogram, percentiles_of_all
-    from octavo.cli import console
     from octavo.ranks import world
 
     path = binned.output_of(arguments, None)
     limits = binned.pair(arguments.range, "range")
+    if arguments.particles is not None:
+        return _particles(arguments, path, limits)
     axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
     found = binned.compute(arguments, [axis], [], "volume")
     if found is None:
@@ -51,9 +54,37 @@ def run(arguments: argparse.Namespace) -> int:
         marks = percentiles_of_all(found, arguments.percentiles)[arguments.field]
     result = histogram(sums, arguments.cumulative, marks).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
+    return _print(arguments, result, path)
+
+
+def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[float, float] | None) -> int:
+    from octavo.cli import console
+    from octavo.cli.image_output import save_picture
+    from octavo.particles import histogram
+
+    options.refuse_ranks("a histogram of particles")
+    if arguments.percentiles:
+        raise UsageError("--percentiles are of cells, not of particles")
+    data, selection = options.open_selection(arguments)
+    result = histogram(
+        selection, arguments.particles, arguments.field, arguments.bins, arguments.log, limits, arguments.weight or "mass",
+        arguments.cumulative,
+    ).in_units(dict(arguments.unit), data)  # fmt: skip
+    if path is not None:
+        save_picture(path, result.save)
+    if arguments.json:
+        console.print_json({"output": path, **result.table()})
+    elif path is not None:
+        console.say(arguments.quiet, f"{path}: {console.number(result.facts['all']['cells'])} particles")
+    return _print(arguments, result, path)
+
+
+def _print(arguments: argparse.Namespace, result, path: str | None) -> int:
+    from octavo.cli import console
+
     if path is None and not arguments.json:
         columns = result.columns()
         console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
-        if marks:
-            console.table("percentiles", list(marks), [list(result.facts["percentiles"].values())])
+        if marks := result.facts.get("percentiles"):
+            console.table("percentiles", list(marks), [list(marks.values())])
     return 0

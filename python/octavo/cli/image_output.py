@@ -12,13 +12,17 @@ from octavo.cli import options
 from octavo.errors import UsageError
 
 _PICTURES = (".png", ".pdf", ".svg")
-_ENDINGS = (*_PICTURES, ".npy", ".h5")
+_ENDINGS = (*_PICTURES, ".npy", ".h5", ".tif")
 
 
 def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help=f"out.png, .pdf, .svg, .npy or .h5 (default: a PNG named for the {what})"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"out.png, .pdf, .svg, .npy, .h5 or .tif (default: a PNG named for the {what})",
     )
+    options.add_crs(parser, "of .tif (GeoTIFF)")
     add_drawing(parser)
 
 
@@ -48,8 +52,14 @@ def output_of(arguments: argparse.Namespace, *words: str) -> str:
         # A field's name may hold a slash.
         path = "_".join([name, *(re.sub(r"[^\w.+-]+", "_", word) for word in words)]) + ".png"
     if not path.endswith(_ENDINGS):
-        raise UsageError("the output must end in .png, .pdf, .svg, .npy or .h5", [path], "-o out.png")
+        raise UsageError("the output must end in .png, .pdf, .svg, .npy, .h5 or .tif", [path], "-o out.png")
     options.check_output(path, arguments.force)
+    if path.endswith(".tif"):
+        from octavo.exports.geo import library
+
+        library("rasterio", path)  # says now what is missing
+    elif arguments.crs is not None:
+        raise UsageError("a coordinate system is of a GeoTIFF", [path], "-o out.tif")
     return path
 
 
@@ -108,7 +118,7 @@ def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ran
     console.notes(arguments.quiet, ds.notes)
     facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
     overlays = overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None
-    _save(image, facts, path, ranks, drawing, overlays)
+    _save(image, facts, path, ranks, {**drawing, "crs": arguments.crs}, overlays)
     if not is_root():
         return 0
     if arguments.json:
@@ -155,9 +165,10 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
             os.remove(temporary)
         if path.endswith(".npy"):
             image.write_npy(ranks, temporary)
-        elif path.endswith(".h5"):
-            _save_bands(image, facts, temporary, ranks)
+        elif path.endswith((".h5", ".tif")):
+            _save_bands(image, facts, temporary, ranks, drawing["crs"])
         elif (shown := drawn(image, facts, ranks)) is not None:
+            drawing.pop("crs")
             picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
         if is_root():
             os.replace(temporary, path)
@@ -166,14 +177,25 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
             os.remove(temporary)
 
 
-def _save_bands(image: Any, facts: dict[str, Any], path: str, ranks: Any) -> None:
+def save_picture(path: str, save: Any) -> None:
+    """Calls `save` with a name beside the path, and gives the file its name once it is whole."""
+    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
+    try:
+        save(temporary)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+
+
+def _save_bands(image: Any, facts: dict[str, Any], path: str, ranks: Any, crs: str | None) -> None:
     from octavo import picture
     from octavo.ranks import is_root
 
     shape, bands = _bands(image, facts, ranks)
     try:
         if is_root():
-            picture.save_hdf5(facts, shape, bands, path)
+            picture.save_bands(facts, shape, bands, path, crs)
     finally:
         for _ in bands:
             pass

@@ -17,6 +17,8 @@ EXAMPLES = [
     "octavo map run.octavo --field pressure --weight density --axis x --pixels 2048 -o pressure.png",
     "octavo map run.octavo --field density --camera 1,1,1 -o corner.png",
     "octavo map run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 -o core.npy",
+    "octavo map output_00080 --particles dm -o dm.png",
+    "octavo map output_00080 --particles star --field age --unit age=Myr -o ages.png",
     "mpirun -n 8 octavo map run.octavo --field density --pixels 10000 -o density.npy",
     "octavo map r2d.slf --field 'WATER DEPTH' --over-time max --mask 'WATER DEPTH>0.01' -o flood.png",
 ]
@@ -24,7 +26,10 @@ EXAMPLES = [
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--field", required=True, help="the field to project")
+    parser.add_argument("--field", help="the field to project; of --particles an attribute, whose mean is shown")
+    options.add_particles(
+        parser, "the sum of --weight (default: mass) of each pixel's particles over its area, or the mean of --field"
+    )
     add_projection(parser)
     options.add_selection(parser)
     options.add_fields(parser)
@@ -99,10 +104,43 @@ def project(
     )
 
 
+def _particles(arguments: argparse.Namespace) -> int:
+    from octavo import picture
+    from octavo.cli import console
+    from octavo.particles import deposit
+
+    options.refuse_ranks("a map of particles")
+    path = image_output.output_of(
+        arguments, arguments.particles, arguments.field or arguments.weight or "mass", arguments.axis
+    )
+    drawing = image_output.drawing_of(arguments)
+    data, selection = options.open_selection(arguments)
+    image = deposit(
+        selection, arguments.particles, arguments.field, arguments.weight or "mass", arguments.axis, arguments.pixels
+    )
+    if unit := options.unit_of(arguments, arguments.field or arguments.weight or "mass"):
+        image = image.in_unit(unit, data)
+    image_output.save_picture(
+        path,
+        lambda temporary: picture.save(
+            image, temporary, **({"crs": arguments.crs} if path.endswith((".npy", ".h5", ".tif")) else drawing)
+        ),
+    )
+    if arguments.json:
+        console.print_json({"output": path, **image.facts})
+    else:
+        console.say(arguments.quiet, f"{path}: {console.number(image.facts['particles'])} particles")
+    return 0
+
+
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import world
 
+    if arguments.particles is not None:
+        return _particles(arguments)
+    if arguments.field is None:
+        raise UsageError("a map of no field", [], "--field density, or --particles dm")
     line_of_sight = "_".join(f"{c:g}" for c in arguments.camera) if arguments.camera else arguments.axis
     path = image_output.output_of(arguments, arguments.field, line_of_sight)
     image_output.drawing_of(arguments)  # says now what is wrong with it

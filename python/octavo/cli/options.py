@@ -134,18 +134,33 @@ def add_place(
 
 
 THROUGH = "--through 4500,4350 5500,4400, or --through line.geojson"
+POLYGON = "--polygon 4500,4000 5500,4000 5000,5000, or --polygon valley.geojson"
 
 
-def add_through(parser: argparse.ArgumentParser, effect: str, *, required: bool = False) -> None:
+def add_through(parser: argparse.ArgumentParser, effect: str, *, required: bool = False, several: bool = False) -> None:
     """An option for a line with bends through triangles; outlines.words_of() reads it."""
+    _add_points(parser, "--through", f"{effect}: two points or more", required, several)
+
+
+def add_polygon(parser: Any, effect: str, *, several: bool = False) -> None:
+    """An option for a polygon over triangles; outlines.words_of() reads it."""
+    _add_points(parser, "--polygon", f"{effect}: three corners or more", False, several)
+
+
+def _add_points(parser: Any, option: str, effect: str, required: bool, several: bool) -> None:
     parser.add_argument(
-        "--through",
+        option,
         nargs="+",
+        action="append" if several else "store",
         required=required,
         metavar="X,Y",
-        help=f"{effect}: two points or more in the mesh's own coordinates, or a file of them (text, GeoJSON); with minus "
-        "signs in one word: --through '-5,0 5,0'",
+        help=f"{effect} in the mesh's own coordinates, or a file of them (text, GeoJSON); with minus signs in one word: "
+        f"{option} '-5,0 5,0'{'; may be repeated' if several else ''}",
     )
+
+
+def add_crs(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--crs", metavar="CRS", help=f"{what}: the coordinate system of the mesh, EPSG:2154")
 
 
 def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: bool = True) -> None:
@@ -268,6 +283,25 @@ def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> di
     return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, None if alone else world())}
 
 
+def add_particles(parser: argparse.ArgumentParser, effect: str) -> None:
+    parser.add_argument(
+        "--particles",
+        metavar="FAMILY",
+        help=f"particles, not cells: {effect}. A species, or dm, star, cloud, debris, other, tracer, tracer_gas ...",
+    )
+
+
+def open_selection(arguments: argparse.Namespace) -> tuple[Any, Any]:
+    """The step and the part of it that --roi chooses, for verbs of particles in one process. Levels and conditions choose
+    no particles."""
+    from octavo.dataset import Selection
+
+    if arguments.level is not None or arguments.where is not None:
+        raise UsageError("--level and --where choose no particles", [], "--roi chooses them")
+    data = open_dataset(arguments)
+    return data, Selection(data, region=chosen(arguments, data)["region"])
+
+
 def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--threads", type=positive, default=0, metavar="N", help="threads (default: all cores)")
 
@@ -292,11 +326,12 @@ def positive(text: str) -> int:
     return value
 
 
-def add_over_time(parser: argparse.ArgumentParser) -> None:
+def add_over_time(parser: Any) -> None:
     parser.add_argument(
         "--over-time",
-        choices=["max", "min", "mean"],
-        help="of meshes of triangles: each point's extreme or mean of all steps",
+        metavar="KIND",
+        help="of meshes of triangles: each point's max, min or mean of all steps, or arrival:T, the time at which its value "
+        "first is above T",
     )
 
 

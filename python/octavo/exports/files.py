@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,8 @@ KINDS = {
     "cube": (".npy", ".npz", ".fits", ".vtkhdf"),
     "cells": (".csv", ".npz"),
     "particles": (".vtkhdf", ".csv", ".npz"),
+    "points": (".geojson", ".shp", ".gpkg"),
+    "triangles": (".geojson", ".shp", ".gpkg"),
 }
 #: Compiled code writes these; many ranks may share the work.
 _SHARED = {("htg", ".vtkhdf"), ("amr", ".vtkhdf"), ("ug", ".vtkhdf"), ("particles", ".vtkhdf")}
@@ -49,46 +52,53 @@ def kind_of(path: str, kind: str | None) -> str:
 def write(
     data: Any, chosen: Chosen, path: str, kind: str | None, *, fields: Sequence[str] | None = None,
     species: Sequence[str] | None = None, single_precision: bool = False, overwrite: bool = False, threads: int = 0,
-    ranks: Any = None, progress: Any = None,
+    ranks: Any = None, progress: Any = None, crs: str | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Writes a selection of an opened step, and returns what was written. Collective over `ranks`. NumPy is imported for
     files that it writes alone."""
-    if data.unstructured and kind in (None, "ug"):
+    ending = os.path.splitext(path)[1].lower()
+    if data.unstructured and (kind == "ug" or (kind is None and ending not in KINDS["points"])):
         return _write_triangles(data, chosen, path, fields, single_precision, overwrite)
     kind = kind_of(path, kind)
     if species is not None and kind != "particles":
         raise UsageError(f"species are of particles, and this is an export as {kind}", [path], "--as particles")
-    if (kind, os.path.splitext(path)[1].lower()) in _SHARED:
+    if crs is not None and kind not in ("points", "triangles"):
+        raise UsageError(f"coordinate systems are of points and triangles, not of {kind}", [path], "--as points")
+    if (kind, ending) in _SHARED:
         report = _core.export_as(
             kind, data, path, fields=fields, species=species, single_precision=single_precision, overwrite=overwrite,
             threads=threads, ranks=ranks, progress=progress, **chosen,
         )  # fmt: skip
         return {"output": path, "as": kind, **report}
     if ranks is not None and ranks.size > 1:
-        raise Unsupported(
-            f"a file {os.path.splitext(path)[1]} is written by one process", [path], "run it without mpirun"
-        )
+        raise Unsupported(f"a file {ending} is written by one process", [path], "run it without mpirun")
     with _new_file(path, overwrite) as partial:
-        report = _WRITERS[kind](_selection(data, chosen), partial, fields, species, single_precision)
+        from octavo.exports import geo
+
+        if kind in ("points", "triangles"):
+            report = geo.save_features(kind, _selection(data, chosen), partial, fields, crs)
+        else:
+            report = _WRITERS[kind](_selection(data, chosen), partial, fields, species, single_precision)
     return {"output": path, "as": kind, **report, "bytes": os.path.getsize(path), "notes": data.notes}
 
 
 @contextmanager
 def _new_file(path: str, overwrite: bool) -> Iterator[str]:
-    """A file that gets its name once it is whole."""
+    """A file that gets its name once it is whole, and the files that a shapefile has beside it."""
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists already", [path], "-f replaces it")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError("the folder of the output does not exist", [folder], "")
     stem, ending = os.path.splitext(path)
-    partial = f"{stem}.{os.getpid()}.partial{ending}"
+    partial = f"{stem}.{os.getpid()}.partial"
     try:
-        yield partial
-        os.replace(partial, path)
+        yield partial + ending
+        for made in sorted(glob.glob(glob.escape(partial) + ".*"), key=lambda made: made == partial + ending):
+            os.replace(made, stem + made.removeprefix(partial))
     finally:
-        if os.path.exists(partial):
-            os.remove(partial)
+        for made in glob.glob(glob.escape(partial) + ".*"):
+            os.remove(made)
 
 
 def _selection(data: Any, chosen: Chosen) -> Selection:
@@ -143,6 +153,8 @@ def _write_particles(
         raise UsageError(f"a table holds one species of particles, and there are {len(names)}", [path],
                          "--species " + (names[0] if names else "NAME"))  # fmt: skip
     columns = selection.particles(names[0])
+    if fields is None:
+        columns.pop("age", None)  # computed, not stored
     if fields is not None:
         unknown = [name for name in fields if name not in columns]
         if unknown:

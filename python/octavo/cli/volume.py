@@ -1,0 +1,35 @@
+"""A field's integral over polygons, or over the mesh, at every step of a mesh of triangles (SERAFIN, MED, VTKHDF, a store): of
+the depth the volume of water. Triangles are cut at the polygon's sides exactly. Of prisms it is the integral over the height
+as well. A table, CSV, JSON or a picture over time."""
+
+from __future__ import annotations
+
+import argparse
+
+from octavo.cli import discharge, options
+
+EXAMPLES = [
+    "octavo volume r2d.slf",
+    "octavo volume r2d.slf --polygon valley.geojson --polygon plain.geojson -o volume.csv",
+    "octavo volume r2d.slf --polygon 4500,4000 5500,4000 5000,5000 --field 'water_depth*(water_depth>0.1)'",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
+    options.add_polygon(parser, "a polygon (default: the whole mesh)", several=True)
+    parser.add_argument(
+        "--field", default="water_depth", metavar="F", help="a field or a formula (default: water_depth)"
+    )
+    discharge.add_series_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.outlines import words_of
+    from octavo.steps_of_triangles import volume
+
+    discharge.check_series_output(arguments, "volume")
+    polygons = [words_of(words, options.POLYGON) for words in arguments.polygon or []]
+    return discharge.tell(
+        arguments, volume(arguments.path, polygons or None, field=arguments.field, flow=arguments.flow)
+    )
