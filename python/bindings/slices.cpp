@@ -1,10 +1,10 @@
 #include "keywords.hpp"
 #include "octavo/step/shared.hpp"
-#include "octavo/verbs/line.hpp"
-#include "octavo/verbs/slice.hpp"
+#include "octavo/verbs/cuts/line.hpp"
+#include "octavo/verbs/cuts/slice.hpp"
+#include "octavo/verbs/cuts/transect.hpp"
 #include "octavo/verbs/structures/clumps.hpp"
 #include "octavo/verbs/structures/contour.hpp"
-#include "octavo/verbs/transect.hpp"
 #include "selection.hpp"
 
 /// Planes and lines through cells, and clumps and surfaces of them; lines and surfaces through triangles.

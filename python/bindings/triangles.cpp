@@ -5,7 +5,7 @@
 #include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/over_time.hpp"
 #include "octavo/store/store.hpp"
-#include "octavo/verbs/discharge.hpp"
+#include "octavo/verbs/cuts/discharge.hpp"
 #include "octavo/verbs/probe.hpp"
 
 namespace octavo::bindings {

@@ -1,4 +1,4 @@
-#include "octavo/verbs/slice.hpp"
+#include "octavo/verbs/cuts/slice.hpp"
 
 #include <algorithm>
 #include <atomic>

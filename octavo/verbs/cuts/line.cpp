@@ -1,4 +1,4 @@
-#include "octavo/verbs/line.hpp"
+#include "octavo/verbs/cuts/line.hpp"
 
 #include <limits>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "octavo/verbs/transect.hpp"
+#include "octavo/verbs/cuts/transect.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "octavo/verbs/slice.hpp"
+#include "octavo/verbs/cuts/slice.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
-#include "octavo/verbs/line.hpp"
+#include "octavo/verbs/cuts/line.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/sample/sample.hpp"
 #include "tests/support/error_of.hpp"

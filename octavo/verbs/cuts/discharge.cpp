@@ -1,4 +1,4 @@
-#include "octavo/verbs/discharge.hpp"
+#include "octavo/verbs/cuts/discharge.hpp"
 
 #include <cmath>
 #include <functional>
