@@ -13,6 +13,7 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/read/index.hpp"
+#include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/scan.hpp"
 
 namespace octavo::engine {
