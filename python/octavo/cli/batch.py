@@ -30,7 +30,7 @@ EXAMPLES = [
 ]
 
 #: How a verb is told where its result goes: an option, a second path, or its standard output.
-_BY_OPTION = {"map", "slice", "hist", "phase", "profile", "line"}
+_BY_OPTION = {"map", "slice", "hist", "phase", "profile", "line", "clumps", "contour", "spectrum"}
 _BY_PATH = {"convert", "repack", "export"}
 _BY_STDOUT = {"info", "ls", "verify", "stats", "probe"}
 _KEYS = {"inputs", "folder", "launch", "job"}
