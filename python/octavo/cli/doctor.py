@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
-    rows = [_core(), *_left_out(), _mpi(), *map(_package, PACKAGES), *map(_program, PROGRAMS), _machine()]
+    rows = [_core(), *_left_out(), _mpi(), _device(), *map(_package, PACKAGES), *map(_program, PROGRAMS), _machine()]
     if arguments.json:
         console.print_json({"checks": rows})
     else:
@@ -97,6 +97,20 @@ def _mpi() -> dict[str, Any]:
         theirs = _first_line(["mpirun", "--version"])
         says += f"; mpirun is {theirs}; try: mpirun -n 2 octavo doctor"
     return _row("MPI", "writers and verbs over ranks", True, says)
+
+
+def _device() -> dict[str, Any]:
+    from octavo.errors import Error
+
+    what = "arrays in the memory of a GPU"
+    try:
+        from octavo import _mpi
+    except ImportError as error:
+        return _row("GPU driver", what, False, str(error))
+    try:
+        return _row("GPU driver", what, True, _mpi.device_driver())
+    except Error as error:
+        return _row("GPU driver", what, False, error.message)
 
 
 def _package(entry: tuple[str, str, str]) -> dict[str, Any]:
