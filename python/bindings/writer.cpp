@@ -5,6 +5,7 @@
 
 #include "arguments.hpp"
 #include "capi/any_target.hpp"
+#include "octavo/engine/device/driver.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #include "octavo/ranks/communicator.hpp"
 
@@ -257,6 +258,7 @@ nb::tuple dlpack_layout(const nb::ndarray<nb::ro>& array) {
 void bind_mesh_of_target(nb::module_& m) {
   nb::class_<Kept>(m, "KeptArray");
   m.def("dlpack_layout", &dlpack_layout);
+  m.def("device_driver", [] { return engine::device::driver().name; });
   nb::class_<engine::SeriesMesh>(m, "Triangles")
       .def(nb::init<>())
       .def(

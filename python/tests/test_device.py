@@ -26,3 +26,13 @@ def test_device_arrays(name, ranks, tmp_path):
         capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "OCTAVO_CUDA_DRIVER": str(STANDIN)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("driver", "works", "says"), [
+    (str(STANDIN), True, "CUDA 12.4"), ("/nowhere/libcuda.so.1", False, "need CUDA's driver: /nowhere/libcuda.so.1")
+])  # fmt: skip
+def test_the_doctor_says_whether_there_is_a_driver(driver, works, says, run_json, monkeypatch):
+    monkeypatch.setenv("OCTAVO_CUDA_DRIVER", driver)
+    row = next(row for row in run_json("doctor")["checks"] if row["name"] == "GPU driver")
+    assert row["works"] is works
+    assert says in row["says"]

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
-    rows = [_core(), *_left_out(), _mpi(), *map(_package, PACKAGES), *map(_program, PROGRAMS), _machine()]
+    rows = [_core(), *_left_out(), _mpi(), _device(), *map(_package, PACKAGES), *map(_program, PROGRAMS), _machine()]
     if arguments.json:
         console.print_json({"checks": rows})
     else:
@@ -104,6 +104,19 @@ def source_of(package: str) -> str:
     """The command that installs a package that only some verbs need."""
     extra = next((extra for name, _, extra in PACKAGES if name == package), "")
     return f"pip install 'octavo[{extra}]'" if extra else f"pip install {package}"
+
+
+def _device() -> dict[str, Any]:
+    from octavo.errors import Error
+    from octavo.ranks import engine
+
+    what = "arrays in the memory of a GPU"
+    try:
+        return _row("GPU driver", what, True, engine().device_driver())
+    except Error as error:
+        return _row("GPU driver", what, False, error.message)
+    except ImportError as error:
+        return _row("GPU driver", what, False, str(error))
 
 
 def _package(entry: tuple[str, str, str]) -> dict[str, Any]:
