@@ -219,6 +219,16 @@ def slices(folder):
         row(f"yt, {label}, from the RAMSES output", f"{seconds - python[0]:.2f}", f"{peak - python[1]:.0f}")
 
 
+def view(folder):
+    """`octavo view` of 3.7 million leaves in 64 domains: from start to picture, tiles, bytes, eight views at once."""
+    import view as of_view
+
+    source, store = big_sample(folder), folder / "big.octavo"
+    if not store.exists():
+        subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
+    of_view.tables(OCTAVO, source, store, head, row)
+
+
 def export(folder):
     """Files for other programs: whole processes, one thread, 3.7 million leaves in 64 domains, 5 fields."""
     source, store = big_sample(folder), folder / "big.octavo"
@@ -338,6 +348,7 @@ TABLES = {
     "map": maps,
     "maps_on_ranks": maps_on_ranks,
     "slices": slices,
+    "view": view,
     "export": export,
     "info": info,
     "engine": engine,
