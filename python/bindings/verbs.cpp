@@ -338,9 +338,8 @@ void bind_verbs(nb::module_& m) {
         "What another process needs to read a part, as bytes for understand(); None for other formats than stores, "
         "and for triangles.");
   m.def("understand", &understand, nb::arg("description"), "The Dataset of that part alone. Opens no file.");
-  m.def(
-      "only_part", [](const mesh::Dataset& dataset, int part) { return step::only_parts(dataset, {part}); },
-      nb::arg("dataset"), nb::arg("part"), "The Dataset of a part alone.");
+  m.def("only_parts", &step::only_parts, nb::arg("dataset"), nb::arg("parts"),
+        "The Dataset of some parts alone, ascending.");
   m.def("steps", &steps, nb::arg("path"));
   m.def("verify", &verify, nb::arg("path"), nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
         nb::arg("quick") = false, nb::arg("ranks") = nb::none());

@@ -63,7 +63,7 @@ class Domain(Selection):
         if isinstance(self._place, bytes):
             return _core.understand(self._place)
         *opened, part = self._place
-        return _core.only_part(_opened(*opened), part)
+        return _core.only_parts(_opened(*opened), [part])
 
     def _with(self, **changes: Any) -> Selection:
         return Domain(self._place, **(self._choices() | changes))

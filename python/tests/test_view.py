@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -572,3 +573,38 @@ def test_eight_views_stay_responsive_within_memory(sample):
         )
     assert len(waits) == 128 and max(waits) < 20  # far more than a busy machine takes
     assert int(peak.split()[1]) < 300 * 1024
+
+
+# ------------------------------------------------------------------ damage
+
+
+@pytest.fixture(scope="module")
+def damaged(run, tmp_path_factory):
+    """A sample of 8 domains, whole, and with domain 3's hydro file cut off."""
+    folder = tmp_path_factory.mktemp("damaged")
+    whole_path, path = folder / "whole" / "output_00001", folder / "output_00001"
+    whole_path.parent.mkdir()
+    run("sample", whole_path, "--levels", "3-5", "--domains", 8, "-q")
+    shutil.copytree(whole_path, path)
+    victim = path / "hydro_00001.out00003"
+    victim.write_bytes(victim.read_bytes()[:100])
+    return whole_path, path
+
+
+@pytest.mark.parametrize("kind", tiles.KINDS)
+def test_a_damaged_domain_is_named_and_left_out(damaged, kind):
+    """Values of the rest are right, and no pixel shows what lacks the domain."""
+    sound = octavo.open(damaged[0])
+    with View(damaged[1]) as running:
+        facts, values = running.tile(0, 0, 0, field="density", kind=kind)
+        assert len(facts["damaged"]) == 1
+        assert "domain 3 is damaged" in facts["damaged"][0] and "hydro_00001.out00003" in facts["damaged"][0]
+    right = (
+        sound.slice("density", pixels=256) if kind == "slice" else sound.map("density", kind=kind, pixels=256)
+    ).values
+    shown = np.isfinite(values)
+    assert 0.05 < (~shown).mean() < 0.9
+    np.testing.assert_allclose(values[shown], right[shown], rtol=3e-7)
+    alone = octavo.dataset.Dataset(octavo._core.only_parts(sound._data, [2])).map("1", pixels=256).values
+    if kind != "slice":
+        np.testing.assert_array_equal(alone > 1e-6, ~shown)

@@ -19,6 +19,7 @@ from octavo.cli.console import as_json
 from octavo.errors import Damaged, Error, Interrupted, NoSpace, Unreadable, Unsupported, UsageError
 from octavo.printable import valid
 from octavo.view import answers, asked, tiles, words
+from octavo.view.damage import Damage
 from octavo.view.guard import Guard
 from octavo.view.steps import Steps
 from octavo.view.work import Busy, Gone, Progress, Work
@@ -135,7 +136,7 @@ def opened(request: Request) -> tuple[Steps, int]:
 
 async def tile(request: Request) -> Response:
     known, number = opened(request)
-    look = asked.look(request.query_params)
+    look, damage = asked.look(request.query_params), request.app.state.damage
     most = 1 << tiles.DEEPEST_ZOOM
     zoom, column, row = (
         asked.whole(request.query_params, name, 0, bound)
@@ -143,7 +144,7 @@ async def tile(request: Request) -> Response:
     )
 
     def job(progress: Progress) -> bytes:
-        return tiles.tile(known.opened(number), look, zoom, column, row, progress)
+        return tiles.tile(known.opened(number), look, zoom, column, row, progress, damage)
 
     return await made(request, ("tile", number, look, zoom, column, row), job, _BYTES)
 
@@ -260,6 +261,7 @@ def make_app(paths: Steps, token: str, on_signal: Callable[[], None], *, debug: 
     threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
     app.state.steps = paths
     app.state.debug = debug
+    app.state.damage = Damage()
     app.state.work = Work(threads, MOST_WAITING, KEPT_BYTES, on_signal)
     return Guard(app, token), app.state.work
 

@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from octavo import _core
-from octavo.errors import UsageError
+from octavo.errors import Damaged, UsageError
 from octavo.printable import valid
+from octavo.view.damage import Damage, gaps, search, without
+from octavo.view.work import Progress
 
 #: Pixels along the longer side of a tile.
 PIXELS = 256
@@ -117,10 +119,14 @@ def kind_of(data: Any, kind: str) -> str:
     return "integral" if kind == "slice" and data.unstructured else kind
 
 
-def image(ds: Any, look: Look, window: Window, max_level: int | None, pixels: int, progress: Any) -> Any:
+def image(data: Any, look: Look, window: Window, max_level: int | None, pixels: int, progress: Any) -> Any:
     """The compiled image of a window."""
-    data = ds._data
-    chosen = ds._chosen() | {"region": region_of(data, window), "max_level": max_level, "where": look.where}
+    chosen: dict[str, Any] = {
+        "region": region_of(data, window),
+        "max_level": max_level,
+        "where": look.where,
+        "definitions": [],
+    }
     kind = kind_of(data, look.kind)
     if kind == "slice":
         return _core.slice(
@@ -134,25 +140,56 @@ def image(ds: Any, look: Look, window: Window, max_level: int | None, pixels: in
     )  # fmt: skip
 
 
-def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Callable[[int, int], bool]) -> bytes:
-    """The bytes of a tile (packed). Reads no level that is finer than its pixels, and no domain outside of it. Raises
-    UsageError for a tile that there is not, and what maps and slices raise; Interrupted where `progress` says so."""
+def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progress, damage: Damage) -> bytes:
+    """The bytes of a tile (packed). Reads no level that is finer than its pixels, and no domain outside of it. Where a
+    domain is damaged, it has no value, and `damaged` says so. Raises UsageError for a tile that there is not, and what maps
+    and slices raise; Interrupted where `progress` says so."""
     data = ds._data
     window = window_of(data, look.axis, zoom, column, row)
     pixel = max(window.hi[0] - window.lo[0], window.hi[1] - window.lo[1]) / PIXELS
     level = level_for(data, pixel)
     if look.max_level is not None and (level is None or look.max_level < level):
         level = look.max_level
+
+    def drawn(of: Any, look: Look = look) -> Any:
+        return image(of, look, window, level, PIXELS, progress)
+
+    def parts() -> list[int]:
+        return data.parts_of(region_of(data, window), level)
+
     facts: dict[str, Any] = {"extent": [window.lo[0], window.hi[0], window.lo[1], window.hi[1]], "level": level}
     try:
-        drawn = image(ds, look, window, level, PIXELS, progress)
+        shown, lacking, damaged = _whole(data, look, drawn, parts, damage)
     except UsageError as error:
         if not error.message.startswith(_NOTHING):
             raise
         return packed(
             facts | {"unit": "", "label": look.field, "bytes_read": 0, "parts_read": 0}, np.full((1, 1), np.nan)
         )
-    return packed(facts | _described(drawn, data, look), drawn.values)
+    described = facts | _described(shown, data, look) | {"damaged": damaged}  # which gives the values their unit
+    return packed(described, shown.values if lacking is None else np.where(lacking, np.nan, shown.values))
+
+
+def _whole(
+    data: Any, look: Look, drawn: Callable[..., Any], parts: Callable[[], list[int]], damage: Damage
+) -> tuple[Any, np.ndarray | None, list[str]]:
+    """The image without damaged domains; the pixels that lack one, if there is one; and sentences that name them."""
+    key = (data.path, look.field, look.weight, look.where)
+    sound = without(data, damage.of(key)) if damage.of(key) else data
+    try:
+        shown = drawn(sound)
+    except Damaged:
+        found = search(data, [part for part in parts() if part not in damage.of(key)], drawn)
+        if not found:  # it is not in a domain
+            raise
+        damage.add(key, found)
+        sound = without(data, damage.of(key))
+        shown = drawn(sound)
+    known = damage.of(key)
+    here = [known[part] for part in parts() if part in known] if known else []
+    if not here or kind_of(data, look.kind) == "slice":
+        return shown, None, here
+    return shown, gaps(drawn(sound, Look("1", "integral", look.axis))), here
 
 
 def _described(drawn: Any, data: Any, look: Look) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import {MAPS, scaleOf, short, unitText} from "./colours.js";
 import {ACROSS, Pane, css, domainOf, drawBar, lengthUnit, regionText} from "./pane.js";
 import {phase, profile, statistics} from "./plots.js";
 import {fromAddress, lookOf, state, toAddress} from "./state.js";
-import {ask, forget, onChange, read, want} from "./tiles.js";
+import {ask, forget, onChange, read, tile, want} from "./tiles.js";
 
 const $ = (id) => document.getElementById(id);
 const panes = [...document.querySelectorAll(".pane")].map((figure) => new Pane(figure));
@@ -25,7 +25,12 @@ function say(text) {
 }
 
 async function guarded(job) {
-  try { return await job(); } catch (error) { if (error.name !== "AbortError") say(error.message); return undefined; }
+  try { return await job(); } catch (error) {
+    if (error.name === "AbortError") return undefined;
+    say(error.message);
+    document.body.dataset.state = "failed";
+    return undefined;
+  }
 }
 
 // ------------------------------------------------------------------ steps
@@ -50,7 +55,6 @@ async function settle() {
     if (info.dim < 3) state.axis = "z";
     if (info.dim < 2) throw new Error("1-D data has no picture\ntry: octavo line, octavo profile");
   }
-  if (state.w === null || !(state.w > 0)) fit();
 }
 
 function fit() {
@@ -66,6 +70,8 @@ let asked = false;
 export function redraw() {
   if (asked) return;
   asked = true;
+  document.body.dataset.state = "loading";
+  document.body.dataset.address = "waits";
   requestAnimationFrame(() => { asked = false; draw(); });
 }
 
@@ -79,21 +85,34 @@ function draw() {
   const extremes = tiles.map(({there}, i) => panes[i].extremes(there));
   if (shown.length === 2 && sameValues()) extremes[0] = extremes[1] = joined(...extremes);
   shown.forEach((of, i) => {
-    const view = state.mode === "difference" ? {...of[0], scale: "linear", follow: of[0].follow} : of[0];
-    if (!tiles[i].all && scales[i] && view.follow) ; else scales[i] = scaleOf(extremes[i], view, state.colours);
+    const view = state.mode === "difference" ? {...of[0], scale: "linear"} : of[0];
+    const settled = tiles[i].all || !scales[i] || !view.follow; // colours do not flicker while tiles come in
+    if (settled) scales[i] = scaleOf(extremes[i], view, state.colours);
     const pane = panes[i], one = tiles[i].there[0];
-    pane.draw(infoOf(of[0]), view, scales[i], tiles[i]);
+    pane.draw(infoOf(of[0]), scales[i], tiles[i]);
     pane.drawBar(scales[i], one ? one.facts.label : view.field, one ? one.facts.unit : "");
     pane.caption.textContent = captionOf(of, i) + damageOf(tiles[i].there);
   });
   const failed = tiles.find(({failed}) => failed)?.failed;
   say(failed ?? "");
-  const all = tiles.every(({all}) => all);
+  const all = tiles.every(({all}) => all) && shown.every((_, i) => panes[i].levels.every((key) => tile(key)));
   document.body.dataset.state = failed ? "failed" : all ? "ready" : "loading";
-  $("read").textContent = `${read.tiles} tiles, at most ${short(read.bytes / 1e6, 3)} MB read`;
+  const hidden = panes[0].overlay?.lines && !panes[0].overlay.points.length ? "too many mesh lines: zoom in   " : "";
+  $("read").textContent = `${hidden}${read.tiles} tiles, at most ${short(read.bytes / 1e6, 3)} MB read`;
   showLimits();
   if (all) overlays();
-  history.replaceState(null, "", toAddress());
+  keepAddress();
+}
+
+// The address follows when the picture rests: browsers refuse to write it too often.
+let writing = 0;
+function keepAddress() {
+  clearTimeout(writing);
+  document.body.dataset.address = "waits";
+  writing = setTimeout(() => {
+    if (toAddress() !== location.hash) history.replaceState(null, "", toAddress());
+    document.body.dataset.address = "kept";
+  }, 100);
 }
 
 const sameValues = () => ["field", "kind", "unit", "weight", "scale", "follow"].every((name) => state.views[0][name] === state.views[1][name]);
@@ -122,7 +141,9 @@ function overlays() {
 }
 
 async function overlay(pane, view) {
-  const info = infoOf(view), seen = pane.window(info);
+  const info = infoOf(view);
+  if (!info) return; // another step was chosen meanwhile
+  const seen = pane.window(info);
   const what = state.particles && info.species.length ? "particles" : state.mesh && info.triangles ? "edges" : "";
   if (!what || !seen) { if (pane.overlay) { pane.overlay = null; redraw(); } return; }
   const words = {axis: state.axis, ...seen};
@@ -134,6 +155,7 @@ async function overlay(pane, view) {
   if (pane.overlay?.key === key) return;
   await guarded(async () => {
     const points = new Float32Array(await (await ask(`step/${view.step}/${what}`, words)).arrayBuffer());
+    $("read").dataset.over = points.length;
     pane.overlay = {key, points, x0: seen.x0, y0: seen.y0, axis: state.axis, lines: what === "edges"};
     redraw();
   });
@@ -153,6 +175,7 @@ function showControls() {
   fill($("level"), [["", "all"], ...info.levels.map(({level}) => [level, level])]);
   fill($("colours"), [["", "automatic"], ...Object.keys(MAPS).map((name) => [name, name])]);
   fill($("scale"), [["", "automatic"], ["linear", "linear"], ["log", "logarithmic"]]);
+  $("kind").options[0].textContent = info.dim < 3 || info.triangles ? "values" : "slice";
   for (const option of $("kind").options) option.hidden = option.disabled = info.dim < 3 && ["integral", "mean"].includes(option.value);
   for (const name of ["step", "field", "kind", "weight", "unit", "scale"]) set(name, view[name]);
   for (const name of ["where", "level", "colours", "region", "over", "other"]) set(name, state[name]);
@@ -193,10 +216,12 @@ function showLimits() {
 let turn = 0;
 async function changed() {
   const mine = ++turn;
+  document.body.dataset.state = "loading";
   await guarded(async () => {
     await settle();
     if (mine !== turn) return;
     showControls();
+    if (!(state.w > 0)) fit();
     redraw();
   });
 }
@@ -219,6 +244,7 @@ function listen() {
   });
   $("panel").addEventListener("submit", (event) => event.preventDefault());
   $("menu").addEventListener("click", () => $("menu").setAttribute("aria-expanded", document.body.classList.toggle("open")));
+  $("menu").addEventListener("click", () => { $("menu").textContent = document.body.classList.contains("open") ? "Picture" : "Controls"; });
   for (const what of ["stats", "profile", "phase"]) $(`do-${what}`).addEventListener("click", () => guarded(() => compute(what)));
   for (const [id, form] of [["copy-command", "command"], ["copy-python", "python"]]) $(id).addEventListener("click", () => guarded(() => copy(pictureWords(), form, $("copied"))));
   for (const [id, form] of [["result-command", "command"], ["result-python", "python"]]) $(id).addEventListener("click", () => guarded(() => copy(result, form, $("copied"))));
@@ -320,7 +346,9 @@ async function save() {
 // ------------------------------------------------------------------ pointer and keys
 
 function zoomBy(factor, x = state.x, y = state.y) {
-  const info = infoOf(state.views[0]), {side} = domainOf(info, state.axis), w = Math.min(Math.max(state.w * factor, side * 1e-9), side * 20);
+  const info = infoOf(state.views[0]);
+  if (!info) return;
+  const {side} = domainOf(info, state.axis), w = Math.min(Math.max(state.w * factor, side * 1e-9), side * 20);
   state.x = x + (state.x - x) * w / state.w;
   state.y = y + (state.y - y) * w / state.w;
   state.w = w;
@@ -343,7 +371,7 @@ function pointer(pane) {
     hover(pane, now);
     if (!before) return;
     if (held.size === 2) pinch(pane, held, event.pointerId, now);
-    else if (state.draw) { state.region = regionText(state.draw, infoOf(active()), from, pane.place(...now)); $("region").value = state.region; }
+    else if (state.draw && infoOf(active())) { state.region = regionText(state.draw, infoOf(active()), from, pane.place(...now)); $("region").value = state.region; }
     else {
       const [x0, y0] = pane.place(...before), [x1, y1] = pane.place(...now);
       state.x += x0 - x1;

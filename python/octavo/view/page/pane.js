@@ -101,7 +101,7 @@ export class Pane {
     return out;
   }
 
-  draw(info, view, scale, found) {
+  draw(info, scale, found) {
     const {width, height, pixel, left, top} = this.frame(), context = this.canvas.getContext("2d");
     const across = (extent) => [(extent[0] - left) / pixel, (top - extent[3]) / pixel, (extent[1] - extent[0]) / pixel, (extent[3] - extent[2]) / pixel];
     context.setTransform(1, 0, 0, 1, 0, 0);
