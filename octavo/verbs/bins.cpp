@@ -147,10 +147,12 @@ std::array<double, 2> reach_of(const mesh::Header& header, const Distance& dista
   return {0, sphere ? std::min(corner, reach_of_sphere(header, distance.centre, *sphere)) : corner};
 }
 
-double half_a_finest_cell(const mesh::Dataset& step) {
+/// Collective: ranks that have not opened the step do not know its levels.
+double half_a_finest_cell(const step::SharedStep& step, const base::Ranks& ranks) {
   int deepest = 0;
   for (const mesh::LevelCount& count : step.levels)
     if (count.leaves > 0) deepest = std::max(deepest, mesh::level_index(step.header, count.level));
+  deepest = base::from_first(ranks, std::vector<int>{deepest})[0];
   return mesh::cell_size(step.header, deepest)[0] / 2;
 }
 
@@ -224,7 +226,7 @@ std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy
 
 std::array<double, 2> range_of_distance(const Pass& pass, const BinBy& axis, const Distance& distance) {
   std::array<double, 2> range = reach_of(pass.header, distance, pass.options.region);
-  if (axis.log.value_or(false)) range[0] = half_a_finest_cell(pass.step);
+  if (axis.log.value_or(false)) range[0] = half_a_finest_cell(pass.step, pass.options.ranks);
   return range;
 }
 
