@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 
 #include <deque>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include "octavo/engine/write/writer.hpp"
@@ -270,6 +272,63 @@ TEST_F(DeviceMpi, a_store_is_that_of_host_arrays_and_arrays_may_change_at_once) 
         if (where != Where::host) expect_same_stores(paths.front(), paths.back());
       }
     }
+}
+
+// Bytes of all files of an output, by name.
+std::map<std::string, std::string> files_of(const fs::path& output) {
+  std::map<std::string, std::string> files;
+  const auto add = [&](const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    files[file.lexically_relative(output).string()] = {std::istreambuf_iterator<char>(in), {}};
+  };
+  if (!fs::is_directory(output)) {
+    add(output);
+    return files;
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(output))
+    if (entry.is_regular_file()) add(entry.path());
+  return files;
+}
+
+TEST_F(DeviceMpi, outputs_for_other_codes_are_those_of_host_arrays) {
+  const testing::SharedDirectory directory;
+  const auto domain = std::make_shared<Domain>(testing::make_domain(3, rank(), size()));
+  testing::SerafinFixture f;
+  f.mesh = testing::random_triangles(5, 60, 60);
+  const SeriesMesh piece = testing::piece_of(f, 11);
+  std::vector<float> values(piece.piece.x.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5F * static_cast<float>(piece.piece.global_point[i]);
+  for (const Mode mode : {Mode::sync, Mode::background}) {
+    std::vector<std::map<std::string, std::string>> plotfiles, series;
+    for (const Where where : {Where::host, Where::behind_a_kernel}) {
+      Memory memory(where);
+      const std::string name = std::string(name_of(mode)) + std::to_string(static_cast<int>(where));
+      AmrexTarget target;
+      target.options.mode = mode;
+      Writer plots(everyone(), domain->header, target);
+      plots.begin_step(directory.path() / ("plt" + name), 1, 0.5);
+      plots.put_mesh(domain->tree);
+      plots.put_field("density", memory.of(domain->density));
+      plots.end_step();
+      memory.spoil();
+      plots.close();
+      Memory points(where);
+      Writer one(everyone(), mesh::Header(),
+                 SeriesTarget{directory.path() / (name + ".slf"), testing::series_header(f), piece, {.mode = mode}});
+      one.begin_step(1.0);
+      for (int v = 0; v < f.variables; ++v) one.put_field("VARIABLE " + std::to_string(v), points.of(values));
+      points.spoil();  // puts of a series copy
+      one.end_step();
+      one.close();
+      testing::barrier();
+      plotfiles.push_back(files_of(directory.path() / ("plt" + name)));
+      series.push_back(files_of(directory.path() / (name + ".slf")));
+    }
+    EXPECT_GT(plotfiles[0].size(), 2u);
+    EXPECT_TRUE(plotfiles[0] == plotfiles[1]);
+    EXPECT_GT(series[0].begin()->second.size(), 1000u);
+    EXPECT_TRUE(series[0].begin()->second == series[1].begin()->second);
+  }
 }
 
 // ------------------------------------------------------------------ errors
