@@ -1,7 +1,6 @@
 !> RAMSES' outputs go to an Octavo store, and RAMSES restarts from it on any number of ranks (README.md).
 !>
-!> The linker puts the procedures at the end of this file in the place of RAMSES' own of that name, so that no source of
-!> RAMSES changes.
+!> octavo_calls.f90 calls this module, in the place of RAMSES' own procedures, so that no source of RAMSES changes.
 module octavo_ramses
   use amr_commons
   use pm_commons
@@ -33,8 +32,14 @@ module octavo_ramses
   type(octavo_writer) :: writer
   type(octavo_restart) :: from
   logical :: is_open = .false.
-  integer(1), allocatable :: family(:), tag(:)        !< of the particles: gfortran passes no component of typep as it lies
-  character(*), parameter :: species = 'particles'
+  integer(1), allocatable :: family(:), tag(:)        !< of the particles: gfortran does not pass typep%family in place
+  character(*), parameter :: species = 'particles', wall_species = 'wall octs'
+  ! Of the step that is being put:
+  integer, allocatable :: cells(:)                    !< place of each tree cell in RAMSES' arrays; 0: another rank's
+  integer, allocatable :: walls(:), levels(:)         !< octs in walls
+  real(kind=8), allocatable :: centres(:, :)
+  real(dp), allocatable :: wall_values(:, :, :)       !< (cell, oct, variable): a layer of the mesh
+  integer :: wall_variables
 
 contains
 
@@ -59,8 +64,8 @@ contains
   !> State that RAMSES keeps in its outputs and this adapter does not: a run with it would lose it.
   subroutine refuse_what_is_lost
     character(*), parameter :: lost = ' is not carried by adapters/ramses'
-    call refuse(simple_boundary, 'gas in walls (&BOUNDARY_PARAMS)'//lost)
-    call refuse(nx*ny*nz > 1, 'a box of several coarse cells (nx, ny, nz)'//lost)
+    call refuse(any([icoarse_max - icoarse_min, jcoarse_max - jcoarse_min, kcoarse_max - kcoarse_min] > 0), &
+                'a box of several coarse cells (nx, ny, nz)'//lost)
     call refuse(cosmo, 'cosmology, whose units change with time,'//lost)
     call refuse(MC_tracer, 'Monte Carlo tracers (MC_tracer)'//lost)
     call refuse(strict_equilibrium > 0, 'strict_equilibrium'//lost)
@@ -89,6 +94,9 @@ contains
   subroutine find_restart
     character(80) :: none(0)
     type(octavo_restart_options) :: wanted
+#ifdef RT
+    logical :: good
+#endif
     if (restart == 0) return
     wanted%step = restart
     wanted%fields = none
@@ -98,6 +106,13 @@ contains
     if (.not. from%found()) return
     call from%write_ramses(MPI_COMM_WORLD, trim(store), trim(scratch))
     call from%get_attribute('output_number', nrestart)
+#ifdef RT
+    ! It has looked at nrestart: a restart keeps the ionisation of its output.
+    open (1, file=namelist_file, status='old', action='read')
+    good = .true.
+    call read_rt_params(good)
+    close (1)
+#endif
     if (myid == 1) write (*, '(a,a,a,i5.5)') ' octavo: restart from ', trim(store), ' as output_', nrestart
   end subroutine
 
@@ -122,7 +137,7 @@ contains
     box%first_level = 1
     box%roots(1:ndim) = 2
     box%hi(1:ndim) = boxlen
-    box%periodic(1:ndim) = .true.
+    box%periodic = [nx, ny, nz] == 1 .and. [1, 2, 3] <= ndim
     box%unit_length = scale_l
     box%unit_density = scale_d
     box%unit_time = scale_t
@@ -146,35 +161,36 @@ contains
   subroutine put_step(flow)
     integer, intent(in) :: flow
     type(octavo_tree) :: tree
-    integer, allocatable :: cells(:)
     call writer%begin_step(flow, nstep_coarse, dble(t))
-    call find_tree(tree, cells)
+    call find_tree(tree)
     call writer%put_tree(tree)
     deallocate (tree%refined, tree%owned)
     call put_run
-    if (hydro) call put_gas(cells)
-    if (poisson) call put_gravity(cells)
+    if (simple_boundary .and. flow == octavo_checkpoint) call put_walls
+    if (hydro) call put_gas
+    if (poisson) call put_gravity
 #ifdef RT
-    if (rt .or. neq_chem) call put_radiation(cells)
+    if (rt .or. neq_chem) call put_radiation
 #endif
     if (pic) call put_particles
     call writer%end_step()
-    if (pic) deallocate (family, tag)
+    if (allocated(family)) deallocate (family, tag)
+    if (allocated(walls)) deallocate (walls, centres, levels, wall_values)
   end subroutine
 
   !> The tree of this rank's octs, level after level, without octs that only ghosts need. cells: the place of each tree
   !> cell in RAMSES' arrays; 0 for a cell of another rank.
-  subroutine find_tree(tree, cells)
+  subroutine find_tree(tree)
     type(octavo_tree), intent(out) :: tree
-    integer, allocatable, intent(out) :: cells(:)
     integer(1), allocatable :: octs(:)
     integer :: level, last, c, child, n
     call mark_octs(octs)
     n = count(octs > 0)*twotondim
+    if (allocated(cells)) deallocate (cells)
     allocate (cells(n), tree%refined(n), tree%owned(n), tree%cells_of_level(nlevelmax))
     n = 0
     c = 0
-    call add_oct(son(1), n, cells)
+    call add_oct(son(real_cell()), n)
     do level = 1, nlevelmax
       last = n
       tree%cells_of_level(level) = last - c
@@ -184,7 +200,7 @@ contains
         tree%refined(c) = .false.
         if (child > 0) tree%refined(c) = octs(child) > 0
         tree%owned(c) = octs(oct_of(cells(c))) == 2
-        if (tree%refined(c)) call add_oct(child, n, cells)
+        if (tree%refined(c)) call add_oct(child, n)
         if (.not. tree%owned(c)) cells(c) = 0
       end do
     end do
@@ -201,7 +217,7 @@ contains
     integer :: level, i, oct, above, ind, child
     allocate (octs(ngridmax))
     octs = 0
-    octs(son(1)) = 1  ! on every rank
+    octs(son(real_cell())) = 1  ! on every rank
     do level = 1, nlevelmax
       oct = headl(myid, level)
       do i = 1, numbl(myid, level)
@@ -220,15 +236,20 @@ contains
     end do
   end subroutine
 
+  !> The coarse cell that is no wall.
+  integer function real_cell()
+    real_cell = 1 + icoarse_min + nx*(jcoarse_min + ny*kcoarse_min)
+  end function
+
   integer function oct_of(cell)
     integer, intent(in) :: cell
     oct_of = 0
     if (cell > ncoarse) oct_of = mod(cell - ncoarse - 1, ngridmax) + 1
   end function
 
-  subroutine add_oct(oct, n, cells)
+  subroutine add_oct(oct, n)
     integer, intent(in) :: oct
-    integer, intent(inout) :: n, cells(:)
+    integer, intent(inout) :: n
     integer :: ind
     do ind = 1, twotondim
       n = n + 1
@@ -271,10 +292,63 @@ contains
     call put_text_of('namelist', namelist_file)
   end subroutine
 
+  !> A field with one value a cell, and the same of the octs in walls. `values` is an array of RAMSES.
+  subroutine put_cells(name, values, unit, face)
+    character(*), intent(in) :: name, unit
+    real(dp), intent(in) :: values(:)
+    integer, intent(in), optional :: face
+    integer :: n, ind
+    call writer%put_field(name, values, unit, order=cells, centring=face)
+    if (.not. allocated(walls)) return
+    wall_variables = wall_variables + 1
+    do n = 1, size(walls)
+      wall_values(:, n, wall_variables) = [(values(ncoarse + (ind - 1)*ngridmax + walls(n)), ind=1, twotondim)]
+    end do
+    call writer%put_particles(wall_species, name, wall_values(:, :, wall_variables), unit)
+  end subroutine
+
+  !> The octs in walls: RAMSES extrapolates the potential there in time, so a restart needs their values.
+  subroutine put_walls
+    integer :: regions(ncoarse), all_regions(ncoarse), level, bound, oct, i, n, ierr
+    real(kind=8) :: corner(3)
+    n = sum(numbb(1:nboundary, 1:nlevelmax))
+    allocate (walls(n), levels(n), centres(n, ndim))
+    allocate (wall_values(twotondim, n, nvar + 3 + ndim + 1 + radiation_variables()))
+    wall_variables = 0
+    corner = [icoarse_min, jcoarse_min, kcoarse_min]
+    regions = 0
+    n = 0
+    do level = 1, nlevelmax
+      do bound = 1, nboundary
+        oct = headb(bound, level)
+        do i = 1, numbb(bound, level)
+          n = n + 1
+          walls(n) = oct
+          levels(n) = level
+          centres(n, :) = (xg(oct, 1:ndim) - corner(1:ndim))*boxlen
+          if (level == 1) regions(father(oct)) = bound
+          oct = next(oct)
+        end do
+      end do
+    end do
+    call MPI_ALLREDUCE(regions, all_regions, ncoarse, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, ierr)
+    call writer%put_attribute('coarse_boundary', all_regions)
+    do i = 1, ndim
+      call writer%put_particles(wall_species, 'position_'//axis(i), centres(:, i))
+    end do
+    call writer%put_particles(wall_species, 'level', levels)
+  end subroutine
+
+  integer function radiation_variables()
+    radiation_variables = 0
+#ifdef RT
+    radiation_variables = nGroups*(ndim + 1)
+#endif
+  end function
+
   !> The values of RAMSES' hydro files, with its own formulae. They stand in unew, which a step of RAMSES sets before it
   !> reads it: the adapter needs no array of its own.
-  subroutine put_gas(cells)
-    integer, intent(in) :: cells(:)
+  subroutine put_gas
 #ifdef SOLVERmhd
     integer, parameter :: scalars = 9 + nener, energy = 5, velocities = 3
     logical, parameter :: magnetic = .true.
@@ -284,23 +358,17 @@ contains
 #endif
     character(*), parameter :: pressures = 'code_mass/code_length/code_time**2'
     character(21) :: names(size(unew, 2))
-    real(dp) :: d
     integer :: n, i, ivar
     do n = 1, size(cells)
-      i = cells(n)
-      if (i == 0) cycle
-      d = max(uold(i, 1), smallr)
-      do ivar = 2, velocities + 1
-        unew(i, ivar) = uold(i, ivar)/d
-      end do
-      do ivar = scalars - nener, scalars - 1
-        unew(i, ivar) = (gamma_rad(ivar - scalars + nener + 1) - 1d0)*uold(i, ivar)
-      end do
-      unew(i, energy) = thermal_pressure(i, d)
-      do ivar = scalars, nvar
-        unew(i, ivar) = uold(i, ivar)/d
-      end do
+      if (cells(n) > 0) call set(cells(n))
     end do
+    if (allocated(walls)) then
+      do n = 1, size(walls)
+        do i = 0, twotondim - 1
+          call set(ncoarse + i*ngridmax + walls(n))
+        end do
+      end do
+    end if
     names = ''
     n = 0
     call put('density', uold(:, 1), 'code_mass/code_length**3')
@@ -333,13 +401,22 @@ contains
     call writer%put_attribute('gamma', dble(gamma))
     call writer%put_attribute('hydro_variables', names(:n))
   contains
+    subroutine set(i)
+      integer, intent(in) :: i
+      real(dp) :: d
+      d = max(uold(i, 1), smallr)
+      unew(i, 2:velocities + 1) = uold(i, 2:velocities + 1)/d
+      unew(i, scalars - nener:scalars - 1) = (gamma_rad(1:nener) - 1d0)*uold(i, scalars - nener:scalars - 1)
+      unew(i, energy) = thermal_pressure(i, d)
+      unew(i, scalars:nvar) = uold(i, scalars:nvar)/d
+    end subroutine
     subroutine put(name, values, unit, face)
       character(*), intent(in) :: name, unit
       real(dp), intent(in) :: values(:)
       integer, intent(in), optional :: face
       n = n + 1
       names(n) = name
-      call writer%put_field(name, values, unit, order=cells, centring=face)
+      call put_cells(name, values, unit, face)
     end subroutine
   end subroutine
 
@@ -380,39 +457,37 @@ contains
     write (numbered, '(a,i0.2)') name, number
   end function
 
-  subroutine put_gravity(cells)
-    integer, intent(in) :: cells(:)
+  subroutine put_gravity
     character(9) :: names(ndim + 1)
     integer :: i
     names = [character(9) :: 'potential', ('force_'//axis(i), i=1, ndim)]
-    call writer%put_field('potential', phi, 'code_length**2/code_time**2', order=cells)
+    call put_cells('potential', phi, 'code_length**2/code_time**2')
     do i = 1, ndim
-      call writer%put_field(trim(names(i + 1)), f(:, i), 'code_length/code_time**2', order=cells)
+      call put_cells(trim(names(i + 1)), f(:, i), 'code_length/code_time**2')
     end do
     call writer%put_attribute('grav_variables', names)
   end subroutine
 
 #ifdef RT
   !> Photon densities in units of a flux, as in RAMSES' rt files; they stand in rtunew.
-  subroutine put_radiation(cells)
-    integer, intent(in) :: cells(:)
+  subroutine put_radiation
+    external :: output_rtInfo
     character(21) :: names(nGroups*(ndim + 1))
     integer :: group, i, n
     n = 0
     do group = 1, nGroups
-      do i = 1, size(cells)
-        if (cells(i) > 0) rtunew(cells(i), iGroups(group)) = rt_c*rtuold(cells(i), iGroups(group))
-      end do
+      rtunew(:, iGroups(group)) = rt_c*rtuold(:, iGroups(group))
       n = n + 1
       names(n) = numbered('photon_flux_', group)
-      call writer%put_field(trim(names(n)), rtunew(:, iGroups(group)), order=cells)
+      call put_cells(trim(names(n)), rtunew(:, iGroups(group)), '')
       do i = 1, ndim
         n = n + 1
         names(n) = trim(numbered('photon_flux_', group))//'_'//axis(i)
-        call writer%put_field(trim(names(n)), rtuold(:, iGroups(group) + i), order=cells)
+        call put_cells(trim(names(n)), rtuold(:, iGroups(group) + i), '')
       end do
     end do
     call writer%put_attribute('rt_variables', names)
+    call put_written('info_rt', output_rtInfo)
   end subroutine
 #endif
 
@@ -451,18 +526,18 @@ contains
     call writer%put_attribute('mstar_lost', stars(2))
     call writer%put_attribute('nsink', nsink)
 #if NDIM==3
-    if (sink) call put_table('sink_csv', output_sink_csv)
-    if (stellar) call put_table('stellar_csv', output_stellar_csv)
+    if (sink) call put_written('sink_csv', output_sink_csv)
+    if (stellar) call put_written('stellar_csv', output_stellar_csv)
 #endif
   end subroutine
 
-  !> A table that RAMSES writes itself.
-  subroutine put_table(name, write_table)
+  !> A text that RAMSES writes itself.
+  subroutine put_written(name, write_table)
     character(*), intent(in) :: name
     external :: write_table
     character(80) :: file
     integer :: unit
-    file = '.octavo_table.csv'
+    file = '.octavo_text'
     if (myid == 1) call write_table(file)
     call put_text_of(name, file)
     if (myid /= 1) return
@@ -491,82 +566,3 @@ contains
   end subroutine
 
 end module octavo_ramses
-
-! ---------------------------------------------------------------------------------------------- in the place of RAMSES'
-! The linker's option --wrap=NAME_ makes RAMSES call __wrap_NAME_; __real_NAME_ is RAMSES' own.
-
-!> The writer's threads need MPI_THREAD_FUNNELED.
-subroutine mpi_init_for_octavo(ierr) bind(c, name='__wrap_mpi_init_')
-  use mpi_mod
-  implicit none
-  integer, intent(out) :: ierr
-  integer :: provided
-  call MPI_INIT_THREAD(MPI_THREAD_FUNNELED, provided, ierr)
-end subroutine
-
-subroutine read_params_and_restart() bind(c, name='__wrap_read_params_')
-  use octavo_ramses
-  implicit none
-  interface
-    subroutine ramses_read_params() bind(c, name='__real_read_params_')
-    end subroutine
-  end interface
-  call ramses_read_params
-  call read_options
-  call refuse_what_is_lost
-  call find_restart
-end subroutine
-
-!> Each coarse step. RAMSES calls it for finer levels itself, past the linker.
-subroutine amr_step_and_analysis(ilevel, icount) bind(c, name='__wrap_amr_step_')
-  use octavo_ramses
-  use octavo, only: octavo_analysis
-  implicit none
-  integer, intent(in) :: ilevel, icount
-  interface
-    subroutine ramses_amr_step(ilevel, icount) bind(c, name='__real_amr_step_')
-      integer, intent(in) :: ilevel, icount
-    end subroutine
-  end interface
-  call start_writing
-  if (analysis) then
-    if (due()) call put_step(octavo_analysis)
-  end if
-  call ramses_amr_step(ilevel, icount)
-end subroutine
-
-!> RAMSES counts its outputs here, so the adapter does, where it writes in RAMSES' place.
-subroutine dump_all_to_octavo() bind(c, name='__wrap_dump_all_')
-  use amr_commons
-  use octavo_ramses
-  use octavo, only: octavo_checkpoint
-  implicit none
-  interface
-    subroutine ramses_dump_all() bind(c, name='__real_dump_all_')
-    end subroutine
-  end interface
-  if (nstep_coarse == nstep_coarse_old .and. nstep_coarse > 0) return
-  if (nstep_coarse == 0 .and. nrestart > 0) return
-  if (native) then
-    call ramses_dump_all
-  else
-    call write_screen
-    ifout = ifout + 1
-    if (t >= tout(iout) .or. aexp >= aout(iout)) iout = iout + 1
-    if (t >= tout_next) tout_next = tout_next + delta_tout
-    if (aexp >= aout_next) aout_next = aout_next + delta_aout
-    output_done = .true.
-  end if
-  call put_step(octavo_checkpoint)
-end subroutine
-
-subroutine clean_end_with_octavo() bind(c, name='__wrap_clean_end_')
-  use octavo_ramses
-  implicit none
-  interface
-    subroutine ramses_clean_end() bind(c, name='__real_clean_end_')
-    end subroutine
-  end interface
-  call close_store
-  call ramses_clean_end
-end subroutine

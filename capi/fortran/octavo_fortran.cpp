@@ -1,6 +1,8 @@
 // Functions that the Fortran modules call in place of those of octavo.h: they take Fortran's communicators and arrays.
 #include <ISO_Fortran_binding.h>
 
+#include <utility>
+
 #include "capi/objects.hpp"
 
 namespace {
@@ -100,7 +102,12 @@ OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const 
                                                    const std::int64_t* order, std::int64_t particles, int space,
                                                    void* stream, octavo_error* error) {
   return put(writer, error, "particles", [&](octavo_writer& to) {
-    const engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, particles);
+    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, particles);
+    if (view.block[1] > 1 || view.block[2] > 1)
+      throw Error(Kind::usage, "expected values(particle) or values(component, particle)");
+    // values(component, particle)
+    view.components = static_cast<int>(std::exchange(view.block[0], 1));
+    if (view.stride.component != 0) view.stride.component = view.stride.x;
     to.writer.put_particles(species, attribute, view, unit);
   });
 }

@@ -514,7 +514,7 @@ contains
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
-  !> Gives an attribute with one value per particle; reals and integers of 32 and 64 bits, integers of 8 bits.
+  !> Gives an attribute: values(particle) or values(component, particle); reals and integers of 32 and 64 bits, integers of 8 bits.
   subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
