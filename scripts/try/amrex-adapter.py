@@ -50,7 +50,8 @@ CHANGES = {
         (r"amrex::WriteMultiLevelPlotfile", "octavo::amrex::WritePlotfile"),
         (
             r"(?<=AmrCoreAdv::WriteCheckpointFile \(\) const\n\{\n)",
-            'octavo::amrex::WriteCheckpoint("run.octavo", finest_level + 1, {{"phi", phi_new}}, Geom(), t_new[0], istep, dt,'
+            'for (const std::string& name : {std::string("run.octavo"), amrex::Concatenate("own", istep[0])})\n'
+            'octavo::amrex::WriteCheckpoint(name, finest_level + 1, {{"phi", phi_new}}, Geom(), t_new[0], istep, dt,'
             " refRatio());\nreturn;\n",
         ),
         (
@@ -159,7 +160,7 @@ def control(run: Run) -> None:
 
 def native_layout(run: Run, folder: Path) -> None:
     found = judge.octavo(folder, "stats", "chk", "--json")
-    run.check("a checkpoint in AMReX's own layout", '"flux"' in found or "flux" in found, "opened")
+    run.check("a checkpoint in AMReX's own layout", "flux" in found, "opened")
 
 
 ERRORS = {
@@ -227,6 +228,11 @@ def tutorial(run: Run, config: Path, octavo: Path, source: Path) -> None:
         )
         same, said = agrees(run, whole / "plt00020", end / "plt00020")
         run.check(f"tutorial: restart at step 10 of 3 ranks on {ranks}, step 20", same, said)
+    back = advance(native, "back", 2, "max_step=20", "amr.chk_int=-1", f"amr.restart={first}/own00010")
+    run.check(
+        "tutorial as it is: restart from the adapter's directory on 2",
+        *agrees(run, whole / "plt00020", back / "plt00020"),
+    )
     own = advance(native, "own", 2, "max_step=20", "amr.chk_int=-1", f"amr.restart={whole}/chk00010")
     run.check("tutorial: its own restart on 2", *agrees(run, whole / "plt00020", own / "plt00020"))
 
