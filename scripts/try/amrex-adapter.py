@@ -76,7 +76,7 @@ class Run:
     dim: str
 
     def check(self, words: str, good: bool, figure: str) -> bool:
-        return self.trial.check(f"amrex adapter {self.dim}-D, {words}", good, figure)
+        return self.trial.check(f"amrex-adapter {self.dim}-D, {words}", good, figure)
 
 
 def compile_programs(folder: Path, config: Path, octavo: Path, code: Path | None = None) -> Path:
@@ -268,7 +268,7 @@ def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
     prefix = config.parents[3]
     found = [path for pattern in ("**/amrex_fcompare", "**/fcompare*.ex") for path in sorted(prefix.glob(pattern))]
     if not dim or not found:
-        return trial.skip(f"amrex adapter {prefix}", "no dimension in AMReXConfig.cmake, or no tool fcompare")
+        return trial.skip(f"amrex-adapter {prefix}", "no dimension in AMReXConfig.cmake, or no tool fcompare")
     folder = trial.folder / f"{dim[1]}d"
     folder.mkdir()
     run = Run(trial, folder, compile_programs(folder, config, octavo), found[0], dim[1])
@@ -281,7 +281,7 @@ def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
     if source := os.environ.get("TUTORIAL"):
         tutorial(run, config, octavo, Path(source).resolve())
     else:
-        trial.skip(f"amrex adapter {dim[1]}-D, tutorial", "TUTORIAL=FOLDER names no Advection_AmrCore")
+        trial.skip(f"amrex-adapter {dim[1]}-D, tutorial", "TUTORIAL=FOLDER names no Advection_AmrCore")
     if os.environ.get("MEASURE"):
         measure(run)
 
@@ -289,9 +289,12 @@ def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
 def main() -> int:
     trial = judge.Trial(judge.folder_of("amrex-adapter"))
     trees = [Path(tree).resolve() for tree in os.environ.get("AMREX", "").split(":") if tree]
+    for tree in trees:
+        if not tree.exists():
+            sys.exit(f"AMREX: {tree} does not exist")
     configs = [path for tree in trees for path in sorted(tree.glob("lib*/cmake/AMReX/AMReXConfig.cmake"))]
     if not configs:
-        trial.skip("amrex adapter", "AMREX=PREFIX names no installed AMReX (lib/cmake/AMReX/AMReXConfig.cmake)")
+        trial.skip("amrex-adapter", "AMREX=PREFIX names no installed AMReX (lib/cmake/AMReX/AMReXConfig.cmake)")
         return judge.close(trial)
     release, octavo = judge.ROOT / "build/release", trial.folder / "octavo"
     judge.run(["cmake", "--build", release, "--target", "octavo_library"], trial.folder, "library.log")
@@ -299,7 +302,7 @@ def main() -> int:
         ["cmake", "--install", release, "--component", "library", "--prefix", octavo], trial.folder, "install.log"
     )
     for config in configs:
-        trial.attempt(f"amrex adapter {config}", lambda c=config: try_amrex(trial, c, octavo))
+        trial.attempt(f"amrex-adapter {config}", lambda c=config: try_amrex(trial, c, octavo))
     return judge.close(trial)
 
 
