@@ -225,6 +225,7 @@ inline engine::Writer& begin(const Step& step, const mesh::Patches& all, store::
   const bool checkpoint = flow == store::Flow::checkpoint;
   engine::AmrexTarget target{.kind = checkpoint ? engine::AmrexKind::checkpoint : engine::AmrexKind::plotfile};
   target.options.mode = mode();
+  target.options.sync = checkpoint;  // AMReX syncs no plotfile
   if (checkpoint && (step.fields.size() != 1 || step.fields[0].names.size() != 1))
     throw Error(Kind::unsupported, "AMReX's own checkpoint takes one MultiFab of one component; a store takes any");
   if (checkpoint) target.multifab = step.fields[0].names[0];

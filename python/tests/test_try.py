@@ -24,7 +24,7 @@ def try_code(code: str, folder: Path, **environment: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.parametrize("code", ["ramses", "amrex", "flash", "telemac"])
+@pytest.mark.parametrize("code", ["ramses", "amrex", "amrex-adapter", "flash", "telemac"])
 def test_without_programs_a_trial_is_skipped_visibly(code, tmp_path):
     done = try_code(code, tmp_path, **{code.upper(): ""})
     assert done.returncode == 0, done.stderr
