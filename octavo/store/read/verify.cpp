@@ -93,7 +93,10 @@ void check_indexes(const Scan& scan, Report& report) {
     const fs::path path = index_path(scan.store, flow);
     std::error_code ignored;
     if (!fs::exists(path, ignored)) continue;
-    const Index index = read_index(scan.store, flow);
+    Index index = read_index(scan.store, flow);
+    // Lines of steps that were removed on purpose stay for a while.
+    const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+    if (mark.is_there && mark.is_whole) index.steps = listed_by(mark, std::move(index.steps));
     const std::vector<IndexedStep> there = index_of(scan, flow);
     const auto is_there = [&](const IndexedStep& step) { return std::ranges::find(there, step) != there.end(); };
     if (index.is_whole && std::ranges::all_of(index.steps, is_there)) continue;
