@@ -112,7 +112,7 @@ def _write(path: str, geometry: np.ndarray, kind: str, columns: dict[str, np.nda
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a missing crs, and of names that a shapefile shortens
             raw.write(
-                path, geometry, [np.asarray(values) for values in columns.values()], list(columns), geometry_type=kind,
+                path, geometry, [np.asarray(values, "f8") for values in columns.values()], list(columns), geometry_type=kind,
                 crs=crs, driver=driver, **options,
             )  # fmt: skip
     except (errors.CRSError, ValueError) as error:
