@@ -39,10 +39,10 @@ def on_device(array: Any) -> OnDevice | None:
         return None
     if int(array.__dlpack_device__()[0]) not in (_CUDA, _CUDA_MANAGED):
         return None
-    from octavo.parallel import _mpi
+    from octavo.ranks import engine
 
     # Without a stream the exporter makes CUDA's default stream wait for the values.
-    address, shape, strides, kind, keeper = _mpi().dlpack_layout(array.__dlpack__())
+    address, shape, strides, kind, keeper = engine().dlpack_layout(array.__dlpack__())
     itemsize = np.dtype(kind).itemsize
     return OnDevice(_array((array, keeper), address, shape, kind, tuple(s * itemsize for s in strides)), 0)
 
