@@ -370,6 +370,24 @@ def test_files_that_vanish_are_said(run, tmp_path):
         running.tile(0, 0, 0, field="pressure")
 
 
+def test_a_run_that_goes_on(run, tmp_path):
+    for number, seed in ((3, 1), (4, 2)):
+        run("sample", tmp_path / f"output_0000{number}", "--domains", 2, "--levels", "3-4", "--seed", seed, "-q")
+    run("convert", tmp_path / "output_00003", tmp_path / "run.octavo", "-q")
+    with View(tmp_path / "run.octavo") as running:
+        assert [row["step"] for row in running.json("steps")["steps"]] == [3]
+        assert "--step" not in running.json("step/0/lines", field="density", what="stats")["command"]
+        run("convert", tmp_path / "output_00004", tmp_path / "run.octavo", "--append", "-q")
+        assert [row["step"] for row in running.json("steps")["steps"]] == [3, 4]
+        status, body = running.get("step/1/tile", field="density", zoom=0, column=0, row=0)
+        assert status == 200
+        expected = octavo.open(tmp_path / "output_00004").slice("density", pixels=256).values
+        np.testing.assert_allclose(tiles.unpacked(body)[1], expected, rtol=1e-7)
+        assert "--step 3" in running.json("step/0/lines", field="density", what="stats")["command"]
+        shutil.rmtree(tmp_path / "run.octavo")
+        assert len(running.json("steps")["steps"]) == 2
+
+
 # ------------------------------------------------------------------ start and end
 
 

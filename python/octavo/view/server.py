@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -115,7 +116,9 @@ async def page(request: Request) -> Response:
 
 
 async def steps(request: Request) -> Response:
-    return as_response({"steps": request.app.state.steps.table()})
+    known = request.app.state.steps
+    await run_in_threadpool(known.refresh)
+    return as_response({"steps": known.table()})
 
 
 async def step(request: Request) -> Response:
@@ -232,7 +235,7 @@ async def lines(request: Request) -> Response:
         colours = words.Colours(asked.text(query, "colours") or "viridis", limits, asked.text(query, "scale") == "log")
         return in_json(words.picture(shown, data, look, window(request, data), colours))
 
-    return await made(request, ("lines", number, str(query)), job, "application/json")
+    return await made(request, ("lines", known[number], str(query)), job, "application/json")
 
 
 # ------------------------------------------------------------------ all of it

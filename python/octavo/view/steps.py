@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from octavo.errors import UsageError
+from octavo.errors import Error, UsageError
 from octavo.printable import valid
 from octavo.snapshots import Snapshot, found, paths_of
 from octavo.units import LENGTHS, code_units
@@ -41,6 +41,7 @@ class Steps:
     """Opens steps when they are asked for. May be used from several threads."""
 
     def __init__(self, paths: Sequence[str], flow: str | None = None) -> None:
+        self._paths, self._flow = paths, flow
         self._shown = listed(paths, flow)
         self._open: OrderedDict[int, Any] = OrderedDict()
         self._lock = threading.Lock()
@@ -52,6 +53,16 @@ class Steps:
         if not 0 <= number < len(self._shown):
             raise UsageError(f"there is no step {number}", [], f"steps are numbered 0 to {len(self._shown) - 1}")
         return self._shown[number]
+
+    def refresh(self) -> None:
+        """Looks for new steps, which come behind those that are known: a step keeps its number."""
+        try:
+            now = {shown.snapshot: shown for shown in listed(self._paths, self._flow)}
+        except Error:
+            return  # whatever has vanished is said when it is asked for
+        with self._lock:
+            known = [now.pop(old.snapshot, old) for old in self._shown]
+            self._shown = known + list(now.values())
 
     def opened(self, number: int) -> Any:
         """The octavo.Dataset of a step. Raises as octavo.open does."""
