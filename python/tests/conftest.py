@@ -82,6 +82,15 @@ def data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def files(data):
+    """The folder of real SERAFIN files."""
+    folder = data / "serafin"
+    if not folder.is_dir():
+        pytest.skip(f"no SERAFIN files at {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
 def run():
     """run("info", path, ...) -> CompletedProcess of the command; check=False to look at failures."""
 

@@ -15,14 +15,6 @@ SECTION = [(4500.0, 4350.0), (5500.0, 4400.0), (6000.0, 4000.0)]
 
 
 @pytest.fixture(scope="module")
-def files(data):
-    folder = data / "serafin"
-    if not folder.is_dir():
-        pytest.skip(f"no SERAFIN files at {folder}")
-    return folder
-
-
-@pytest.fixture(scope="module")
 def mesh(files):
     return serafin_by_numpy.read(files / MALPASSET)
 

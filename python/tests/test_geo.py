@@ -11,14 +11,6 @@ import octavo
 MALPASSET = "r2d_malpasset-small_5steps.slf"
 
 
-@pytest.fixture(scope="module")
-def files(data):
-    folder = data / "serafin"
-    if not folder.is_dir():
-        pytest.skip(f"no SERAFIN files at {folder}")
-    return folder
-
-
 def corners(wkb):
     """The coordinates of a point or of a polygon's first ring, in well-known binary."""
     kind = int(np.frombuffer(wkb, "<u4", 1, 1)[0]) % 1000

@@ -15,14 +15,6 @@ STRATIFIED = "r3d_stratification.slf"
 SECTION = [(4500.0, 4350.0), (5500.0, 4400.0), (6000.0, 4000.0)]
 
 
-@pytest.fixture(scope="module")
-def files(data):
-    folder = data / "serafin"
-    if not folder.is_dir():
-        pytest.skip(f"no SERAFIN files at {folder}")
-    return folder
-
-
 def interpolator(mesh, values):
     return triangulations.LinearTriInterpolator(
         triangulations.Triangulation(mesh["x"], mesh["y"], mesh["elements"]), values

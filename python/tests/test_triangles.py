@@ -21,14 +21,6 @@ FILES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def files(data):
-    folder = data / "serafin"
-    if not folder.is_dir():
-        pytest.skip(f"no SERAFIN files at {folder}")
-    return folder
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_info_and_stats_agree_with_the_oracle(files, run_json, name):
     oracle = json.loads((files / "oracle.json").read_text())[name]
