@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -17,11 +16,12 @@ using analysis::PartialStatistics;
 
 namespace {
 
-// Collective. Each rank reads an equal number of the fields and, if it has one, the mesh. Rank 0 counts the points.
+// Collective. Each rank reads an equal number of the fields and, if it has one, the mesh. Rank 0, which counts the
+// points, has one if there is any: ranks without fields read nothing.
 analysis::Statistics shared_triangle_statistics(const mesh::Dataset& step, const std::vector<std::string>& fields,
                                                 const analysis::Selection& selection, const base::Ranks& ranks) {
-  const auto [first, last] = base::share(std::ssize(fields), ranks.rank, ranks.size);
-  const std::vector<std::string> own(fields.begin() + first, fields.begin() + last);
+  const auto first = [&](int rank) { return (std::ssize(fields) * rank + ranks.size - 1) / ranks.size; };
+  const std::vector<std::string> own(fields.begin() + first(ranks.rank), fields.begin() + first(ranks.rank + 1));
   analysis::Statistics mine;
   base::agree(ranks, [&] {
     if (ranks.rank == 0 || !own.empty()) mine = detail::triangle_statistics(step, own, selection);
