@@ -53,6 +53,7 @@ def files(run, data, tmp_path_factory) -> Path:
     shutil.copytree(data / "amrex" / "adv2d_core_r4" / "plt00020", folder / "plt00020")
     shutil.copytree(data / "amrex" / "adv2d_core_r4" / "plt00020", folder / "plt00020.old")
     shutil.copy(data / "serafin" / "r2d_malpasset-small_5steps.slf", folder / "r2d.slf")
+    shutil.copy(data / "serafin" / "r3d_stratification.slf", folder / "r3d.slf")
     for kind in ("slf", "cli"):
         shutil.copy(data / "serafin" / f"geo_malpasset-small.{kind}", folder / f"geo.{kind}")
     (folder / "recipe.toml").write_text(
@@ -82,6 +83,9 @@ def test_commands_of_pages_run(page, line, files, tmp_path):
     at = words.index(next(word for word in words if word.endswith("octavo")))
     if words[at + 1] in LEFT_OUT or (".mp4" in line and shutil.which("ffmpeg") is None):
         pytest.skip("left out here")
+    for ending, package in ((".tif", "rasterio"), (".gpkg", "pyogrio"), (".geojson", "pyogrio"), (".shp", "pyogrio")):
+        if ending in line and "--crs" in line:
+            pytest.importorskip(package)
     words[at] = str(OCTAVO)
     if at:
         words[2] = "2"  # ranks
