@@ -58,7 +58,7 @@ const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name
   throw Error(Kind::usage, "there is no field " + std::string(name));
 }
 
-// Of an array that is filled.
+// The description of an array that is filled, complete.
 octavo_array complete_array(const octavo_array* array) {
   const octavo_array to = complete(array, octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0), "array");
   require_host(to.space);

@@ -135,7 +135,7 @@ std::uint64_t mixed(std::uint64_t h, std::uint64_t bits) {
   return h ^ (h >> 29);
 }
 
-// Of all particles whatever their order: how many, and the sum of a hash of identity, level, position and attributes.
+// All particles, whatever their order: how many, and the sum of a hash of identity, level, position and attributes.
 template <class Container>
 std::string digest(const Container& container) {
   Long count = 0;

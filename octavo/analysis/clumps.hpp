@@ -28,8 +28,8 @@ struct ClumpSums {
   int deepest = 0;            ///< the code's own number of the finest level
 };
 
-/// What parts contribute: clumps within a part, and those of their leaves that may touch others of other parts. `id` of
-/// a leaf is the place of its clump.
+/// The contribution of parts: clumps within a part, and those of their leaves that may touch others of other parts.
+/// `id` of a leaf is the place of its clump.
 struct PartClumps {
   std::vector<ClumpSums> clumps;
   std::vector<ValuedLeaf> border;

@@ -24,7 +24,7 @@ struct SharedStep : mesh::Dataset {
   std::function<std::string(const std::vector<int>& parts)> describe{};
 };
 
-/// Opens a step as open() does. Of a store, rank 0 alone reads footers and tables; other formats are opened by each
+/// Opens a step as open() does. In a store, rank 0 alone reads footers and tables; other formats are opened by each
 /// rank. Every rank gets the same error. Collective.
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
 

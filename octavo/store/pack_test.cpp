@@ -40,7 +40,7 @@ struct Hostile {
   const char* message;
 };
 
-// Gaps and lengths, so that no list descends or overlaps but by an overflow. Of a domain of 100 roots.
+// Gaps and lengths, so that no list descends or overlaps but by an overflow. The domain has 100 roots.
 TEST(roots_of_numbers, refuses_lists_that_cannot_be) {
   const std::vector<Hostile> all{
       {"an empty interval", {3, 0}, 0, "interval 0"},

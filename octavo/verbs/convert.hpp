@@ -24,7 +24,7 @@ namespace octavo::verbs {
 struct ConvertOptions : formats::WriteRequest {
   step::StepChoice from{};  ///< the step of a store that becomes another format's output
 
-  /// Of triangles, for other formats than stores: one step that combines all, and the triangles in a polygon alone.
+  /// For triangles, to other formats than stores: one step that combines all, and the triangles in a polygon alone.
   std::optional<step::OverTime> over_time{};
   std::optional<mesh::Polygon> polygon{};
 

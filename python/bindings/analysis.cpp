@@ -125,7 +125,8 @@ void bind_map(nb::module_& m) {
   nb::class_<verbs::Map>(m, "Map", "An image and what it shows.")
       .def_prop_ro(
           "values", [](nb::handle self) { return values_of(self); },
-          "float64 array (ny, nx), lowest row first, NaN where no cell is; a view. Of several ranks: this rank's rows.")
+          "float64 array (ny, nx), lowest row first, NaN where no cell is; a view. Over several ranks: this rank's "
+          "rows.")
       .def("rows", &rows_of, nb::arg("ranks").none(), nb::arg("first"), nb::arg("last"),
            "Rows first <= row < last on rank 0, None on other ranks. Collective over `ranks`.")
       .def("write_npy", &write_npy, nb::arg("ranks").none(), nb::arg("path"),

@@ -138,7 +138,7 @@ void bind_codec(nb::module_& m) {
   m.def("try_codec", &try_codec, nb::arg("part"), nb::arg("field"), nb::arg("codec"), nb::arg("max") = false,
         nb::arg("repeats") = 1,
         "Encodes one field of a part, level by level as a store does, and decodes it: bytes, the least CPU seconds of "
-        "both on one thread, and the decoded values. Of codecs 'lossless', 'abs:E' and 'point:E'. Releases the GIL.");
+        "both on one thread, and the decoded values. Takes 'lossless', 'abs:E' and 'point:E'. Releases the GIL.");
 }
 
 }  // namespace octavo::bindings

@@ -149,7 +149,7 @@ nb::dict transect(const step::SharedStep& step, const nb::kwargs& arguments) {
   return result;
 }
 
-/// What all results say of their selection.
+/// The selection's facts that all results carry.
 template <class Result>
 nb::dict facts_of_leaves(const Result& found) {
   nb::dict facts;

@@ -329,7 +329,7 @@ void bind_verbs(nb::module_& m) {
           "Flow and step, as they were asked for.");
   m.def("open", &open, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
         nb::arg("ranks") = nb::none(),
-        "Opens a step of a store or a native output: headers only. Of a store, rank 0 opens it for all; other ranks "
+        "Opens a step of a store or a native output: headers only. Rank 0 opens a store for all; other ranks "
         "know its headers. Collective over `ranks`.");
   m.def("open_on_all", &open_on_all, nb::arg("path"), nb::arg("flow") = nb::none(), nb::arg("step") = nb::none(),
         nb::arg("ranks") = nb::none(),

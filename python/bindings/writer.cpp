@@ -96,7 +96,7 @@ engine::Target target_from(const TargetWords& words) {
                                "': there are store, flash, amrex_plotfile, amrex_checkpoint, serafin and med");
 }
 
-/// Of an array in device memory (octavo.device): the address of the CUDA stream that it waits for. None: host memory.
+/// The address of the CUDA stream that an array in device memory waits for (octavo.device). None: host memory.
 using Stream = std::optional<std::uintptr_t>;
 
 /// The engine's writer, until an exception leaves it, and the arrays that it reads later than Python hands them over.
@@ -233,7 +233,8 @@ struct Kept {
   nb::ndarray<nb::ro> array;
 };
 
-/// What a DLPack capsule says: address, shape, strides [elements], type, and an object that keeps the memory alive.
+/// The contents of a DLPack capsule: address, shape, strides [elements], type, and an object that keeps the memory
+/// alive.
 nb::tuple dlpack_layout(const nb::ndarray<nb::ro>& array) {
   std::vector<std::size_t> shape;
   std::vector<std::int64_t> strides;

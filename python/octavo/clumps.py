@@ -24,7 +24,7 @@ class Clumps:
     volume: np.ndarray
     #: None where the data has no density.
     mass: np.ndarray | None
-    #: Of mass, or of volume where there is no density.
+    #: Centre of mass, or of volume where there is no density.
     centre: np.ndarray
     #: The smallest box around the cells.
     lo: np.ndarray

@@ -84,10 +84,10 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     "amrex", "serafin", "med", "vtkhdf"); see `octavo help convert`.
 
     Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
-    overwrite, threads, ranks, progress. Of stores: max_level, region, codec ("lossless", "abs:E", "range:E",
-    "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. Of other
+    overwrite, threads, ranks, progress. For stores: max_level, region, codec ("lossless", "abs:E", "range:E",
+    "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. For other
     formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
-    boundary. Of files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
+    boundary. For files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
     triangles whose middle is inside). Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)

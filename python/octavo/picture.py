@@ -87,7 +87,7 @@ class Picture:
         return buffer.getvalue()
 
 
-#: A drawing has some 900 pixels along a side. Of larger maps every n-th pixel is drawn, such that at least so many are.
+#: A drawing has some 900 pixels along a side. In larger maps every n-th pixel is drawn, and at least this many are.
 DRAWN_PIXELS = 1024
 _CHUNK = 128  # pixels along the sides of a chunk in HDF5
 

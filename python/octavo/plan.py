@@ -16,7 +16,7 @@ class Plan:
     cells: int | None
     #: Read from files, without headers.
     bytes: int
-    #: Of the domains that are in memory at a time, and the work on them. Arrays and images come on top.
+    #: Bytes of the domains that are in memory at a time, and of the work on them. Arrays and images come on top.
     memory: int
     #: Region, level and condition as text ("" for everything).
     selection: str

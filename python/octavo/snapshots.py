@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octavo.dataset import Dataset, Path, Selection
     from octavo.picture import Picture
 
-#: What a table has of a field: names of the numbers that `stats` gives.
+#: Columns of a field in a table: names of the numbers that `stats` gives.
 QUANTITIES = ("min", "max", "mean", "volume_mean", "mass_mean", "integral", "sum", "nan")
 _OWN_UNIT = ("min", "max", "mean", "volume_mean", "mass_mean")  # the unit of these is the field's
 #: Those of a table that names none.

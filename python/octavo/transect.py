@@ -26,7 +26,7 @@ class Transect:
     units: list[str]
     #: Heights of the planes, of shape (rows, planes); None in 2-D.
     z: np.ndarray | None
-    #: Of the whole polyline [code length].
+    #: Length of the whole polyline [code length].
     length: float
     #: The condition as text ("" for everything), and the time [code time].
     selection: str

@@ -117,7 +117,7 @@ class Writer:
     No put raises: what is wrong is raised by the next collective call, on every rank, as is what goes wrong in the
     background. The writer can be used further; the failed step does not exist, those before it are whole. Until a FLASH
     or AMReX output is complete on all ranks it is called NAME.partial; it gets its name in the next collective call
-    after that. Of those, and of SERAFIN and MED, every rank puts the same fields.
+    after that. For those, and for SERAFIN and MED, every rank puts the same fields.
 
     As a context manager it is closed at the end. Where an exception ends the block the others may not know of it, so
     that nothing collective is called: this rank's work is finished, and the writer gone.
@@ -235,8 +235,8 @@ class Writer:
         NAME_right, which may be put instead, with a value a cell.
 
         SERAFIN and MED: a variable's values at this rank's points, shape (points,), or (planes, points), float64 or
-        float32, any strides; copied: the array may change right away. Of a point that several ranks hold the lowest
-        one's value is taken.
+        float32, any strides; copied: the array may change right away. If several ranks hold a point, the
+        lowest one's value is taken.
         """
 
         def put() -> None:

@@ -178,7 +178,7 @@ void pause_a_little() {
 char the_context = 0;
 thread_local int contexts = 0;
 
-// Of a call that needs a current context.
+// The result of a call that needs a current context.
 int in_context() {
   if (const int error = counted(); error != 0) return error;
   return contexts > 0 ? 0 : invalid_context;

@@ -33,8 +33,8 @@ struct ArrayView {
   /// For each tree cell its index in the application's own numbering, or `nowhere`.
   std::span<const std::uint32_t> order{};
   MemorySpace space = MemorySpace::host;
-  /// Of device memory: the CUstream whose work the values wait for; null: the default stream. It is asked for its work
-  /// when end_step() is called (of a series: when the field is put).
+  /// For device memory: the CUstream whose work the values wait for; null: the default stream. Counts all work
+  /// queued there before end_step() is called (in a series: before the field is put).
   void* stream = nullptr;
   mesh::Centring centring = mesh::Centring::cell;  ///< of a field; particles have their own
   /// Marks a tree cell for which the application has no values, such as another rank's root. Its values read as zeros;

@@ -54,7 +54,7 @@ ArrayView cells_from(const ArrayView& view, std::int64_t place) {
   return from;
 }
 
-// What a window holds: cells, or a slab of one cell that is larger than a buffer.
+// The contents of a window: cells, or a slab of one cell that is larger than a buffer.
 struct Piece {
   ArrayView device;  // without ghosts and order, from the lowest place on
   Window window;

@@ -23,7 +23,7 @@ using testing::SerafinFixture;
 using testing::series_header;
 using testing::write_step;
 
-/// One MED file that all ranks write. What it holds is read by rank 0, through libmedC, and told to all.
+/// One MED file that all ranks write. Rank 0 reads it back through libmedC, and tells all.
 struct SeriesMedMpi : ::testing::Test {
   testing::SharedDirectory directory;
   fs::path path = directory.path() / "r2d.med";

@@ -37,7 +37,7 @@ std::vector<StoredRow> rows_of_store(const fs::path& path) {
   const store::Scan scan = store::scan_store(path, store::Trust::mark);
   for (const store::StepFound& step : scan.steps) {
     const auto add = [&](int segment) { rows.push_back({step.flow, step.step, step.attempt, segment, step.order}); };
-    // Of a step that the mark vouches for only segment 0 was read.
+    // Only segment 0 was read of a step that the mark vouches for.
     const int all = step.totals ? store::committed(scan, step.segments[0]).footer.segments : 0;
     for (int segment = 0; segment < all; ++segment) add(segment);
     for (const store::SegmentPlace& place : step.segments)
@@ -74,7 +74,7 @@ struct Verdict {
 // Steps of which segments were brought to the store, by flow and order. On rank 0.
 using Arrived = std::map<std::pair<store::Flow, std::uint64_t>, LocalRow>;
 
-// Of the steps that arrived before, those stay that are in the store by now, or are on their way again.
+// Steps that arrived before stay if they are in the store by now, or are on their way again.
 void note_arrivals(const std::vector<LocalRow>& rows, const std::vector<Fate>& fates,
                    const std::vector<StoredRow>& stored, Arrived& arrived) {
   std::erase_if(arrived, [&](const auto& entry) {

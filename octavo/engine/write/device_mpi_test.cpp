@@ -60,7 +60,7 @@ class Memory {
   ArrayView of(const std::vector<T>& values) {
     return of(view_of(values), std::as_bytes(std::span(values)));
   }
-  /// What the application may do as soon as the step is taken.
+  /// Overwrites the arrays, as the application may as soon as the step is taken.
   void spoil() const {
     for (const DeviceBytes& copy : copies_) copy.spoil();
   }
@@ -192,7 +192,7 @@ void write_step(Writer& writer, const Puts& run, std::int64_t step, Where where,
   memory.spoil();
 }
 
-// All that a store says of a step, as text: the same arrays give the same.
+// A step's parts as a store gives them: the same arrays give the same parts.
 std::vector<mesh::Part> parts_of(const fs::path& path, std::int64_t step) {
   const mesh::Dataset dataset = store::open_step(path, Flow::checkpoint, step);
   mesh::Request request;

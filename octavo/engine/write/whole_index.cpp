@@ -51,7 +51,7 @@ bool has_all(const store::DurableMark& mark, const std::set<std::uint64_t>& orde
   return orders.size() == listed;
 }
 
-// Of each step that the mark lists and `orders` has not: where it is, and its line without the sums over all segments.
+// For each step that the mark lists and `orders` lacks: where it is, and its line without the sums over all segments.
 void look_for_missing(const fs::path& path, Flow flow, const std::set<std::uint64_t>& orders,
                       std::vector<Missing>& missing, std::vector<store::IndexedStep>& added) {
   const store::Scan scan = store::scan_store(path, store::Trust::mark);
@@ -86,7 +86,7 @@ Known look(const fs::path& path, Flow flow, std::vector<Missing>& missing, std::
   return known;
 }
 
-// Of this rank's share of the step's segments: parts and bytes. A third number counts the segments that are not there.
+// Parts and bytes of this rank's share of the step's segments. A third number counts the segments that are not there.
 std::array<std::int64_t, 3> sums_of(const fs::path& store, const Missing& step, int rank, int ranks) {
   std::array<std::int64_t, 3> sums{};
   const auto [first, last] = base::share(step.segments, rank, ranks);

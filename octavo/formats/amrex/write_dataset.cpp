@@ -432,7 +432,8 @@ void write_names(const fs::path& path, const std::vector<Target>& targets, bool 
   write_component_names(path, names, sync);
 }
 
-/// Collective. What each rank found of its boxes, on all. Bits, as they are: a range may be infinite or NaN.
+/// Collective. Gives all ranks the ranges that each found in its boxes. Bits, as they are: a range may be infinite or
+/// NaN.
 void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
   if (ranks.size == 1) return;
   const auto for_each_range = [&](int rank, auto&& f) {

@@ -8,8 +8,8 @@
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/triangle_halves.hpp"
 
-// Steps of triangles as any writer might have written them. What does not fit is damage, with the file and the stream
-// named; kinds and names that we do not know are unsupported.
+// Steps of triangles as any writer might have written them. A step that does not fit is damaged, with the file and the
+// stream named; kinds and names that we do not know are unsupported.
 namespace octavo::store {
 namespace {
 

@@ -9,7 +9,7 @@
 namespace octavo::telemac {
 
 /// Throws Error(corrupt) unless `found` has the points of `mesh` at the same places, and triangles of the same points
-/// in any order. The error names the first element or point that differs. Of meshes with planes it compares the lowest
+/// in any order. The error names the first element or point that differs. In meshes with planes it compares the lowest
 /// plane. same_place() compares places. Memory: 2^16 elements or points. Collective: each rank checks its share.
 void require_same_mesh(const base::Ranks& ranks, const formats::serafin::Series& mesh,
                        const formats::serafin::Series& found);

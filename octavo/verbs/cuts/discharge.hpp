@@ -25,10 +25,9 @@ struct StepSeries {
 };
 
 /// The integral of depth times the velocity across each line, which is positive from the line's left to its right.
-/// Depth and velocity are linear in a triangle, their product is integrated exactly. Of prisms the integral over the
-/// height of the velocity: `depth` is then not used. Memory: the mesh (for
-/// a formula twice) and three fields of one step. Throws Error(usage)
-/// for an unknown field or a line that is none, Error(unsupported) as step::open_triangles().
+/// Depth and velocity are linear in a triangle, their product is integrated exactly. In prisms it is the integral over
+/// the height of the velocity: `depth` is then not used. Memory: the mesh (for a formula twice) and three fields of one
+/// step. Throws Error(usage) for an unknown field or a line that is none, Error(unsupported) as step::open_triangles().
 StepSeries discharge(const std::filesystem::path& path, const std::vector<analysis::Polyline>& lines,
                      const std::string& depth, const OverStepsOptions& options);
 

@@ -14,7 +14,7 @@
 
 namespace octavo::verbs::detail {
 
-/// What analyses of leaves that touch need: the parts of a selection, and the grid that their leaves lie in.
+/// The input of analyses that look at touching leaves: the parts of a selection, and the grid that their leaves lie in.
 struct LeafParts {
   ScopeShare scope;
   mesh::Dataset mine;

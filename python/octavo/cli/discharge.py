@@ -1,6 +1,6 @@
 """The discharge through lines at every step of a mesh of triangles (SERAFIN, MED, VTKHDF, a store): the integral of depth times
 the velocity across the line, positive from its left to its right. Depth and velocity are linear in triangles, and their
-product is integrated exactly. Of prisms it is the integral over the height. A table, CSV, JSON or a picture over time."""
+product is integrated exactly. In prisms it is the integral over the height. A table, CSV, JSON or a picture over time."""
 
 from __future__ import annotations
 

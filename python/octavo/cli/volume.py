@@ -1,5 +1,5 @@
 """A field's integral over polygons, or over the mesh, at every step of a mesh of triangles (SERAFIN, MED, VTKHDF, a store): of
-the depth the volume of water. Triangles are cut at the polygon's sides exactly. Of prisms it is the integral over the height
+the depth the volume of water. Triangles are cut at the polygon's sides exactly. In prisms it is the integral over the height
 as well. A table, CSV, JSON or a picture over time."""
 
 from __future__ import annotations

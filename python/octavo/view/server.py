@@ -25,7 +25,7 @@ from octavo.view.guard import Guard
 from octavo.view.steps import Steps
 from octavo.view.work import Busy, Gone, Progress, Work
 
-#: Of tiles and other answers that are kept.
+#: Bytes of the tiles and other answers that are kept.
 KEPT_BYTES = 64 << 20
 #: Requests that wait while others are worked on: some eight views that each ask for a screen of tiles, and overlays.
 MOST_WAITING = 512

@@ -1,5 +1,5 @@
 """Work for requests: a few jobs at a time, the newest first, each once however many ask for it, and dropped when all who
-asked have gone. What they gave is kept, within a bound of bytes."""
+asked have gone. Their results are kept, within a bound of bytes."""
 
 from __future__ import annotations
 
