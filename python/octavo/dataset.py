@@ -259,7 +259,9 @@ class Selection(Regions):
             image = deposit(self, particles, field, weight or "mass", axis, pixels)
             return image if unit is None else image.in_unit(unit, self._data)
         if field is None:
-            raise UsageError("a map of no field", [], 'ds.map("density"), or ds.map(particles="dm")')
+            fields = [info["name"] for info in self._data.fields]
+            example = f"ds.map({fields[0]!r})" if fields else 'ds.map(particles="dm")'
+            raise UsageError(f"a map of no field: there are {', '.join(fields) or 'none'}", [], example)
         chosen_kind, longer_side = kind or ("mean" if weight else "integral"), pixels
 
         def picture(

@@ -131,7 +131,7 @@ def test_the_commands_say_the_same(mixed, run, run_json, tmp_path):
     run("map", mixed, "--particles", "dm", "--field", "velocity_x", "-o", tmp_path / "v.png")
     assert (tmp_path / "v.png").read_bytes()[1:4] == b"PNG"
     for words, message in (
-        (["map", mixed], "a map of no field"),
+        (["map", mixed], f"a map of no field: there are {', '.join(octavo.open(mixed).fields)}"),
         (["map", mixed, "--particles", "black"], "no species or family"),
         (["map", mixed, "--particles", "dm", "--field", "age"], "no particle has an attribute 'age'"),
         (["map", mixed, "--particles", "dm", "--where", "density > 1"], "choose no particles"),

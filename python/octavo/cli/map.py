@@ -6,6 +6,7 @@ each holds some rows of the image."""
 from __future__ import annotations
 
 import argparse
+import shlex
 from functools import partial
 from typing import Any
 
@@ -140,7 +141,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.particles is not None:
         return _particles(arguments)
     if arguments.field is None:
-        raise UsageError("a map of no field", [], "--field density, or --particles dm")
+        fields = [field["name"] for field in options.open_dataset(arguments, world()).fields]
+        example = f"--field {shlex.quote(fields[0])}" if fields else "--particles dm"
+        raise UsageError(f"a map of no field: there are {', '.join(fields) or 'none'}", [arguments.path], example)
     line_of_sight = "_".join(f"{c:g}" for c in arguments.camera) if arguments.camera else arguments.axis
     path = image_output.output_of(arguments, arguments.field, line_of_sight)
     image_output.drawing_of(arguments)  # says now what is wrong with it
