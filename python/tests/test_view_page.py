@@ -164,7 +164,7 @@ def driver(tmp_path_factory):
     for word in (
         "--headless=new",
         "--no-sandbox",
-        "--disable-gpu",
+        "--enable-unsafe-swiftshader",  # WebGL without a graphics card
         "--disable-dev-shm-usage",
         "--window-size=1000,700",
     ):
