@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gzip
-import hashlib
 import http.server
 import json
 import os
@@ -13,15 +12,14 @@ import signal
 import subprocess
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from conftest import OCTAVO
+from octavo.view import datacite, tiles
+from octavo.view.publish import places
 
 import octavo
-from octavo.view import bricks, datacite, tiles
-from octavo.view.publish import places
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +32,20 @@ def store(run, tmp_path_factory):
     return folder / "run.octavo"
 
 
-WORDS = ["--field", "density,2*pressure", "--kind", "slice,max", "--at", "0.25,0.5", "--axis", "x,z", "--zooms", "2", "--volume", "2"]
+WORDS = [
+    "--field",
+    "density,2*pressure",
+    "--kind",
+    "slice,max",
+    "--at",
+    "0.25,0.5",
+    "--axis",
+    "x,z",
+    "--zooms",
+    "2",
+    "--volume",
+    "2",
+]
 
 
 def publish(store, out, *more, words=WORDS, **options):
@@ -78,6 +89,7 @@ def test_tiles_are_parts_of_the_picture(site, store, words):
         if words["kind"] == "slice"
         else ds.map(words["field"], axis="x", kind="max", pixels=512)
     )
+
     def tile(column, row):
         return tiles.unpacked(gzip.decompress((folder / "1" / str(column) / f"{row}.tile").read_bytes()))[1]
 
@@ -266,7 +278,9 @@ def test_memory_is_bounded_and_nothing_is_written_beside_the_data(run, tmp_path)
     path.parent.mkdir()
     run("sample", path, "--domains", 16, "--levels", "7-8", "-q")
     before = {one: one.stat().st_mtime_ns for one in path.parent.rglob("*")}
-    command = [str(word) for word in (OCTAVO, "publish", path, "-o", tmp_path / "site", "--field", "density", "--volume", "-q")]
+    command = [
+        str(word) for word in (OCTAVO, "publish", path, "-o", tmp_path / "site", "--field", "density", "--volume", "-q")
+    ]
     running = subprocess.Popen(command)
     _, status, used = os.wait4(running.pid, 0)
     running.returncode = status
@@ -337,7 +351,9 @@ def test_controls_of_a_site(page):
     assert page.find("#about-title").text == "A box"
     for name in ("where", "region", "copy-command", "save-tif", "do-profile", "line"):
         assert not page.find(f"#{name}").is_displayed(), name
-    kinds = page.run("return [...document.getElementById('kind').options].filter((o) => !o.disabled).map((o) => o.value)")
+    kinds = page.run(
+        "return [...document.getElementById('kind').options].filter((o) => !o.disabled).map((o) => o.value)"
+    )
     assert kinds == ["slice", "max", "volume", "peak", "surface"]
     page.slide("at", 0.1)
     assert "at=0.25" in page.address()

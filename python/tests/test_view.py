@@ -337,14 +337,19 @@ NAMES = st.sampled_from(
     ["field", "kind", "axis", "at", "zoom", "column", "row", "weight", "where", "unit", "level", "region", "x0", "x1", "y0",
      "y1", "species", "from", "to", "other", "centre", "log", "what", "low", "high", "scale", "colours", "i", "j", "k", "start", "end", "towards", "up", "value", "less_step", "less_field", "as", "pixels"]
 )  # fmt: skip
-USUAL = {"field": "density", "i": "0", "j": "0", "k": "0", "pixels": "8", "start": "0,0.5,0.5", "end": "1,0.5,0.5", "zoom": "0", "column": "0", "row": "0", "x0": "0", "x1": "1", "y0": "0", "y1": "1"}
+USUAL = {
+    "field": "density", "i": "0", "j": "0", "k": "0", "pixels": "8", "start": "0,0.5,0.5", "end": "1,0.5,0.5", "zoom": "0", "column": "0",
+    "row": "0", "x0": "0", "x1": "1", "y0": "0", "y1": "1",
+}  # fmt: skip
 
 
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
 @given(
-    what=st.sampled_from(["tile", "brick", "line", "file", "stats", "profile", "phase", "particles", "edges", "lines", "tile/x", ""]),
+    what=st.sampled_from(
+        ["tile", "brick", "line", "file", "stats", "profile", "phase", "particles", "edges", "lines", "tile/x", ""]
+    ),
     words=st.dictionaries(NAMES, VALUES, max_size=3),
     usual=st.booleans(),
 )
@@ -460,7 +465,9 @@ def test_lines_of_a_difference_make_it(run, sample, kind, tmp_path):
     with View(sample, later) as running:
         words = {"field": "density", "kind": kind, "less_step": 0, "less_field": "density", "less_kind": kind}
         lines = running.json("step/1/lines", x0=0, x1=1, y0=0, y1=1, low=-1, high=1, **words)
-        before, after = (running.get(f"step/{n}/tile", field="density", kind=kind, zoom=0, column=0, row=0)[1] for n in (0, 1))
+        before, after = (
+            running.get(f"step/{n}/tile", field="density", kind=kind, zoom=0, column=0, row=0)[1] for n in (0, 1)
+        )
         status, pdf = running.get("step/1/file", x0=0, x1=1, y0=0, y1=1, pixels=100, **{**words, "as": "pdf"})
         assert status == 200 and pdf.startswith(b"%PDF")
     made = lines["python"].replace("view.png", "view.npy").replace("octavo.open(", "octavo.open(")
@@ -468,7 +475,9 @@ def test_lines_of_a_difference_make_it(run, sample, kind, tmp_path):
     found = np.load(tmp_path / "view.npy")[2::4, 2::4]  # 1024 pixels
     np.testing.assert_allclose(found, tiles.unpacked(after)[1] - tiles.unpacked(before)[1], atol=1e-6)
     python = f"{Path(sys.executable).parent}:/usr/bin:/bin"
-    done = subprocess.run(["bash", "-c", lines["command"]], capture_output=True, text=True, cwd=tmp_path, env={"PATH": python})
+    done = subprocess.run(
+        ["bash", "-c", lines["command"]], capture_output=True, text=True, cwd=tmp_path, env={"PATH": python}
+    )
     assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
 
 
@@ -492,7 +501,9 @@ def test_lines_of_volumes_run(view, sample, tmp_path):
 
 def test_files_hold_the_picture(view, sample):
     window = {"field": "density", "kind": "max", "x0": 0.25, "x1": 0.75, "y0": 0.5, "y1": 1, "pixels": 128}
-    status, body = view.get("step/0/file", **window, **{"as": "pdf", "low": 0.1, "high": 10, "scale": "log", "colours": "magma"})
+    status, body = view.get(
+        "step/0/file", **window, **{"as": "pdf", "low": 0.1, "high": 10, "scale": "log", "colours": "magma"}
+    )
     assert status == 200 and body.startswith(b"%PDF") and len(body) > 5000
     status, body = view.get("step/0/file", **window, **{"as": "tif"})
     rasterio = pytest.importorskip("rasterio")

@@ -23,20 +23,34 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="outputs, stores, or patterns such as 'output_*'")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the site")
     parser.add_argument("--field", type=options.names, required=True, metavar="F,G", help="fields or formulas to show")
-    parser.add_argument("--kind", type=options.names, default=["slice"], metavar="K,L", help="slice (default), integral, mean, max, min")
+    parser.add_argument(
+        "--kind", type=options.names, default=["slice"], metavar="K,L", help="slice (default), integral, mean, max, min"
+    )
     parser.add_argument("--axis", type=options.names, default=["z"], metavar="A,B", help="x, y, z (default: z)")
-    parser.add_argument("--at", type=_planes, default=[0.5], metavar="P,Q", help="planes of slices, fractions of the extent (0.5)")
+    parser.add_argument(
+        "--at", type=_planes, default=[0.5], metavar="P,Q", help="planes of slices, fractions of the extent (0.5)"
+    )
     parser.add_argument("--weight", metavar="F", help="of means: a field (default: volume)")
     parser.add_argument("--where", metavar="COND", help="only cells where this formula holds")
     options.add_unit(parser)
     parser.add_argument(
-        "--zooms", type=options.positive, metavar="N", help="of pictures: as many as show the finest cells (default: these, at most 4)"
+        "--zooms",
+        type=options.positive,
+        metavar="N",
+        help="of pictures: as many as show the finest cells (default: these, at most 4)",
     )
     parser.add_argument(
-        "--volume", type=options.positive, nargs="?", const=0, metavar="N", help="volumes too, of N zooms (default: at most 3)"
+        "--volume",
+        type=options.positive,
+        nargs="?",
+        const=0,
+        metavar="N",
+        help="volumes too, of N zooms (default: at most 3)",
     )
     parser.add_argument("--title", metavar="TEXT", help="of the site")
-    parser.add_argument("--metadata", metavar="FILE", help="JSON of DataCite's schema: creators, publisher, rightsList ...")
+    parser.add_argument(
+        "--metadata", metavar="FILE", help="JSON of DataCite's schema: creators, publisher, rightsList ..."
+    )
     parser.add_argument("--dry-run", action="store_true", help="only say how many files, and how large at most")
     options.add_flow(parser)
     options.add_threads(parser)
@@ -65,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     plan = _plan(arguments, len(steps), data)
     files, most = publish.count_of(plan, data)
     if arguments.dry_run:
-        _report(arguments, {"files": files, "bytes": most}, f"{files} tiles and bricks, at most {console.size(most)} before compression")
+        said = f"{files} tiles and bricks, at most {console.size(most)} before compression"
+        _report(arguments, {"files": files, "bytes": most}, said)
         return 0
     given = datacite.read(arguments.metadata) if arguments.metadata else {}
     record, missing = datacite.record(arguments.title, given, _told(arguments, steps))

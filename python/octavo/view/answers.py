@@ -70,7 +70,8 @@ def line(ds: Any, look: Look, region: str | None, start: str, end: str) -> dict[
     units = {look.field: look.unit} if look.unit else None
     if ds._data.unstructured:
         found = chosen.line([look.field], start, end, threads=1, units=units)
-        return {"at": found.distance.tolist(), "values": found[look.field].T.tolist(), "unit": found.units[0], "length": found.length}
+        values = found[look.field].T.tolist()
+        return {"at": found.distance.tolist(), "values": values, "unit": found.units[0], "length": found.length}
     level = level_of(ds._data, look, _distance(ds._data, start, end) / LINE_CELLS)
     chosen = chosen if level is None else chosen.level(level)
     found = chosen.line([look.field], start, end, threads=1, units=units)

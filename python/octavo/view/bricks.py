@@ -40,12 +40,13 @@ class Block:
     voxels: int  #: along the edge
 
     def halves(self) -> list[tuple[Index3, Block]]:
-        half = self.edge / 2
-        corners = [(i, j, k) for k in (0, 1) for j in (0, 1) for i in (0, 1)]
+        half, (x, y, z) = self.edge / 2, self.lo
         return [
-            (at, Block(tuple(lo + i * half for lo, i in zip(self.lo, at, strict=True)), half, self.voxels // 2))
-            for at in corners
-        ]  # fmt: skip
+            ((i, j, k), Block((x + i * half, y + j * half, z + k * half), half, self.voxels // 2))
+            for k in (0, 1)
+            for j in (0, 1)
+            for i in (0, 1)
+        ]
 
 
 def block_of(data: Any, zoom: int, place: Index3) -> Block:
@@ -80,7 +81,8 @@ def voxels(
     if not progress(0, 1):
         raise Interrupted("stopped")
     out = np.full((len(fields), block.voxels, block.voxels, block.voxels), np.nan)
-    cell, units = _cell_of(data, level), {}
+    cell = _cell_of(data, level)
+    units: dict[str, str] = {}
     if math.prod(block.edge / size + 1 for size in cell) > MOST_CELLS and block.voxels > 1:
         half = block.voxels // 2
         for (i, j, k), part in block.halves():

@@ -24,11 +24,15 @@ def read(path: str) -> dict[str, Any]:
         with open(path, encoding="utf-8") as file:
             given = json.load(file)
     except (OSError, ValueError) as error:
-        raise UsageError(f"no JSON can be read: {error}", [path], "an object with the words of DataCite's schema") from None
+        raise UsageError(
+            f"no JSON can be read: {error}", [path], "an object with the words of DataCite's schema"
+        ) from None
     if not isinstance(given, dict):
         raise UsageError("expected an object of JSON", [path], '{"creators": [{"name": "Doe, Jane"}], ...}')
     if unknown := sorted(set(given) - _KNOWN):
-        raise UsageError(f"'{unknown[0]}' is no word of DataCite's schema", [path], "there are " + ", ".join(sorted(_KNOWN)))
+        raise UsageError(
+            f"'{unknown[0]}' is no word of DataCite's schema", [path], "there are " + ", ".join(sorted(_KNOWN))
+        )
     for name in ("creators", "titles", "rightsList", "descriptions"):
         rows = given.get(name, [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):

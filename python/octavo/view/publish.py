@@ -136,7 +136,7 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
     """All files of data, one after another."""
     yield "steps.json", lambda _: _json({"steps": steps.table()})
     for number in range(plan.steps):
-        yield f"step/{number}/facts.json", lambda _, n=number: _json(_facts(steps, n, plan))
+        yield f"step/{number}/facts.json", _facts(steps, number, plan)
         for k, field in enumerate(plan.fields):
             yield f"step/{number}/stats/{k}.json", _stats(steps, number, field)
         data = steps.opened(number)._data
@@ -153,10 +153,14 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
                     yield name, _brick(steps, number, look, zoom, (i, j, k))
 
 
-def _facts(steps: Steps, number: int, plan: Plan) -> dict[str, Any]:
-    facts = steps.described(number)
-    units = {field["name"]: field["unit"] for field in facts["fields"]}
-    return facts | {"fields": [{"name": name, "unit": units.get(name, "")} for name in plan.fields], "species": []}
+def _facts(steps: Steps, number: int, plan: Plan) -> Callable[[Progress], bytes]:
+    def job(_: Progress) -> bytes:
+        facts = steps.described(number)
+        units = {field["name"]: field["unit"] for field in facts["fields"]}
+        shown = [{"name": name, "unit": units.get(name, "")} for name in plan.fields]
+        return _json(facts | {"fields": shown, "species": []})
+
+    return job
 
 
 def _stats(steps: Steps, number: int, field: str) -> Callable[[Progress], bytes]:
@@ -201,7 +205,7 @@ def begin(folder: str, plan: Plan, state: Any, overwrite: bool) -> None:
             before = file.read()
         if before != told:
             if not overwrite:
-                raise UsageError("the folder holds a site of other pictures or data", [folder], "-f replaces it, or another -o")
+                raise UsageError("the folder holds a site of other pictures or data", [folder], "-f replaces it")
             clear(folder)
     os.makedirs(folder, exist_ok=True)
     put(folder, PLAN, told)

@@ -80,9 +80,9 @@ def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colour
     chosen, methods = selecting(look, region_of(data, window))
     words, call = cut(data, look, window, grid)
     paint, save = coloured(colours)
-    command = [words[0], shown.snapshot.path, f"--field={look.field}", *words[1:], *paint, *chosen, *words_of_step(shown)]
+    command = [words[0], shown.snapshot.path, f"--field={look.field}", *words[1:], *paint, *chosen]
     return {
-        "command": _shell([*command, "-o", "view.png"]),
+        "command": _shell([*command, *words_of_step(shown), "-o", "view.png"]),
         "python": opening(shown) + f"picture = ds{methods}.{call}\npicture.save('view.png', {save})\n",
     }
 

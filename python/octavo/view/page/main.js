@@ -42,14 +42,21 @@ async function settle() {
   }
 }
 
+// All of the domain, in its middle.
 function fit() {
   const info = infoOf(state.views[0]), {lo, hi} = domainOf(info, state.axis), box = panes[0].canvas.getBoundingClientRect();
   const aspect = box.width / Math.max(1, box.height);
-  state.x = (lo[0] + hi[0]) / 2;
-  state.y = (lo[1] + hi[1]) / 2;
-  state.cx = state.cy = state.cz = null;
+  state.x = state.y = state.cx = state.cy = state.cz = null;
   state.w = isSolid(active()) ? Math.hypot(...info.hi.map((hi, i) => hi - info.lo[i])) * Math.max(1, aspect)
     : Math.max(hi[0] - lo[0], (hi[1] - lo[1]) * aspect) * 1.04;
+  centre();
+}
+
+// Where the address names no middle of flat pictures: the domain's.
+function centre() {
+  const {lo, hi} = domainOf(infoOf(state.views[0]), state.axis);
+  state.x ??= (lo[0] + hi[0]) / 2;
+  state.y ??= (lo[1] + hi[1]) / 2;
 }
 
 // ------------------------------------------------------------------ pictures
@@ -197,7 +204,7 @@ function hideControls(view, info) {
   for (const radio of document.querySelectorAll("input[name=axis]")) radio.disabled = Boolean(site()) && !solid && !published(view).axes.has(radio.value);
   hide("which", state.mode === "one");
   hide("weight-line", view.kind !== "mean" || Boolean(site()));
-  hide("axes", info.dim < 3);
+  hide("axes", info.dim < 3 || solid);
   hide("at-line", info.dim < 3 || view.kind !== "slice");
   hide("level-line", info.triangles || Boolean(site()));
   hide("camera", !solid);
@@ -238,7 +245,7 @@ async function changed() {
     if (mine !== turn) return;
     showControls();
     if (!(state.w > 0)) fit();
-    if (state.x === null || state.y === null) { const {w} = state; fit(); state.w = w; }
+    centre();
     redraw();
   });
 }
@@ -253,6 +260,7 @@ function listen() {
   on("step", "change", () => { active().step = Number($("step").value); scene.changed(); });
   on("time", "input", () => { active().step = Number($("time").value); scene.changed(); });
   document.querySelectorAll("input[type=radio]").forEach((radio) => radio.addEventListener("change", () => choose(radio.name, radio.value)));
+  document.querySelectorAll("[data-axis]").forEach((button) => button.addEventListener("click", () => choose("axis", button.dataset.axis)));
   on("follow", "change", () => stay(!$("follow").checked));
   for (const name of ["low", "high"]) on(name, "change", () => {
     const text = $(name).value.trim();
