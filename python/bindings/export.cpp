@@ -52,8 +52,18 @@ struct CubeOptions {
   step::Definitions definitions;
 };
 
-/// Arrays of shape (z, y, x), as many axes as the data have, and where they lie. The level is `max_level`, else the
-/// finest.
+/// Units by field, stored or not.
+nb::dict units_of(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
+                  const step::Definitions& definitions) {
+  nb::dict units;
+  const mesh::Header header = step::with_fields(dataset, fields, definitions).header;
+  for (const std::string& field : fields)
+    units[nb::cast(field)] = header.fields[mesh::select_fields(header, std::vector{field}).front()].unit;
+  return units;
+}
+
+/// Arrays of shape (z, y, x), as many axes as the data have, their units, and where they lie. The level is `max_level`,
+/// else the finest.
 nb::dict cube_of(const mesh::Dataset& dataset, const std::vector<std::string>& fields, const nb::kwargs& arguments) {
   Keywords given(arguments);
   CubeOptions options;
@@ -90,6 +100,7 @@ nb::dict cube_of(const mesh::Dataset& dataset, const std::vector<std::string>& f
   result["corner"] = listed(cube.corner);
   result["cell"] = listed(cube.cell);
   result["fields"] = values;
+  result["units"] = units_of(dataset, fields, options.definitions);
   return result;
 }
 

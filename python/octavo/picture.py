@@ -65,6 +65,18 @@ class Picture:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype, copy=copy) if copy else np.asarray(self.values, dtype=dtype)
 
+    def __sub__(self, other: Picture) -> Picture:
+        """What differs from another picture of the same window, pixel by pixel; NaN where one of the two has no value.
+        Raises UsageError where window, pixels or unit are not the same."""
+        tiny = 1e-9 * (self.extent[1] - self.extent[0])
+        if self.values.shape != other.values.shape or not np.allclose(self.extent, other.extent, rtol=0, atol=tiny):
+            raise UsageError("pictures of different windows or pixels have no difference", [], "take the same region")
+        if self.unit != other.unit:
+            raise UsageError(f"one picture is in [{self.unit}], the other in [{other.unit}]", [], "unit=...")
+        label = f"{self.label}, difference" if self.label == other.label else f"{self.label} - {other.label}"
+        facts = self.facts | {"label": label, "title": f"{label}, from {when(other)} to"}
+        return replace(self, values=self.values - np.asarray(other.values), label=label, facts=facts, overlays=None)
+
     def sum(self) -> float:
         """Sum of the pixels times the area of one: the integral over the window, for a map of kind integral."""
         ny, nx = self.values.shape

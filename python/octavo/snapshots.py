@@ -223,6 +223,14 @@ def paths_of(patterns: Sequence[Path]) -> list[str]:
     return names
 
 
+def state_of(path: str) -> list[int]:
+    """Changes when the files at a path do: their number, bytes and newest change."""
+    listed = [os.stat(path)]
+    for folder, _, names in os.walk(path):
+        listed += [os.stat(os.path.join(folder, name)) for name in names]
+    return [len(listed), sum(file.st_size for file in listed), max(file.st_mtime_ns for file in listed)]
+
+
 def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> tuple[Snapshot, ...]:
     """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match. Of steps with the
     same number and time the one of the last path stays: a run that went on from a checkpoint repeats some. A store gives

@@ -29,6 +29,7 @@ PAGES = [
             "series",
             "slices",
             "units",
+            "publish",
         )
     ),
 ]
@@ -56,6 +57,7 @@ def files(run, data, tmp_path_factory) -> Path:
     shutil.copy(data / "serafin" / "r3d_stratification.slf", folder / "r3d.slf")
     for kind in ("slf", "cli"):
         shutil.copy(data / "serafin" / f"geo_malpasset-small.{kind}", folder / f"geo.{kind}")
+    (folder / "datacite.json").write_text('{"creators": [{"name": "Doe, Jane"}], "publisher": {"name": "An archive"}}')
     (folder / "recipe.toml").write_text(
         'inputs = ["output_*"]\nfolder = "pictures"\n[[job]]\nverb = "stats"\noutput = "{name}.json"\n'
         "options = { json = true }\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shlex
 import shutil
 import signal
@@ -30,16 +31,18 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
 from octavo.errors import Interrupted, UsageError
-from octavo.view import tiles
+from octavo.view import answers, bricks, tiles
 from octavo.view.work import Busy, Gone, Kept, Work
 
 
 class View:
     """A running `octavo view`."""
 
-    def __init__(self, *words):
+    def __init__(self, *words, environment=None):
         command = [str(OCTAVO), "view", *map(str, words), "--no-browser"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {})
+        )
         self.url = self.process.stdout.readline().strip()
 
     def __enter__(self):
@@ -154,6 +157,94 @@ def test_units_conditions_formulas_and_levels(view, sample):
         assert not np.nan_to_num(values).any(), kind
 
 
+# ------------------------------------------------------------------ bricks
+
+
+def brick(view, zoom, i, j, k, **words):
+    """(facts, values of shape (z, y, x))"""
+    status, body = view.get("step/0/brick", zoom=zoom, i=i, j=j, k=k, **words)
+    assert status == 200, body
+    facts, values = tiles.unpacked(body)
+    return facts, values.reshape(bricks.EDGE, bricks.EDGE, bricks.EDGE)
+
+
+@pytest.mark.parametrize("zoom", [0, 1])
+def test_bricks_are_the_cells_of_a_level(view, sample, zoom):
+    """All bricks of a zoom side by side are the cube of the level whose cells are their voxels."""
+    expected = octavo.open(sample).level(5 + zoom).cube("density")["density"]
+    n = 2**zoom
+    found = np.block(
+        [[[brick(view, zoom, i, j, k, field="density")[1] for i in range(n)] for j in range(n)] for k in range(n)]
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-7)
+
+
+def test_a_brick_of_voxels_finer_than_all_cells_repeats_them(view, sample):
+    cells = octavo.open(sample).cube("density")["density"]  # 64^3
+    facts, values = brick(view, 3, 2, 5, 7, field="density")
+    expected = cells[56:64, 40:48, 16:24].repeat(4, 0).repeat(4, 1).repeat(4, 2)
+    np.testing.assert_allclose(values, expected, rtol=1e-7)
+    assert facts["extent"] == [0.25, 0.375, 0.625, 0.75, 0.875, 1.0] and not facts["finer"]
+
+
+def test_finer_says_whether_there_are_finer_cells(view, sample):
+    ds = octavo.open(sample)
+    found = set()
+    for place in np.ndindex(4, 4, 4):
+        facts, _ = brick(view, 0 if place == (0, 0, 0) else 2, *place, field="density")
+        lo = [n / 4 for n in place]
+        deepest = ds.stats(["level"]) if facts["level"] < 6 else ds.box(lo, [x + 0.25 for x in lo]).stats(["level"])
+        assert facts["finer"] == (deepest["fields"]["level"]["max"] > facts["level"])
+        found.add(facts["finer"])
+    assert found == {True, False}
+    assert brick(view, 0, 0, 0, 0, field="density", level=5)[0]["finer"] is False
+
+
+@pytest.mark.parametrize("level", [4, 5, 6])
+@pytest.mark.parametrize(("lo", "edge"), [((0.13, 0.2, 0.31), 0.37), ((-0.2, 0.6, 0.4), 0.75), ((0.5, 0.5, 0.5), 0.01)])
+@pytest.mark.parametrize("most", [1 << 21, 300])
+def test_voxels_of_any_place_beside_brute_force(sample, level, lo, edge, most, monkeypatch):
+    """A voxel is the mean of the cells whose centres are in it, else the cell around its centre; put together from parts too."""
+    monkeypatch.setattr(bricks, "MOST_CELLS", most)
+    ds = octavo.open(sample)
+    cells = ds.level(level).cube("density")["density"]
+    n, voxel = len(cells), edge / 8
+    found, units = bricks.voxels(ds._data, ["density"], None, level, bricks.Block(lo, edge, 8), lambda *_: True)
+    centres = (np.arange(n) + 0.5) / n
+    for k, j, i in np.ndindex(8, 8, 8):
+        low = [a + m * voxel for a, m in zip(lo, (i, j, k), strict=True)]
+        inside = [np.flatnonzero((centres >= a) & (centres < a + voxel)) for a in low]
+        at = [int(np.floor((a + voxel / 2) * n)) for a in low]
+        if any(not 0 <= one < n for one in at):
+            assert np.isnan(found[0, k, j, i])
+            continue
+        rows = [rows if len(rows) and voxel > 1 / n else [one] for rows, one in zip(inside, at, strict=True)]
+        assert found[0, k, j, i] == pytest.approx(cells[np.ix_(rows[2], rows[1], rows[0])].mean(), rel=1e-12)
+    assert units == {"density": ds._data.fields[0]["unit"]}
+
+
+def test_conditions_units_and_formulas_of_bricks(view, sample):
+    ds = octavo.open(sample)
+    _, values = brick(view, 1, 0, 0, 0, field="2*density", where="density > 1")
+    expected = ds.where("density > 1").cube("2*density")["2*density"][:32, :32, :32]
+    np.testing.assert_allclose(values, expected, rtol=1e-7)
+    assert view.get("step/0/brick", field="density", zoom=1, i=2, j=0, k=0)[0] == 400
+    assert view.get("step/0/brick", field="densty", zoom=1, i=0, j=0, k=0)[0] == 400
+
+
+def test_a_brick_reads_only_the_domains_that_cross_it(view, sample):
+    facts, _ = brick(view, 3, 0, 0, 0, field="density")
+    every, _ = brick(view, 0, 0, 0, 0, field="density")
+    assert every["parts_read"] == octavo.open(sample).domains > facts["parts_read"]
+    assert facts["bytes_read"] < every["bytes_read"]
+
+
+def test_flat_data_has_no_volume(data):
+    with View(data / "ramses" / "implosion2d_2ranks" / "output_00002") as running:
+        status, body = running.get("step/0/brick", field="density", zoom=0, i=0, j=0, k=0)
+        assert status == 501 and "3-D" in json.loads(body)["error"]
+
+
 # ------------------------------------------------------------------ who is let in
 
 
@@ -222,6 +313,12 @@ def test_questions_alone_are_answered(view, method):
         ("step/0/stats", {"field": "density", "region": "cube:1"}, 400, "cube"),
         ("step/0/particles", {"species": "none", "x0": 0, "x1": 1, "y0": 0, "y1": 1}, 400, "no species"),
         ("step/0/edges", {"x0": 0, "x1": 1, "y0": 0, "y1": 1}, 400, "cells have no edges"),
+        ("step/0/brick", {"field": "density", "zoom": 99, "i": 0, "j": 0, "k": 0}, 400, "zoom"),
+        ("step/0/line", {"field": "density", "start": "0,0,0"}, 400, "end is missing"),
+        ("step/0/line", {"field": "density", "start": "0,0,0", "end": "0,0,0"}, 400, "length"),
+        ("step/0/lines", {"field": "density", "what": "volume", "towards": "0,0,0", "up": "0,0,1"}, 400, "towards"),
+        ("step/0/file", {"field": "density", "pixels": 10**6}, 400, "pixels"),
+        ("step/0/file", {"field": "density", "as": "gif", "pixels": 9}, 400, "as=gif"),
         ("step/0/nothing", {}, 404, "no such page"),
         ("nothing", {}, 404, "no such page"),
     ],
@@ -238,16 +335,21 @@ VALUES = st.one_of(
 )  # fmt: skip
 NAMES = st.sampled_from(
     ["field", "kind", "axis", "at", "zoom", "column", "row", "weight", "where", "unit", "level", "region", "x0", "x1", "y0",
-     "y1", "species", "from", "to", "other", "centre", "log", "what", "low", "high", "scale", "colours"]
+     "y1", "species", "from", "to", "other", "centre", "log", "what", "low", "high", "scale", "colours", "i", "j", "k", "start", "end", "towards", "up", "value", "less_step", "less_field", "as", "pixels"]
 )  # fmt: skip
-USUAL = {"field": "density", "zoom": "0", "column": "0", "row": "0", "x0": "0", "x1": "1", "y0": "0", "y1": "1"}
+USUAL = {
+    "field": "density", "i": "0", "j": "0", "k": "0", "pixels": "8", "start": "0,0.5,0.5", "end": "1,0.5,0.5", "zoom": "0", "column": "0",
+    "row": "0", "x0": "0", "x1": "1", "y0": "0", "y1": "1",
+}  # fmt: skip
 
 
 @settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
 @given(
-    what=st.sampled_from(["tile", "stats", "profile", "phase", "particles", "edges", "lines", "tile/x", ""]),
+    what=st.sampled_from(
+        ["tile", "brick", "line", "file", "stats", "profile", "phase", "particles", "edges", "lines", "tile/x", ""]
+    ),
     words=st.dictionaries(NAMES, VALUES, max_size=3),
     usual=st.booleans(),
 )
@@ -325,6 +427,99 @@ def test_lines_of_tables_run(view, what, tmp_path):
     for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
         done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
+
+
+def test_lines_of_a_line_run(view, sample, tmp_path):
+    words = {"field": "density", "start": "0.1,0.2,0.3", "end": "0.9,0.7,0.5", "where": "density > 0.1"}
+    found = view.json("step/0/line", **words)
+    expected = octavo.open(sample).where("density > 0.1").line("density", (0.1, 0.2, 0.3), (0.9, 0.7, 0.5))
+    np.testing.assert_array_equal(found["values"], expected["density"])
+    np.testing.assert_array_equal(found["at"], np.stack([expected.entry, expected.exit], axis=1))
+    lines = view.json("step/0/lines", what="line", **words)
+    for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "line.csv").read_text().splitlines()) > len(expected)
+
+
+def test_a_long_line_reads_no_level_that_is_finer_than_the_screen(sample, monkeypatch):
+    monkeypatch.setattr(answers, "LINE_CELLS", 20)
+    found = answers.line(octavo.open(sample), tiles.Look("density"), None, "0,0.51,0.51", "1,0.51,0.51")
+    assert min(end - begin for begin, end in found["at"]) == pytest.approx(1 / 32)  # of level 5
+
+
+def test_the_line_through_triangles(data):
+    path = data / "serafin" / "r2d_malpasset-small_5steps.slf"
+    ds = octavo.open(path)
+    found = answers.line(ds, tiles.Look("WATER DEPTH"), None, "0.2,0.2", "0.6,0.3")
+    expected = ds.line("WATER DEPTH", "0.2,0.2", "0.6,0.3")
+    np.testing.assert_array_equal(found["values"], expected["WATER DEPTH"])
+    np.testing.assert_array_equal(found["at"], expected.distance)
+
+
+@pytest.mark.parametrize("kind", ["slice", "max"])
+def test_lines_of_a_difference_make_it(run, sample, kind, tmp_path):
+    """The copied words make the difference of the two tiles, in Python and in a shell."""
+    later = tmp_path / "output_00008"
+    run("sample", later, "--domains", 2, "--levels", "4-5", "--seed", 5, "-q")
+    with View(sample, later) as running:
+        words = {"field": "density", "kind": kind, "less_step": 0, "less_field": "density", "less_kind": kind}
+        lines = running.json("step/1/lines", x0=0, x1=1, y0=0, y1=1, low=-1, high=1, **words)
+        before, after = (
+            running.get(f"step/{n}/tile", field="density", kind=kind, zoom=0, column=0, row=0)[1] for n in (0, 1)
+        )
+        status, pdf = running.get("step/1/file", x0=0, x1=1, y0=0, y1=1, pixels=100, **{**words, "as": "pdf"})
+        assert status == 200 and pdf.startswith(b"%PDF")
+    made = lines["python"].replace("view.png", "view.npy").replace("octavo.open(", "octavo.open(")
+    exec(compile(made.replace("'view.npy'", repr(str(tmp_path / "view.npy"))), "copied", "exec"), {})
+    found = np.load(tmp_path / "view.npy")[2::4, 2::4]  # 1024 pixels
+    np.testing.assert_allclose(found, tiles.unpacked(after)[1] - tiles.unpacked(before)[1], atol=1e-6)
+    python = f"{Path(sys.executable).parent}:/usr/bin:/bin"
+    done = subprocess.run(
+        ["bash", "-c", lines["command"]], capture_output=True, text=True, cwd=tmp_path, env={"PATH": python}
+    )
+    assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
+
+
+def test_pictures_of_other_windows_have_no_difference(sample):
+    ds = octavo.open(sample)
+    with pytest.raises(UsageError, match="different windows"):
+        ds.slice("density", pixels=64) - ds.slice("density", pixels=32)
+    with pytest.raises(UsageError, match="one picture is in"):
+        ds.map("density", pixels=64) - ds.map("density", kind="max", pixels=64)
+
+
+def test_lines_of_volumes_run(view, sample, tmp_path):
+    words = {"field": "density", "towards": "1,0.5,0.3", "up": "0,0,1", "value": 1.5, "unit": ""}
+    for what, made in (("volume", "view.png"), ("surface", "view.ply")):
+        lines = view.json("step/0/lines", what=what, **words)
+        for words_ in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
+            done = subprocess.run(words_, capture_output=True, text=True, cwd=tmp_path)
+            assert done.returncode == 0, done.stderr
+            (tmp_path / made).unlink()
+
+
+def test_files_hold_the_picture(view, sample):
+    window = {"field": "density", "kind": "max", "x0": 0.25, "x1": 0.75, "y0": 0.5, "y1": 1, "pixels": 128}
+    status, body = view.get(
+        "step/0/file", **window, **{"as": "pdf", "low": 0.1, "high": 10, "scale": "log", "colours": "magma"}
+    )
+    assert status == 200 and body.startswith(b"%PDF") and len(body) > 5000
+    status, body = view.get("step/0/file", **window, **{"as": "tif"})
+    rasterio = pytest.importorskip("rasterio")
+    assert status == 200, body
+    with rasterio.MemoryFile(body) as memory, memory.open() as file:
+        assert file.bounds == (0.25, 0.5, 0.75, 1.0)
+        expected = octavo.open(sample).inside("box:0.25,0.5,0:0.75,1,1").map("density", kind="max", pixels=128).values
+        np.testing.assert_allclose(file.read(1)[::-1], expected, rtol=1e-12)
+
+
+def test_a_missing_library_is_a_sentence(sample, tmp_path):
+    (tmp_path / "rasterio.py").write_text("raise ImportError('none here')")
+    with View(sample, environment={"PYTHONPATH": str(tmp_path)}) as running:
+        words = {"field": "density", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "pixels": 8, "as": "tif"}
+        status, body = running.get("step/0/file", **words)
+    assert status == 501 and "rasterio" in json.loads(body)["error"] and "pip install" in json.loads(body)["hint"]
 
 
 # ------------------------------------------------------------------ other data
@@ -626,3 +821,13 @@ def test_a_damaged_domain_is_named_and_left_out(damaged, kind):
     alone = octavo.dataset.Dataset(octavo._core.only_parts(sound._data, [2])).map("1", pixels=256).values
     if kind != "slice":
         np.testing.assert_array_equal(alone > 1e-6, ~shown)
+
+
+def test_a_brick_lacks_the_damaged_domain_alone(damaged):
+    with View(damaged[1]) as running:
+        facts, values = brick(running, 0, 0, 0, 0, field="density")
+    assert len(facts["damaged"]) == 1 and "domain 3 is damaged" in facts["damaged"][0]
+    whole_one = octavo.open(damaged[0]).cube("density")["density"]
+    shown = np.isfinite(values)
+    assert 0.01 < (~shown).mean() < 0.5
+    np.testing.assert_allclose(values[shown], whole_one[shown], rtol=1e-7)

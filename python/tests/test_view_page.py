@@ -164,7 +164,7 @@ def driver(tmp_path_factory):
     for word in (
         "--headless=new",
         "--no-sandbox",
-        "--disable-gpu",
+        "--enable-unsafe-swiftshader",  # WebGL without a graphics card
         "--disable-dev-shm-usage",
         "--window-size=1000,700",
     ):
@@ -420,6 +420,129 @@ def test_a_picture_is_saved(page, driver):
         time.sleep(0.05)
     with Image.open(found[0]) as image:
         assert image.width > 500 and len(image.convert("RGB").getcolors(1 << 24)) > 50
+
+
+def downloaded(driver, ending):
+    end = time.monotonic() + 30
+    while not (found := list(driver.downloads.glob(f"*.{ending}"))) and time.monotonic() < end:
+        time.sleep(0.05)
+    data = found[0].read_bytes()
+    found[0].unlink()
+    return data
+
+
+@pytest.mark.parametrize("mode", ["one", "two", "difference"])
+def test_pdf_files_of_every_mode(page, driver, mode):
+    page.radio("mode", mode)
+    page.find("#save-pdf").click()
+    data = downloaded(driver, "pdf")
+    assert data.startswith(b"%PDF") and len(data) > 5000
+    assert (b"difference" in data) == (mode == "difference")  # the facts stand in the document's Subject
+
+
+def test_a_geotiff_of_the_window(page, driver, store):
+    rasterio = pytest.importorskip("rasterio")
+    page.press("++++")
+    page.find("#save-tif").click()
+    x, _, w = page.frame()
+    with rasterio.MemoryFile(downloaded(driver, "tif")) as memory, memory.open() as file:
+        assert file.bounds.left == pytest.approx(x - w / 2, abs=1e-6) and file.bounds.right == pytest.approx(
+            x + w / 2, abs=1e-6
+        )
+        values = file.read(1)[::-1]
+        column = round((0.5 - file.bounds.left) / file.res[0])
+        row = round((0.5 - file.bounds.bottom) / file.res[1])
+    near = octavo.open(store, step=7).slice("density", pixels=64).values[31:33, 31:33]
+    assert np.isclose(near, values[row, column], rtol=1e-12).any()
+
+
+def test_a_file_that_cannot_be_is_said_in_the_page(page):
+    page.radio("axis", "x")
+    page.find("#save-tif").click()
+    end = time.monotonic() + 20
+    while not (text := page.find("#message").text) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert "along z" in text or "rasterio" in text
+
+
+def test_a_line_is_drawn_and_its_values_shown(page, store):
+    page.press("n")
+    page.drag((0.4, 0.4), (0.6, 0.6))
+    line = page.value("line")
+    start, end = ([float(word) for word in place.split(",")] for place in line.split(":"))
+    assert start[2] == end[2] == 0.5 and start[0] < end[0] and start[1] < end[1]
+    assert "line=" in page.address()
+    with_line = page.pixels()
+    page.find("#do-line").click()
+    assert "along the line" in page.answer()
+    assert page.run("return document.querySelector('#result canvas').toDataURL().length") > 3000
+    python = page.copied("result-python")
+    assert f"line('density', ({', '.join(map(str, start))}), ({', '.join(map(str, end))})" in python
+    page.find("#close-result").click()
+    page.press(Keys.ESCAPE)
+    assert page.value("line") == "" and (page.pixels() != with_line).any()
+    page.find("#do-line").click()
+    end = time.monotonic() + 10
+    while "no line" not in page.find("#message").text and time.monotonic() < end:
+        time.sleep(0.02)
+    assert "no line" in page.find("#message").text
+
+
+def test_copies_of_a_difference_and_of_lines_of_the_mesh_run(page, tmp_path):
+    page.radio("mode", "difference")
+    python = page.copied("copy-python")
+    assert "after - before" in python and "step=7" in python and "step=8" in python
+    done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "<<'END'" in page.copied("copy-command")
+    page.radio("mode", "one")
+    page.press("m")
+    assert " --grid " in page.copied("copy-command")
+
+
+def test_steps_that_come_meanwhile(driver, run, tmp_path):
+    """And one that vanishes is told, and shown again once it is back."""
+    for number in (3, 4):
+        run("sample", tmp_path / f"output_0000{number}", "--domains", 2, "--levels", "3-4", "--seed", number, "-q")
+    (tmp_path / "output_00004").rename(tmp_path / "later")
+    with View(str(tmp_path / "output_*")) as running:
+        page = Page(driver, running).open("field=density")
+        assert not page.find("#time").is_displayed()
+        (tmp_path / "later").rename(tmp_path / "output_00004")
+        page.run("window.dispatchEvent(new Event('focus'))")
+        end = time.monotonic() + 10
+        while not page.find("#time").is_displayed() and time.monotonic() < end:
+            time.sleep(0.02)
+        before = page.pixels()
+        page.slide("time", 1)
+        assert (page.pixels() != before).any()
+        (tmp_path / "output_00004").rename(tmp_path / "later")
+        page.write("field", "pressure", state="failed")
+        assert "output_00004" in page.find("#message").text
+        (tmp_path / "later").rename(tmp_path / "output_00004")
+        page.write("field", "density").write("field", "pressure")
+        assert not page.find("#message").is_displayed()
+    driver.get_log("browser")
+
+
+def test_a_damaged_domain_is_named_and_hatched(driver, run, tmp_path):
+    path = tmp_path / "output_00001"
+    run("sample", path, "--levels", "3-5", "--domains", 8, "-q")
+    victim = path / "hydro_00001.out00003"
+    victim.write_bytes(victim.read_bytes()[:100])
+    with View(path) as running:
+        page = Page(driver, running).open("field=density&kind=max")
+        assert (
+            "domain 3 is damaged" in page.find("figcaption").text
+            and "hydro_00001.out00003" in page.find("figcaption").text
+        )
+        red = page.run("return getComputedStyle(document.documentElement).getPropertyValue('--bad').trim()")
+        near = (
+            np.abs(page.pixels()[..., :3].astype(int) - [int(red[k : k + 2], 16) for k in (1, 3, 5)]).max(axis=2) < 40
+        )
+        assert near.sum() > 300  # lines of the hatching
+        page.choose("kind", "peak")
+        assert "domain 3 is damaged" in page.find("figcaption").text
 
 
 # ------------------------------------------------------------------ moving, keys, address

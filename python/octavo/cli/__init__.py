@@ -37,6 +37,7 @@ VERBS = {
     "contour": "the surface of one value, or its lines, as a file",
     "series": "a table over time: extremes, means and integrals of many outputs or steps",
     "view": "look around in outputs and stores in a browser",
+    "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
     "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
     "probe": "values at places over all steps of a file of triangles",

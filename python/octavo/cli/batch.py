@@ -48,6 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
+    from octavo.snapshots import state_of
 
     options.refuse_ranks("batch")
     recipe = read(arguments.recipe)
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = []
     with console.Progress("batch", arguments.quiet or arguments.dry_run, unit="jobs") as progress:
         for number, job in enumerate(jobs):
-            made = {"words": job["words"], "input": _state(job["input"])}
+            made = {"words": job["words"], "input": state_of(job["input"])}
             if not arguments.force and os.path.exists(job["output"]) and record.get(job["output"]) == made:
                 rows.append({**job, "state": "there"})
             elif arguments.dry_run:
@@ -178,14 +179,6 @@ def _replace(path: str, data: bytes) -> None:
 def _beside(recipe: str, path: str) -> str:
     """A path as the recipe means it: from the folder in which the recipe lies."""
     return os.path.normpath(os.path.join(os.path.dirname(recipe), path))
-
-
-def _state(path: str) -> list[int]:
-    """Changes when the input does: number, bytes and newest change of its files."""
-    found = [os.stat(path)]
-    for folder, _, names in os.walk(path):
-        found += [os.stat(os.path.join(folder, name)) for name in names]
-    return [len(found), sum(file.st_size for file in found), max(file.st_mtime_ns for file in found)]
 
 
 def _record_of(folder: str) -> dict[str, Any]:

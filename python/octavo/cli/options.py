@@ -175,12 +175,12 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
         help="a field or constant computed by a formula, for use in others ('gamma=1.4'); may be repeated",
     )
     if unit:
-        _add_unit(parser)
+        add_unit(parser)
     if dry_run:
         _add_dry_run(parser)
 
 
-def _add_unit(parser: argparse.ArgumentParser) -> None:
+def add_unit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unit",
         action="append",

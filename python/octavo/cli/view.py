@@ -20,6 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="outputs, stores, or patterns such as 'output_*'")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="of the page (default: any that is free)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
+    options.add_crs(parser, "of GeoTIFF files that the page gives")
     options.add_flow(parser)
 
 
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.view import serve
 
     return serve.serve(
-        steps, arguments.port, lambda address: _announce(address, arguments), debug=arguments.debug
+        steps, arguments.port, lambda address: _announce(address, arguments), debug=arguments.debug, crs=arguments.crs
     )  # fmt: skip
 
 

@@ -60,14 +60,13 @@ class Cube:
 
 def cube_of(data: Any, chosen: dict[str, Any], fields: Sequence[str] | None, single_precision: bool = False) -> Cube:
     """The fields (default: all that are stored) of an opened step over a selection, at its level, else the finest."""
-    stored = {info["name"]: info["unit"] for info in data.fields}
-    names = list(stored) if fields is None else list(dict.fromkeys(fields))
+    names = [info["name"] for info in data.fields] if fields is None else list(dict.fromkeys(fields))
     found = _core.cube(data, names, **chosen)
     values = found["fields"]
     if single_precision:
         values = {name: array.astype(np.float32) for name, array in values.items()}
     return Cube(
-        fields=values, units={name: stored.get(name, "") for name in names}, level=found["level"],
+        fields=values, units=found["units"], level=found["level"],
         corner=tuple(found["corner"]), cell=tuple(found["cell"]), first=tuple(found["first"]), time=data.time,
         axes="xyz"[: data.dim],
     )  # fmt: skip

@@ -8,12 +8,14 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
-from octavo.view.tiles import Look, Window, across, region_of
+from octavo.view.tiles import Look, Window, across, level_of, region_of
 from octavo.view.work import Progress
 
 #: Particles, and edges of triangles, that a view gets at most.
 MOST_PARTICLES = 20_000
 MOST_EDGES = 60_000
+#: Cells along a line, of the finest level that is read.
+LINE_CELLS = 1000
 
 
 def selection(ds: Any, look: Look, region: str | None) -> Any:
@@ -58,6 +60,34 @@ def _bins(
     return _core.bins(
         ds._data, axes=axes, fields=fields, weight=weight, threads=1, ranks=None, progress=progress, **chosen
     )  # fmt: skip
+
+
+def line(ds: Any, look: Look, region: str | None, start: str, end: str) -> dict[str, Any]:
+    """The values on the straight line between two places, in the words of `octavo line`: `at` ascends along it [code length].
+    Cells have values between their two `at`, of shape (cells, 2); points of triangles a value at each, of prisms one for
+    each plane. Reads no level of which it would cross far more than LINE_CELLS cells."""
+    chosen = selection(ds, look, region)
+    units = {look.field: look.unit} if look.unit else None
+    if ds._data.unstructured:
+        found = chosen.line([look.field], start, end, threads=1, units=units)
+        values = found[look.field].T.tolist()
+        return {"at": found.distance.tolist(), "values": values, "unit": found.units[0], "length": found.length}
+    level = level_of(ds._data, look, _distance(ds._data, start, end) / LINE_CELLS)
+    chosen = chosen if level is None else chosen.level(level)
+    found = chosen.line([look.field], start, end, threads=1, units=units)
+    return {
+        "at": np.stack([found.entry, found.exit], axis=1).tolist(), "values": found[look.field].tolist(), "unit": found.units[0],
+        "length": found.length, "parts_read": found.parts_read,
+    }  # fmt: skip
+
+
+def _distance(data: Any, start: str, end: str) -> float:
+    """Between two places in fractions [code length]; 0 where they are in other words."""
+    try:
+        ends = [np.array([float(word) for word in place.split(",")]) for place in (start, end)]
+        return float(np.linalg.norm(ends[1] - ends[0])) * (data.hi[0] - data.lo[0])
+    except ValueError:
+        return 0.0
 
 
 def particles(ds: Any, window: Window, species: str, depth: tuple[float, float], progress: Progress) -> bytes:

@@ -59,18 +59,31 @@ def choice(query: Query, name: str, of: tuple[str, ...], default: str) -> str:
     return value
 
 
-def look(query: Query) -> Look:
-    """What a request wants to see."""
+def look(query: Query, prefix: str = "") -> Look:
+    """What a request wants to see. Of a difference the words of the picture that is taken away have a prefix; both have the
+    same axis, plane, condition and level."""
     at = number(query, "at", 0.5)
     if not 0 <= at <= 1:
         raise UsageError(f"at={at}: expected a fraction, 0 to 1", [], "")
     return Look(
-        field=required(query, "field"),
-        kind=choice(query, "kind", KINDS, "slice"),
+        field=required(query, prefix + "field"),
+        kind=choice(query, prefix + "kind", KINDS, "slice"),
         axis=choice(query, "axis", ("x", "y", "z"), "z"),
         at=at,
-        weight=text(query, "weight"),
+        weight=text(query, prefix + "weight"),
         where=text(query, "where"),
-        unit=text(query, "unit"),
+        unit=text(query, prefix + "unit"),
         max_level=whole(query, "level", -1000, 1000) if text(query, "level") else None,
     )
+
+
+def direction(query: Query, name: str) -> tuple[float, float, float]:
+    """Three numbers, not all 0."""
+    value = required(query, name)
+    try:
+        x, y, z = (float(word) for word in value.split(","))
+    except ValueError:
+        x = y = z = math.nan
+    if not all(map(math.isfinite, (x, y, z))) or x == y == z == 0:
+        raise UsageError(f"{name}={value}: expected three numbers, not all 0", [], f"{name}=1,0,0")
+    return x, y, z

@@ -70,16 +70,18 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def serve(steps: Steps, port: int, announce: Callable[[Address], None], *, debug: bool = False) -> int:
+def serve(
+    steps: Steps, port: int, announce: Callable[[Address], None], *, debug: bool = False, crs: str | None = None
+) -> int:
     """Serves the page; `announce` is called once it answers. Returns the command's exit code. Raises UsageError if the port
-    cannot be had."""
+    cannot be had. `crs` is the coordinate system of the data."""
     with bound(port) as listener:
         address = Address(listener.getsockname()[1], secrets.token_urlsafe(24))
 
         def end() -> None:
             server.should_exit = True
 
-        app, work = make_app(steps, address.token, end, debug=debug)
+        app, work = make_app(steps, address.token, end, debug=debug, crs=crs)
         config = uvicorn.Config(
             app, log_level="error", access_log=False, lifespan="off", server_header=False, date_header=False,
             timeout_graceful_shutdown=PATIENCE, limit_concurrency=MOST_CONNECTIONS, proxy_headers=False,

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from octavo.cli.console import as_json
 from octavo.errors import Damaged, Error, Interrupted, NoSpace, Unreadable, Unsupported, UsageError
 from octavo.printable import valid
-from octavo.view import answers, asked, tiles, words
+from octavo.view import answers, asked, bricks, files, tiles, words
 from octavo.view.damage import Damage
 from octavo.view.guard import Guard
 from octavo.view.steps import Steps
@@ -152,6 +152,19 @@ async def tile(request: Request) -> Response:
     return await made(request, ("tile", number, look, zoom, column, row), job, _BYTES)
 
 
+async def brick(request: Request) -> Response:
+    known, number = opened(request)
+    query, damage = request.query_params, request.app.state.damage
+    look = asked.look(query)
+    zoom = asked.whole(query, "zoom", 0, bricks.DEEPEST_ZOOM)
+    i, j, k = (asked.whole(query, name, 0, 1 << bricks.DEEPEST_ZOOM) for name in "ijk")
+
+    def job(progress: Progress) -> bytes:
+        return bricks.brick(known.opened(number), look, zoom, (i, j, k), progress, damage)
+
+    return await made(request, ("brick", number, look, zoom, i, j, k), job, _BYTES)
+
+
 def window(request: Request, data: Any) -> tiles.Window:
     """The part of the domain that a request names by its corners [code length]."""
     query = request.query_params
@@ -217,25 +230,93 @@ async def table(request: Request) -> Response:
     return await made(request, (what, number, str(query)), job, "application/json")
 
 
-async def lines(request: Request) -> Response:
-    """What is shown, as a command and as Python."""
+async def line(request: Request) -> Response:
+    """The values along a line."""
     known, number = opened(request)
     query = request.query_params
-    look, what = asked.look(query), asked.choice(query, "what", ("picture", "stats", "profile", "phase"), "picture")
-    other, centre, log = _table(request)
+    look, region = asked.look(query), asked.text(query, "region")
+    start, end = asked.required(query, "start"), asked.required(query, "end")
 
     def job(_: Progress) -> bytes:
-        shown = known[number]
-        if what != "picture":
-            return in_json(words.table(shown, look, asked.text(query, "region"), what, other, centre, log))
-        data = known.opened(number)._data
-        limits = None
-        if asked.text(query, "low") is not None:
-            limits = (asked.number(query, "low"), asked.number(query, "high"))
-        colours = words.Colours(asked.text(query, "colours") or "viridis", limits, asked.text(query, "scale") == "log")
-        return in_json(words.picture(shown, data, look, window(request, data), colours))
+        return in_json(answers.line(known.opened(number), look, region, start, end))
 
-    return await made(request, ("lines", known[number], str(query)), job, "application/json")
+    return await made(request, ("line", number, str(query)), job, "application/json")
+
+
+# ------------------------------------------------------------------ what is taken away
+
+
+def _colours(query: asked.Query) -> words.Colours:
+    limits = None
+    if asked.text(query, "low") is not None:
+        limits = (asked.number(query, "low"), asked.number(query, "high"))
+    return words.Colours(asked.text(query, "colours") or "viridis", limits, asked.text(query, "scale") == "log")
+
+
+def _less(request: Request) -> tuple[int, tiles.Look] | None:
+    """The step and look of the picture that a difference takes away."""
+    query = request.query_params
+    if asked.text(query, "less_step") is None:
+        return None
+    number = asked.whole(query, "less_step", 0, len(request.app.state.steps) - 1)
+    return number, asked.look(query, "less_")
+
+
+def _words(request: Request, what: str) -> dict[str, str]:
+    """What is shown, as a command and as Python."""
+    known, number = opened(request)
+    query, look, shown = request.query_params, asked.look(request.query_params), known[number]
+    region = asked.text(query, "region")
+    if what in ("stats", "profile", "phase"):
+        return words.table(shown, look, region, what, *_table(request))
+    if what == "line":
+        return words.line(shown, look, region, asked.required(query, "start"), asked.required(query, "end"))
+    if what == "volume":
+        camera = (asked.direction(query, "towards"), asked.direction(query, "up"))
+        return words.volume(shown, look, camera, region, _colours(query))
+    data = known.opened(number)._data
+    if what == "surface":
+        at = asked.number(query, "value")
+        if look.unit:
+            from octavo.units import factor
+
+            at /= factor(bricks.unit_of(data, look.field), look.unit, data, look.field)
+        return words.surface(shown, look, at, region)
+    shape, less = window(request, data), _less(request)
+    if less is not None:
+        taken = known.opened(less[0])._data
+        return words.difference((shown, data, look), (known[less[0]], taken, less[1]), shape, _colours(query))
+    grid = asked.choice(query, "grid", ("0", "1"), "0") == "1"
+    return words.picture(shown, data, look, shape, _colours(query), grid)
+
+
+async def lines(request: Request) -> Response:
+    known, number = opened(request)
+    kinds = ("picture", "volume", "surface", "line", "stats", "profile", "phase")
+    what = asked.choice(request.query_params, "what", kinds, "picture")
+    asked.look(request.query_params)
+    key = ("lines", known[number], str(request.query_params))
+    return await made(request, key, lambda _: in_json(_words(request, what)), "application/json")
+
+
+async def file(request: Request) -> Response:
+    """The window, or what it has more than another picture, as a file."""
+    known, number = opened(request)
+    query, damage = request.query_params, request.app.state.damage
+    kind = asked.choice(query, "as", tuple(files.KINDS), "pdf")
+    look, less, colours = asked.look(query), _less(request), _colours(query)
+    pixels = asked.whole(query, "pixels", 1, files.MOST_PIXELS)
+
+    def job(progress: Progress) -> bytes:
+        data = known.opened(number)._data
+        shape = window(request, data)
+        shown = files.picture(data, look, shape, pixels, progress, damage)
+        if less is not None:
+            taken = known.opened(less[0])._data
+            shown = shown - files.picture(taken, less[1], shape, pixels, progress, damage)
+        return files.as_file(shown, kind, colours, request.app.state.crs)
+
+    return await made(request, ("file", number, str(query)), job, files.KINDS[kind])
 
 
 # ------------------------------------------------------------------ all of it
@@ -246,8 +327,11 @@ async def no_page(_request: Request, error: Exception) -> Response:
     return as_response({"error": "there is no such page"}, status)
 
 
-def make_app(paths: Steps, token: str, on_signal: Callable[[], None], *, debug: bool = False) -> tuple[Guard, Work]:
-    """The application, and its work, which is to be closed at the end. `on_signal` is as in Work."""
+def make_app(
+    paths: Steps, token: str, on_signal: Callable[[], None], *, debug: bool = False, crs: str | None = None
+) -> tuple[Guard, Work]:
+    """The application, and its work, which is to be closed at the end. `on_signal` is as in Work; `crs` is the coordinate
+    system of the data, for GeoTIFF."""
     routes = [
         Route("/", answered(page)),
         Route("/page/{file}", answered(page)),
@@ -256,7 +340,10 @@ def make_app(paths: Steps, token: str, on_signal: Callable[[], None], *, debug: 
         Route("/step/{step:int}/tile", answered(tile)),
         Route("/step/{step:int}/particles", answered(particles)),
         Route("/step/{step:int}/edges", answered(edges)),
+        Route("/step/{step:int}/brick", answered(brick)),
+        Route("/step/{step:int}/line", answered(line)),
         Route("/step/{step:int}/lines", answered(lines)),
+        Route("/step/{step:int}/file", answered(file)),
         *(Route(f"/step/{{step:int}}/{what}", answered(_of(what))) for what in ("stats", "profile", "phase")),
     ]
     app = Starlette(routes=routes, exception_handlers={404: no_page, 405: no_page})
@@ -264,6 +351,7 @@ def make_app(paths: Steps, token: str, on_signal: Callable[[], None], *, debug: 
     threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
     app.state.steps = paths
     app.state.debug = debug
+    app.state.crs = crs
     app.state.damage = Damage()
     app.state.work = Work(threads, MOST_WAITING, KEPT_BYTES, on_signal)
     return Guard(app, token), app.state.work

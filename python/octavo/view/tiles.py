@@ -29,7 +29,8 @@ DEEPEST_ZOOM = 40
 KINDS = ("slice", "integral", "mean", "max", "min")
 AXES = "xyz"
 #: How messages begin that say that a window shows nothing: an empty tile, no error.
-_NOTHING = ("the selection holds no cell", "the region holds no cell", "no cell of the selection is at the plane")
+NOTHING = ("the selection holds no cell", "the region holds no cell", "no cell of the selection is at the plane")
+NOTHING_READ = {"bytes_read": 0, "parts_read": 0}
 
 
 @dataclass(frozen=True)
@@ -140,40 +141,57 @@ def image(data: Any, look: Look, window: Window, max_level: int | None, pixels: 
     )  # fmt: skip
 
 
+def level_of(data: Any, look: Look, pixel: float) -> int | None:
+    """The finest level that a picture reads whose pixels are so wide [code length]. None: all levels."""
+    level = level_for(data, pixel)
+    if look.max_level is not None and (level is None or look.max_level < level):
+        level = look.max_level
+    return level
+
+
 def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progress, damage: Damage) -> bytes:
     """The bytes of a tile (packed). Reads no level that is finer than its pixels, and no domain outside of it. Where a
     domain is damaged, it has no value, and `damaged` says so. Raises UsageError for a tile that there is not, and what maps
     and slices raise; Interrupted where `progress` says so."""
     data = ds._data
     window = window_of(data, look.axis, zoom, column, row)
-    pixel = max(window.hi[0] - window.lo[0], window.hi[1] - window.lo[1]) / PIXELS
-    level = level_for(data, pixel)
-    if look.max_level is not None and (level is None or look.max_level < level):
-        level = look.max_level
+    extent = [window.lo[0], window.hi[0], window.lo[1], window.hi[1]]
+    facts: dict[str, Any] = {"extent": extent, "level": level_of(data, look, pixel_of(window, PIXELS))}
+    try:
+        shown, lacking, damaged = seen(data, look, window, PIXELS, progress, damage)
+    except UsageError as error:
+        if not error.message.startswith(NOTHING):
+            raise
+        return packed(facts | {"unit": "", "label": look.field} | NOTHING_READ, np.full((1, 1), np.nan))
+    described = facts | _described(shown, data, look) | {"damaged": damaged}  # which gives the values their unit
+    return packed(described, shown.values if lacking is None else np.where(lacking, np.nan, shown.values))
+
+
+def pixel_of(window: Window, pixels: int) -> float:
+    """[code length], where there are so many along the longer side."""
+    return max(window.hi[0] - window.lo[0], window.hi[1] - window.lo[1]) / pixels
+
+
+def seen(
+    data: Any, look: Look, window: Window, pixels: int, progress: Progress, damage: Damage
+) -> tuple[Any, np.ndarray | None, list[str]]:
+    """The compiled image of a window without damaged domains; the pixels that lack one, if there is one; and sentences that
+    name them. Reads no level that is finer than the pixels."""
+    level = level_of(data, look, pixel_of(window, pixels))
 
     def drawn(of: Any, look: Look = look) -> Any:
-        return image(of, look, window, level, PIXELS, progress)
+        return image(of, look, window, level, pixels, progress)
 
     def parts() -> list[int]:
         return data.parts_of(region_of(data, window), level)
 
-    facts: dict[str, Any] = {"extent": [window.lo[0], window.hi[0], window.lo[1], window.hi[1]], "level": level}
-    try:
-        shown, lacking, damaged = _whole(data, look, drawn, parts, damage)
-    except UsageError as error:
-        if not error.message.startswith(_NOTHING):
-            raise
-        return packed(
-            facts | {"unit": "", "label": look.field, "bytes_read": 0, "parts_read": 0}, np.full((1, 1), np.nan)
-        )
-    described = facts | _described(shown, data, look) | {"damaged": damaged}  # which gives the values their unit
-    return packed(described, shown.values if lacking is None else np.where(lacking, np.nan, shown.values))
+    return _whole(data, look, drawn, parts, damage)
 
 
 def _whole(
     data: Any, look: Look, drawn: Callable[..., Any], parts: Callable[[], list[int]], damage: Damage
 ) -> tuple[Any, np.ndarray | None, list[str]]:
-    """The image without damaged domains; the pixels that lack one, if there is one; and sentences that name them."""
+    """What seen() gives. `drawn` makes the image of a data set, `parts` lists the domains that it needs."""
     key = (data.path, look.field, look.weight, look.where)
     sound = without(data, damage.of(key)) if damage.of(key) else data
     try:

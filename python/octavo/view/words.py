@@ -43,9 +43,8 @@ def selecting(look: Look, region: str | None) -> tuple[list[str], str]:
     return words, methods
 
 
-def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colours) -> dict[str, str]:
-    """The command and the Python that draw the window."""
-    chosen, methods = selecting(look, region_of(data, window))
+def cut(data: Any, look: Look, window: Window, grid: bool) -> tuple[list[str], str]:
+    """The verb and its options that make the picture of a window, and the call of a selection's method."""
     kind = kind_of(data, look.kind)
     if kind == "slice":
         at = place_of(data, window, look.at)
@@ -60,16 +59,96 @@ def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colour
     if look.unit:
         words.append(f"--unit={look.field}={look.unit}")
         call += f", unit={look.unit!r}"
-    words += ["--cmap", colours.name, "--log" if colours.log else "--linear"]
+    if grid and not data.unstructured:
+        words.append("--grid")
+        call += ", grid=True"
+    return words, call + ")"
+
+
+def coloured(colours: Colours) -> tuple[list[str], str]:
+    """The options of colours, and the words of a picture's save()."""
+    words = ["--cmap", colours.name, "--log" if colours.log else "--linear"]
     save = f"cmap={colours.name!r}, scale={'log' if colours.log else 'linear'!r}"
     if colours.limits:
         words.append("--limits={!r},{!r}".format(*colours.limits))
         save += f", limits={colours.limits!r}"
-    command = [words[0], shown.snapshot.path, f"--field={look.field}", *words[1:], *chosen, *words_of_step(shown)]
+    return words, save
+
+
+def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colours, grid: bool) -> dict[str, str]:
+    """The command and the Python that draw the window."""
+    chosen, methods = selecting(look, region_of(data, window))
+    words, call = cut(data, look, window, grid)
+    paint, save = coloured(colours)
+    command = [words[0], shown.snapshot.path, f"--field={look.field}", *words[1:], *paint, *chosen]
     return {
-        "command": _shell([*command, "-o", "view.png"]),
+        "command": _shell([*command, *words_of_step(shown), "-o", "view.png"]),
+        "python": opening(shown) + f"picture = ds{methods}.{call}\npicture.save('view.png', {save})\n",
+    }
+
+
+def difference(
+    one: tuple[Shown, Any, Look], less: tuple[Shown, Any, Look], axis_window: Window, colours: Colours
+) -> dict[str, str]:
+    """The Python that draws the window of one picture less that of another, and a command that runs it: no verb does this."""
+    calls = []
+    for shown, data, look in (less, one):
+        _, methods = selecting(look, region_of(data, axis_window))
+        calls.append(f"{opening(shown)}{{}} = ds{methods}.{cut(data, look, axis_window, False)[1]}\n")
+    _, save = coloured(colours)
+    second = calls[1].removeprefix("import octavo\n\n")
+    python = calls[0].format("before") + second.format("after") + f"(after - before).save('view.png', {save})\n"
+    return {"python": python, "command": f"python3 - <<'END'\n{python}END\n"}
+
+
+Camera = tuple[tuple[float, float, float], tuple[float, float, float]]
+
+
+def volume(shown: Shown, look: Look, camera: Camera, region: str | None, colours: Colours) -> dict[str, str]:
+    """The command and the Python that draw the largest values along a camera's lines of sight, through all of the domain or a
+    region. `camera`: the directions towards the viewer, and up."""
+    chosen, methods = selecting(look, region)
+    paint, save = coloured(colours)
+    towards, up = (",".join(map(repr, vector)) for vector in camera)
+    words = ["map", shown.snapshot.path, f"--field={look.field}", f"--camera={towards}", f"--up={up}", "--kind", "max"]
+    call = f"map({look.field!r}, camera={camera[0]!r}, up={camera[1]!r}, kind='max'"
+    if look.unit:
+        words.append(f"--unit={look.field}={look.unit}")
+        call += f", unit={look.unit!r}"
+    return {
+        "command": _shell([*words, *paint, *chosen, *words_of_step(shown), "-o", "view.png"]),
         "python": opening(shown) + f"picture = ds{methods}.{call})\npicture.save('view.png', {save})\n",
     }
+
+
+def surface(shown: Shown, look: Look, at: float, region: str | None) -> dict[str, str]:
+    """The command and the Python that write the surface of one value [the field's own unit]."""
+    chosen, methods = selecting(look, region)
+    words = ["contour", shown.snapshot.path, f"--field={look.field}", f"--at={at!r}", *chosen, *words_of_step(shown)]
+    call = f"surface = ds{methods}.contour({look.field!r}, {at!r})\nsurface.save('view.ply')\n"
+    return {"command": _shell([*words, "-o", "view.ply"]), "python": opening(shown) + call}
+
+
+def line(shown: Shown, look: Look, region: str | None, start: str, end: str) -> dict[str, str]:
+    """The command and the Python of the values on a line."""
+    chosen, methods = selecting(look, region)
+    words = ["line", shown.snapshot.path, f"--field={look.field}", f"--from={start}", f"--to={end}", *chosen]
+    places = ", ".join(repr(_place(place)) for place in (start, end))
+    call = f"line = ds{methods}.line({look.field!r}, {places}"
+    if look.unit:
+        words.append(f"--unit={look.field}={look.unit}")
+        call += f", units={{{look.field!r}: {look.unit!r}}}"
+    return {
+        "command": _shell([*words, *words_of_step(shown), "-o", "line.csv"]),
+        "python": opening(shown) + call + f")\nprint(line.length, line[{look.field!r}])\n",
+    }
+
+
+def _place(text: str) -> str | tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in text.split(","))
+    except ValueError:
+        return text
 
 
 def table(

@@ -1,20 +1,15 @@
 // One picture on a canvas: tiles, mesh lines, particles and the drawn region, and where the pointer is.
 
 import {painted, short, table, fraction, ticks, unitText} from "./colours.js";
+import {ACROSS, domainOf, endsOf, shapeOf} from "./regions.js";
+import {deepest} from "./site.js";
+import {bricksShown} from "./solid.js";
+import {isSolid, lookOf, state} from "./state.js";
 import {difference, keyOf, tile} from "./tiles.js";
-import {lookOf, state} from "./state.js";
 
 const PIXELS = 256; // along a tile
 
-// The numbers of the axes to the right and up.
-export const ACROSS = {x: [1, 2], y: [0, 2], z: [0, 1]};
 export const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
-// The domain across an axis.
-export function domainOf(info, axis) {
-  const [a, b] = ACROSS[axis], lo = [info.lo[a], info.lo[b]], hi = [info.hi[a], info.hi[b]];
-  return {lo, hi, side: Math.max(hi[0] - lo[0], hi[1] - lo[1])};
-}
 
 export class Pane {
   constructor(figure) {
@@ -52,11 +47,11 @@ export class Pane {
   }
 
   // The squares that show, nearest to the middle first.
-  squares(info) {
+  squares(info, view) {
     const seen = this.window(info);
     if (!seen) return [];
     const {lo, hi, side} = domainOf(info, state.axis), {pixel} = this.frame();
-    const zoom = Math.min(40, Math.max(0, Math.ceil(Math.log2(side / (PIXELS * pixel)) - 0.45)));
+    const zoom = Math.min(deepest(view) ?? 40, Math.max(0, Math.ceil(Math.log2(side / (PIXELS * pixel)) - 0.45)));
     const edge = side / 2 ** zoom, out = [];
     const most = (i) => Math.ceil((hi[i] - lo[i]) / edge - 1e-9) - 1;
     const cut = (value, i) => Math.min(most(i), Math.max(0, Math.floor(value)));
@@ -70,10 +65,15 @@ export class Pane {
 
   // The tiles to show, by their keys: of a difference two each. `views` are those whose values this pane shows.
   keys(info, views) {
-    const squares = this.squares(info);
+    this.levels = [];
+    this.bricks = isSolid(views[0]) ? bricksShown(info, views, this.frame()) : null;
+    if (this.bricks) {
+      this.shown = this.bricks.map(({keys}) => keys);
+      return this.shown.flat();
+    }
+    const squares = this.squares(info, views[0]);
     this.shown = squares.map(({zoom, column, row}) => views.map((view) => keyOf(view.step, lookOf(view), zoom, column, row)));
-    this.levels = state.mesh && !info.triangles
-      ? squares.map(({zoom, column, row}) => keyOf(views[0].step, levelLook(info), zoom, column, row)) : [];
+    if (state.mesh && !info.triangles) this.levels = squares.map(({zoom, column, row}) => keyOf(views[0].step, levelLook(info), zoom, column, row));
     return [...this.shown.flat(), ...this.levels];
   }
 
@@ -166,21 +166,23 @@ export class Pane {
     context.strokeRect(Math.round(x) - 0.5, Math.round(y) - 0.5, Math.round(w) + 1, Math.round(h) + 1);
   }
 
-  // A box or sphere of the region's text; what is joined or has other shapes is not drawn.
+  // The region and the line, as far as they have a shape.
   drawRegion(context, info) {
-    const shape = shapeOf(state.region, info);
-    if (!shape) return;
+    const shape = shapeOf(state.region, info), ends = endsOf(state.line, info), [a, b] = ACROSS[state.axis];
+    if (!shape && !ends) return;
     const {pixel, left, top} = this.frame(), ratio = window.devicePixelRatio || 1;
-    const at = (x, y) => [(x - left) / pixel, (top - y) / pixel];
+    const at = (place) => [(place[a] - left) / pixel, (top - place[b]) / pixel];
     for (const [colour, width] of [["rgba(0, 0, 0, 0.6)", 3.5], ["#ffffff", 1.5]]) {
       context.strokeStyle = colour;
       context.lineWidth = width * ratio;
       context.beginPath();
-      if (shape.radius !== undefined) {
-        const [x, y] = at(...shape.centre);
+      if (ends) { context.moveTo(...at(ends[0])); context.lineTo(...at(ends[1])); }
+      if (shape?.centre) {
+        const [x, y] = at(shape.centre);
+        context.moveTo(x + shape.radius / pixel, y);
         context.arc(x, y, shape.radius / pixel, 0, 2 * Math.PI);
-      } else {
-        const [x0, y0] = at(shape.lo[0], shape.hi[1]), [x1, y1] = at(shape.hi[0], shape.lo[1]);
+      } else if (shape) {
+        const [x0, y1] = at(shape.lo), [x1, y0] = at(shape.hi);
         context.rect(x0, y0, x1 - x0, y1 - y0);
       }
       context.stroke();
@@ -203,6 +205,7 @@ export class Pane {
 
   // The value where the pointer is, as text; null outside.
   valueAt(px, py) {
+    if (this.bricks) return null;
     const [x, y] = this.place(px, py), values = [];
     for (const keys of this.shown ?? []) for (const [i, key] of keys.entries()) {
       const value = pick(tile(key), x, y);
@@ -243,7 +246,7 @@ export function drawBar(context, width, height, ratio, scale, label, unit, front
   context.restore();
 }
 
-function levelLook(info) {
+export function levelLook(info) {
   return lookOf({field: "level", kind: state.views[0].kind === "slice" || info.dim < 3 ? "slice" : "max", weight: "", unit: ""});
 }
 
@@ -295,42 +298,4 @@ export function lengthUnit(info, size) {
   if (!info.lengths.length) return {size: 1, name: info.triangles ? "m" : "code length"};
   const fitting = info.lengths.filter(([, length]) => length <= size), [name, length] = fitting.at(-1) ?? info.lengths[0];
   return {size: length, name};
-}
-
-// What a drag between two places [code length] chooses, in the words of regions. A box on a slice is as deep as it is wide, around
-// the plane; on a map it goes through the domain. A sphere has its centre on the plane, or in the middle.
-export function regionText(kind, info, from, to) {
-  const [a, b] = ACROSS[state.axis], along = 3 - a - b, unit = info.hi[0] - info.lo[0], slice = state.views[state.side].kind === "slice";
-  const deep = along < info.dim, stretch = deep ? (info.hi[along] - info.lo[along]) / unit : 0, plane = (slice ? state.at : 0.5) * stretch;
-  const place = (value, axis) => (value - info.lo[axis]) / unit, round = (x) => Number(x.toPrecision(6));
-  const lo = [], hi = [], middle = [];
-  if (kind === "sphere") {
-    middle[a] = place(from[0], a); middle[b] = place(from[1], b);
-    if (deep) middle[along] = plane;
-    const radius = Math.hypot(to[0] - from[0], to[1] - from[1]) / unit;
-    return radius > 0 ? `sphere:${middle.slice(0, info.dim).map(round)}:${round(radius)}` : "";
-  }
-  for (const [i, axis] of [[0, a], [1, b]]) {
-    const ends = [place(from[i], axis), place(to[i], axis)].map((x) => Math.min(Math.max(x, 0), (info.hi[axis] - info.lo[axis]) / unit));
-    lo[axis] = Math.min(...ends); hi[axis] = Math.max(...ends);
-    if (!(lo[axis] < hi[axis])) return "";
-  }
-  if (deep) {
-    const half = slice ? (hi[a] - lo[a]) / 2 : Infinity;
-    lo[along] = Math.max(0, plane - half); hi[along] = Math.min(stretch, plane + half);
-  }
-  return `box:${lo.slice(0, info.dim).map(round)}:${hi.slice(0, info.dim).map(round)}`;
-}
-
-function shapeOf(text, info) {
-  const [a, b] = ACROSS[state.axis], unit = info.hi[0] - info.lo[0];
-  const numbers = (word) => { const out = word.split(",").map(Number); return out.length === info.dim && out.every(Number.isFinite) ? out : null; };
-  const [kind, first, second, ...rest] = text.replace(/\s/g, "").split(":");
-  if (rest.length || !first || !second) return null;
-  const p = numbers(first === "center" ? info.lo.map((lo, i) => (info.hi[i] - lo) / unit / 2).join() : first);
-  if (!p) return null;
-  const place = (point) => [info.lo[a] + point[a] * unit, info.lo[b] + point[b] * unit];
-  if (kind === "sphere") return Number(second) > 0 ? {centre: place(p), radius: Number(second) * unit} : null;
-  const q = kind === "box" ? numbers(second) : null;
-  return q && {lo: place(p), hi: place(q)};
 }

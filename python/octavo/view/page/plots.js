@@ -90,3 +90,25 @@ export function phase(canvas, facts) {
   context.imageSmoothingEnabled = false;
   context.drawImage(painted({facts: {pixels: [columns, rows], scale: 1}, values}, scale), LEFT, TOP, across, up);
 }
+
+// Values along a line: cells as steps, points of triangles joined, a curve for each plane of prisms.
+export function alongLine(canvas, facts, name) {
+  const cells = Array.isArray(facts.at[0]), rows = cells ? [facts.values] : Array.isArray(facts.values[0]) ? facts.values : [facts.values];
+  const number = (value) => value ?? NaN, all = rows.flat().map(number);
+  const y = scaleFor(all, wide(all)), x = {low: 0, high: facts.length || 1, log: false};
+  const {context, px, py} = sheet(canvas, x, y, "distance   [code length]", named(name, facts.unit));
+  context.strokeStyle = css("--accent"); context.lineWidth = 1.5;
+  for (const row of rows) {
+    let last = NaN;
+    context.beginPath();
+    row.map(number).forEach((value, i) => {
+      const [from, to] = cells ? facts.at[i] : [facts.at[i], facts.at[i]], known = Number.isFinite(value) && (!y.log || value > 0);
+      if (known) {
+        if (Number.isFinite(last)) context.lineTo(px(from), py(value)); else context.moveTo(px(from), py(value));
+        context.lineTo(px(to), py(value));
+      }
+      last = known ? value : NaN;
+    });
+    context.stroke();
+  }
+}

@@ -3,7 +3,8 @@
 const VIEW = {step: 0, field: "", kind: "slice", weight: "", unit: "", scale: "", low: "", high: "", follow: true};
 const SHARED = {
   mode: "one", side: 0, axis: "z", at: 0.5, where: "", level: "", x: null, y: null, w: null, colours: "", mesh: false,
-  particles: false, draw: "", region: "", over: "radius", other: "",
+  particles: false, draw: "", region: "", line: "", over: "radius", other: "",
+  turn: -60, tilt: 25, cx: null, cy: null, cz: null, opacity: 0.5, value: "",
 };
 
 export const state = {...SHARED, views: [{...VIEW}, {...VIEW}]};
@@ -20,6 +21,8 @@ function readInto(target, defaults, words, suffix) {
   }
 }
 
+export const within = (value, low, high) => Math.min(high, Math.max(low, value));
+
 // Reads the address. Whatever is not in it, or is no value, is as at the start.
 export function fromAddress(hash) {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
@@ -28,9 +31,11 @@ export function fromAddress(hash) {
   const oneOf = (name, values) => { if (!values.includes(state[name])) state[name] = values[0]; };
   oneOf("mode", ["one", "two", "difference"]);
   oneOf("axis", ["z", "x", "y"]);
-  oneOf("draw", ["", "box", "sphere"]);
+  oneOf("draw", ["", "box", "sphere", "line"]);
   state.side = state.side === 1 && state.mode !== "one" ? 1 : 0;
-  state.at = Math.min(1, Math.max(0, state.at));
+  for (const name of ["at", "opacity"]) state[name] = within(state[name], 0, 1);
+  state.tilt = within(state.tilt, -90, 90);
+  state.turn = ((state.turn + 180) % 360 + 360) % 360 - 180;
 }
 
 export function toAddress() {
@@ -44,9 +49,12 @@ export function toAddress() {
   return "#" + words.toString();
 }
 
+// Kinds that a camera looks at: all other pictures lie flat.
+export const isSolid = (view) => ["volume", "peak", "surface"].includes(view.kind);
+
 // The words of a request about a view.
 export function lookOf(view) {
-  const look = {field: view.field, kind: view.kind, axis: state.axis};
+  const look = isSolid(view) ? {field: view.field} : {field: view.field, kind: view.kind, axis: state.axis};
   if (view.kind === "slice") look.at = state.at;
   if (view.kind === "mean" && view.weight) look.weight = view.weight;
   for (const name of ["where", "level"]) if (state[name]) look[name] = state[name];

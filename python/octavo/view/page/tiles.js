@@ -1,22 +1,25 @@
 // Tiles of values: asked for, kept, and given up when nobody looks at them any more.
 
-const KEPT = 320, AT_ONCE = 6;
+import {fileOf, site} from "./site.js";
+
+const KEPT = 96 << 20, AT_ONCE = 6; // bytes of values beyond those that are looked at, requests
 const known = new Map();   // key -> tile, the last used ones last
 const running = new Map(); // key -> AbortController
-let wanted = [];
+let wanted = [], held = 0;
 let changed = () => {};
 export const read = {bytes: 0, tiles: 0}; // of all tiles so far: read from files, and tiles
 
 export function onChange(call) { changed = call; }
 
 export async function ask(path, words = {}, signal = undefined) {
-  const address = path + (Object.keys(words).length ? "?" + new URLSearchParams(words) : "");
+  const question = path + (Object.keys(words).length ? "?" + new URLSearchParams(words) : ""), address = site() ? fileOf(question) : question;
   let answer;
   try { answer = await fetch(address, {signal}); } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("the server does not answer: `octavo view` has ended, or the connection to it is cut");
+    throw new Error(site() ? "the web server of this site does not answer" : "the server does not answer: `octavo view` has ended, or the connection to it is cut");
   }
   if (answer.ok) return answer;
+  if (site()) throw new Error(`${address} is missing on this site (answer ${answer.status})`);
   let facts = {};
   try { facts = await answer.json(); } catch { /* no JSON */ }
   const places = (facts.places || []).length ? "\nin " + [...facts.places].reverse().join(", ") : "";
@@ -27,6 +30,10 @@ export async function ask(path, words = {}, signal = undefined) {
 
 export function keyOf(step, look, zoom, column, row) {
   return `step/${step}/tile?${new URLSearchParams({...look, zoom, column, row})}`;
+}
+
+export function brickKey(step, look, zoom, i, j, k) {
+  return `step/${step}/brick?${new URLSearchParams({...look, zoom, i, j, k})}`;
 }
 
 // A tile that is there, or has failed; else undefined.
@@ -45,7 +52,7 @@ export function want(keys) {
 
 // Forgets what failed, so that it is asked for again, or all.
 export function forget(all) {
-  for (const [key, found] of known) if (all || found.failed) known.delete(key);
+  for (const [key, found] of known) if (all || found.failed) drop(key);
 }
 
 function start() {
@@ -59,7 +66,7 @@ async function load(key) {
   const control = new AbortController();
   running.set(key, control);
   try {
-    keep(key, unpacked(await (await ask(key, {}, control.signal)).arrayBuffer()));
+    keep(key, unpacked(await inflated(await (await ask(key, {}, control.signal)).arrayBuffer())));
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 503) { setTimeout(start, 500); running.delete(key); return; }
@@ -71,10 +78,25 @@ async function load(key) {
   changed();
 }
 
+function drop(key) {
+  held -= known.get(key)?.values?.byteLength ?? 0;
+  known.delete(key);
+}
+
 function keep(key, found) {
+  drop(key);
   known.set(key, found);
+  held += found.values?.byteLength ?? 0;
   if (found.facts) { read.bytes += found.facts.bytes_read; ++read.tiles; }
-  for (const old of known.keys()) { if (known.size <= KEPT) break; known.delete(old); }
+  const needed = new Set(wanted);
+  for (const old of known.keys()) { if (held <= KEPT) break; if (!needed.has(old)) drop(old); }
+}
+
+// Files of a site are compressed, unless their web server has undone that.
+async function inflated(buffer) {
+  const [a, b] = new Uint8Array(buffer, 0, 2);
+  if (a !== 0x1f || b !== 0x8b) return buffer;
+  return new Response(new Blob([buffer]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 export function unpacked(buffer) {
