@@ -86,6 +86,39 @@ void add_cell(const ClumpCells& cells, const ValuedLeaf& leaf, const mesh::Coord
   ++to.cells;
 }
 
+/// The leaves of a part, and which hang together in it.
+struct PartSets {
+  std::vector<ValuedLeaf> leaves;
+  std::vector<std::uint32_t> clump;  ///< of each leaf; none where its value is not above the threshold
+  std::vector<char> border;          ///< whether the leaf may touch one of another part
+  std::uint32_t count = 0;           ///< of clumps
+};
+
+PartSets part_sets(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
+                   const Selection& selection, const ClumpPlan& plan) {
+  PartSets out;
+  out.leaves = valued_leaves(part, header, grid, selection, plan.field);
+  for (ValuedLeaf& leaf : out.leaves)
+    if (!(leaf.value > plan.above)) leaf.value = std::numeric_limits<double>::quiet_NaN();
+  Sets sets(out.leaves.size());
+  out.border.assign(out.leaves.size(), 0);
+  const LeafTree tree = leaf_tree(grid, out.leaves);
+  for_each_pair(tree, {}, [&](const LeafTree::Node& low, const LeafTree::Node& high) {
+    if (low.taken() && high.taken()) sets.join(low.leaf, high.leaf);
+    if (low.taken() && high.unknown) out.border[low.leaf] = 1;
+    if (high.taken() && low.unknown) out.border[high.leaf] = 1;
+  });
+  out.clump.assign(out.leaves.size(), LeafTree::none);
+  std::vector<std::uint32_t> number(out.leaves.size(), LeafTree::none);  // of the first leaf of a set
+  for (std::size_t i = 0; i < out.leaves.size(); ++i) {
+    if (std::isnan(out.leaves[i].value)) continue;
+    std::uint32_t& of_set = number[sets.find(static_cast<std::uint32_t>(i))];
+    if (of_set == LeafTree::none) of_set = out.count++;
+    out.clump[i] = of_set;
+  }
+  return out;
+}
+
 // ------------------------------------------------------------------------------------------------ across parts
 
 using Periods = std::array<std::int32_t, 3>;
@@ -221,38 +254,57 @@ void place_clump(Clump& clump, const mesh::Header& header, const CommonGrid& gri
   }
 }
 
+JoinedClumps sorted_by_weight(std::vector<Clump> clumps, const std::vector<std::uint32_t>& joined,
+                              const std::vector<std::uint32_t>& counts, bool by_mass) {
+  const auto weight = [&](std::uint32_t i) {
+    return by_mass ? clumps[i].sums.mass.value() : clumps[i].sums.volume.value();
+  };
+  std::vector<std::uint32_t> order(clumps.size()), rank(clumps.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return weight(a) > weight(b); });
+  JoinedClumps out;
+  for (const std::uint32_t i : order) {
+    rank[i] = static_cast<std::uint32_t>(out.clumps.size());
+    out.clumps.push_back(clumps[i]);
+  }
+  std::size_t next = 0;
+  for (const std::uint32_t count : counts) {
+    out.parts.emplace_back();
+    for (std::uint32_t i = 0; i < count; ++i) out.parts.back().push_back(rank[joined[next++]]);
+  }
+  return out;
+}
+
 }  // namespace
 
 PartClumps part_clumps(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
                        const Selection& selection, const ClumpPlan& plan) {
-  std::vector<ValuedLeaf> leaves = valued_leaves(part, header, grid, selection, plan.field);
-  for (ValuedLeaf& leaf : leaves)
-    if (!(leaf.value > plan.above)) leaf.value = std::numeric_limits<double>::quiet_NaN();
-  ClumpCells cells{header, grid, leaves, {}};
+  const PartSets sets = part_sets(part, header, grid, selection, plan);
+  ClumpCells cells{header, grid, sets.leaves, {}};
   if (!plan.density.empty()) cells.density = mesh::to_doubles(cell_field(part, plan.density));
-  Sets sets(leaves.size());
-  std::vector<char> border(leaves.size(), 0);
-  const LeafTree tree = leaf_tree(grid, leaves);
-  for_each_pair(tree, {}, [&](const LeafTree::Node& low, const LeafTree::Node& high) {
-    if (low.taken() && high.taken()) sets.join(low.leaf, high.leaf);
-    if (low.taken() && high.unknown) border[low.leaf] = 1;
-    if (high.taken() && low.unknown) border[high.leaf] = 1;
-  });
   PartClumps found;
-  std::vector<std::uint32_t> clump(leaves.size(), LeafTree::none);  // of the first leaf of a set
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    if (std::isnan(leaves[i].value)) continue;
-    std::uint32_t& number = clump[sets.find(static_cast<std::uint32_t>(i))];
-    if (number == LeafTree::none) {
-      number = static_cast<std::uint32_t>(found.clumps.size());
-      found.clumps.emplace_back();
-    }
-    const mesh::Coordinate at = position_of(grid, leaves[i].key, leaves[i].depth);
-    add_cell(cells, leaves[i], at, found.clumps[number]);
-    if (border[i] != 0 || at_periodic_side(cells, at, leaves[i].depth))
-      found.border.push_back({leaves[i].key, leaves[i].value, number, leaves[i].depth});
+  found.clumps.resize(sets.count);
+  found.counts = {sets.count};
+  for (std::size_t i = 0; i < sets.leaves.size(); ++i) {
+    const std::uint32_t number = sets.clump[i];
+    if (number == LeafTree::none) continue;
+    const ValuedLeaf& leaf = sets.leaves[i];
+    const mesh::Coordinate at = position_of(grid, leaf.key, leaf.depth);
+    add_cell(cells, leaf, at, found.clumps[number]);
+    if (sets.border[i] != 0 || at_periodic_side(cells, at, leaf.depth))
+      found.border.push_back({leaf.key, leaf.value, number, leaf.depth});
   }
   return found;
+}
+
+std::vector<std::uint32_t> part_labels(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
+                                       const Selection& selection, const ClumpPlan& plan) {
+  const PartSets sets = part_sets(part, header, grid, selection, plan);
+  const mesh::Octree& tree = mesh::octree_of(part);
+  std::vector<std::uint32_t> labels(mesh::num_cells(tree) * mesh::block_size(tree), 0);
+  for (std::size_t i = 0; i < sets.leaves.size(); ++i)
+    if (sets.clump[i] != LeafTree::none) labels[sets.leaves[i].id] = sets.clump[i] + 1;
+  return labels;
 }
 
 void add(PartClumps& to, PartClumps&& later) {
@@ -262,15 +314,16 @@ void add(PartClumps& to, PartClumps&& later) {
     leaf.id += before;
     to.border.push_back(leaf);
   }
+  to.counts.insert(to.counts.end(), later.counts.begin(), later.counts.end());
 }
 
-std::vector<Clump> join_clumps(PartClumps found, const mesh::Header& header, const CommonGrid& grid,
-                               const ClumpPlan& plan) {
+JoinedClumps join_clumps(PartClumps found, const mesh::Header& header, const CommonGrid& grid, const ClumpPlan& plan) {
   std::sort(found.border.begin(), found.border.end(),
             [](const ValuedLeaf& a, const ValuedLeaf& b) { return a.key < b.key; });
   PeriodicSets sets = sets_of(found, header, grid);
   std::vector<Clump> clumps;
   std::vector<std::uint32_t> place(found.clumps.size(), LeafTree::none);
+  std::vector<std::uint32_t> joined(found.clumps.size());
   for (std::size_t i = 0; i < found.clumps.size(); ++i) {
     const PeriodicSets::Place at = sets.find(static_cast<std::uint32_t>(i));
     if (place[at.first] == LeafTree::none) {
@@ -278,6 +331,7 @@ std::vector<Clump> join_clumps(PartClumps found, const mesh::Header& header, con
       clumps.emplace_back();
       clumps.back().around = sets.around(at.first);
     }
+    joined[i] = place[at.first];
     Clump& clump = clumps[place[at.first]];
     ClumpSums& sums = found.clumps[i];
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis)
@@ -285,11 +339,7 @@ std::vector<Clump> join_clumps(PartClumps found, const mesh::Header& header, con
     add_clump(clump.sums, sums, grid);
   }
   for (Clump& clump : clumps) place_clump(clump, header, grid);
-  const auto weight = [&](const Clump& clump) {
-    return plan.density.empty() ? clump.sums.volume.value() : clump.sums.mass.value();
-  };
-  std::stable_sort(clumps.begin(), clumps.end(), [&](const Clump& a, const Clump& b) { return weight(a) > weight(b); });
-  return clumps;
+  return sorted_by_weight(std::move(clumps), joined, found.counts, !plan.density.empty());
 }
 
 }  // namespace octavo::analysis

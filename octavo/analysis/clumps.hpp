@@ -33,6 +33,7 @@ struct ClumpSums {
 struct PartClumps {
   std::vector<ClumpSums> clumps;
   std::vector<ValuedLeaf> border;
+  std::vector<std::uint32_t> counts;  ///< of the clumps of each part, in order
 };
 /// Throws as cell_field does.
 PartClumps part_clumps(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
@@ -45,13 +46,21 @@ struct Clump {
   std::array<bool, 3>
       around{};  ///< it hangs together with itself around this axis, of which its box then is the domain's
 };
-/// Joins what parts have found. The heaviest first (by mass, or volume where there is no density).
-std::vector<Clump> join_clumps(PartClumps found, const mesh::Header& header, const CommonGrid& grid,
-                               const ClumpPlan& plan);
+struct JoinedClumps {
+  std::vector<Clump> clumps;                      ///< the heaviest first (by mass, or volume where there is no density)
+  std::vector<std::vector<std::uint32_t>> parts;  ///< [part][clump of that part]: its place in `clumps`
+};
+/// Joins what parts have found.
+JoinedClumps join_clumps(PartClumps found, const mesh::Header& header, const CommonGrid& grid, const ClumpPlan& plan);
+
+/// For each value of a cell field of the part: 1 + the number of the part's clump that the cell is in; 0: none, as of
+/// refined cells. Throws as cell_field does.
+std::vector<std::uint32_t> part_labels(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
+                                       const Selection& selection, const ClumpPlan& plan);
 
 template <class Way>
 void both(Way& way, PartClumps& found) {
-  both(way, found.clumps, found.border);
+  both(way, found.clumps, found.border, found.counts);
 }
 
 }  // namespace octavo::analysis

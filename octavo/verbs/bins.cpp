@@ -42,6 +42,7 @@ constexpr double wide_range = 100;  // as in pictures: a logarithmic scale from 
 
 /// Every name that is to be read, in any order.
 std::vector<std::string> names_in(const BinsOptions& options) {
+  if (options.particles) return {};
   std::vector<std::string> names = options.fields;
   for (const BinBy& axis : options.axes)
     if (!axis.around) names.push_back(axis.field);
@@ -158,6 +159,12 @@ double half_a_finest_cell(const step::SharedStep& step, const base::Ranks& ranks
 
 // ------------------------------------------------------------------------------------------------ passes over parts
 
+Error nothing_to_bin(const Pass& pass) {
+  return Error(Kind::usage,
+               pass.options.particles ? "no particle is selected" : "the selection holds no cell: " + pass.scope.text)
+      .at(pass.step.path);
+}
+
 bool is_unknown(const Pass& pass, std::size_t axis) {
   return !pass.options.axes[axis].range && !pass.options.axes[axis].around;
 }
@@ -169,13 +176,13 @@ ValueRanges ranges_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) 
     if (is_unknown(pass, a)) unknown.push_back(plan.axes[a].quantity);
   const mesh::Request all = detail::request_of_plan(pass, plan), few = detail::request_of_pass(pass, unknown, {});
   const auto work = [&](std::size_t i) {
-    if (kept.full())
+    if (kept.full() && !pass.options.particles)
       return analysis::value_ranges(pass.mine.read(static_cast<int>(i), few), pass.header, pass.selection, unknown);
-    auto samples = analysis::samples_of(pass.mine.read(static_cast<int>(i), all), pass.header, pass.selection, plan);
+    auto samples = detail::samples_of_part(pass, plan, all, i);
     ValueRanges ranges = analysis::value_ranges(samples);
     for (std::size_t a = plan.axes.size(); a-- > 0;)
       if (!is_unknown(pass, a)) ranges.of.erase(ranges.of.begin() + static_cast<std::ptrdiff_t>(a));
-    kept.keep(i, std::move(samples));
+    if (!kept.full()) kept.keep(i, std::move(samples));
     return ranges;
   };
   return sum_parts(pass.scope.parts, pass.workers,
@@ -213,7 +220,7 @@ void set_edges(analysis::BinAxis& axis, const BinBy& asked, std::array<double, 2
 }
 
 std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy& asked) {
-  if (found.finite == 0) throw Error(Kind::usage, "no cell of the selection has a finite value of " + asked.field);
+  if (found.finite == 0) throw Error(Kind::usage, "nothing selected has a finite value of " + asked.field);
   const bool log = asked.log.value_or(false);
   if (log && !(found.max > 0))
     throw Error(Kind::usage, "logarithmic bins of " + asked.field + ": no value of the selection is above 0");
@@ -235,8 +242,7 @@ void find_limits(const Pass& pass, const std::function<ValueRanges()>& ranges_in
   bool any = false;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) any = any || is_unknown(pass, a);
   const ValueRanges found = any ? ranges_in() : ValueRanges{};
-  if (any && found.cells == 0)
-    throw Error(Kind::usage, "the selection holds no cell: " + pass.scope.text).at(pass.step.path);
+  if (any && found.cells == 0) throw nothing_to_bin(pass);
   std::size_t next = 0;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
     const BinBy& asked = pass.options.axes[a];
@@ -334,7 +340,7 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
     plan.axes.push_back({distance, {}, false});
   }
   plan.fields = options.fields;
-  plan.weight = cell_weight_of(header, options.weight);
+  if (!options.particles) plan.weight = cell_weight_of(header, options.weight);
   return plan;
 }
 
@@ -364,7 +370,9 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
   const mesh::Header& header = whole.header;
   mesh::select_fields(header, names);  // unknown names are refused before anything is read
   BinPlan plan = bin_plan_of(step, header, options);
-  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
+  ScopeShare scope = options.particles
+                         ? share_particles(step, *options.particles, options.region, options.ranks, Sharing::in_ranges)
+                         : share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
   scope.text = with_condition(std::move(scope.text), options.where);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   const Pass pass{step,
@@ -375,13 +383,13 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
                   {options.region, options.max_level.value_or(std::numeric_limits<int>::max()), options.where},
                   {threads_within_memory(mine, options.threads), options.ranks, options.progress}};
   check_size(pass, plan);
-  KeptSamples kept(static_cast<std::size_t>(mine.num_parts));
+  KeptSamples kept(std::max<std::size_t>(1, static_cast<std::size_t>(mine.num_parts)));
   if (step.unstructured) kept.points = samples_of_points(pass, whole, plan);
   find_limits(
       pass, [&] { return step.unstructured ? ranges_of_points(pass, kept.points) : ranges_of(pass, plan, kept); },
       plan);
   const PartialBins sums = sums_of(pass, plan, kept);
-  if (sums.cells == 0) throw Error(Kind::usage, "the selection holds no cell: " + scope.text).at(step.path);
+  if (sums.cells == 0) throw nothing_to_bin(pass);
   std::optional<analysis::PercentileSearch> search;
   if (!options.percentiles.empty()) search = find_percentiles(pass, plan, kept, sums);
   Bins out = describe_bins(header, options, plan);

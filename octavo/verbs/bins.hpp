@@ -11,6 +11,7 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
+#include "octavo/verbs/particles.hpp"
 
 namespace octavo::verbs {
 
@@ -40,6 +41,9 @@ struct BinsOptions {
   /// The weight of a cell: "none" (1), "volume", "mass" (density times volume), or a field: its value. Empty: mass,
   /// or volume where there is no density.
   std::string weight = "volume";
+  /// In place of cells: the samples have the axes and the fields in the order of this plan, and the weights. Names are
+  /// then not looked up, and levels and conditions choose nothing.
+  std::optional<ParticleSource> particles{};
   std::optional<mesh::Region> region{};  ///< takes cells by their centre
   std::optional<int> max_level{};        ///< the code's own number
   std::string where{};                   ///< a condition on cells, a formula; empty: all

@@ -39,6 +39,12 @@ mesh::Request request_of_plan(const Pass& pass, const analysis::BinPlan& plan) {
   return request_of_pass(pass, quantities, plan.weight.field);
 }
 
+analysis::Samples samples_of_part(const Pass& pass, const analysis::BinPlan& plan, const mesh::Request& request,
+                                  std::size_t i) {
+  if (pass.options.particles) return read_samples(*pass.options.particles, pass.mine, pass.options.region, i);
+  return analysis::samples_of(pass.mine.read(static_cast<int>(i), request), pass.header, pass.selection, plan);
+}
+
 KeptSamples::KeptSamples(std::size_t parts) : of_(parts), room_(room_for_samples()) {}
 
 void KeptSamples::keep(std::size_t i, analysis::Samples&& samples) {

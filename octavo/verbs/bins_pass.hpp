@@ -32,6 +32,10 @@ mesh::Request request_of_pass(const Pass& pass, const std::vector<analysis::Quan
                               const std::string& weight);
 mesh::Request request_of_plan(const Pass& pass, const analysis::BinPlan& plan);
 
+/// The samples of this rank's i-th part: of its cells, or of its particles.
+analysis::Samples samples_of_part(const Pass& pass, const analysis::BinPlan& plan, const mesh::Request& request,
+                                  std::size_t i);
+
 /// The values that the first pass has read of this rank's parts, as far as there is room: at most 256 MiB, and an
 /// eighth of what may be read at once. Later passes need not read them again.
 class KeptSamples {
@@ -80,12 +84,12 @@ auto sum_samples(const Pass& pass, const analysis::BinPlan& plan, KeptSamples& k
       take(*samples);
       return sums;
     }
-    const mesh::Part part = pass.mine.read(static_cast<int>(i), request);
-    if (again && !kept.full()) {
-      analysis::Samples samples = analysis::samples_of(part, pass.header, pass.selection, plan);
+    if (pass.options.particles || (again && !kept.full())) {
+      analysis::Samples samples = samples_of_part(pass, plan, request, i);
       take(samples);
-      kept.keep(i, std::move(samples));
+      if (again && !kept.full()) kept.keep(i, std::move(samples));
     } else {
+      const mesh::Part part = pass.mine.read(static_cast<int>(i), request);
       analysis::for_each_samples(part, pass.header, pass.selection, plan, take);
     }
     return sums;

@@ -49,10 +49,12 @@ struct Map {
   std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y", or "(0.707, -0.707, 0)"
   std::string axis;                   ///< name of the line of sight's axis
   std::string field;
-  std::string kind;    ///< "integral", "mean", "max", "min", or "slice"
-  std::string weight;  ///< for a mean: field name, or "volume"
-  std::string unit;    ///< in code units, path length included: "code_mass/code_length**3*code_length"
-  bool flat = false;   ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
+  std::string label{};          ///< of what is shown; empty: it follows from field, kind and weight
+  std::int64_t particles = -1;  ///< of a map of particles: those in the image
+  std::string kind;             ///< "integral", "mean", "max", "min", or "slice"
+  std::string weight;           ///< for a mean: field name, or "volume"
+  std::string unit;             ///< in code units, path length included: "code_mass/code_length**3*code_length"
+  bool flat = false;  ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
   std::string selection;  ///< region and level as text; empty: everything
   /// The axes of a slice, or of a map from a camera; other maps have none. A point x is at dot(right, x), dot(up, x) in
   /// the window.

@@ -12,6 +12,7 @@
 #include "octavo/verbs/diff/diff.hpp"
 #include "octavo/verbs/export/export.hpp"
 #include "octavo/verbs/map.hpp"
+#include "octavo/verbs/particles.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/probe.hpp"
 #include "octavo/verbs/repack.hpp"

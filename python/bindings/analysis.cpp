@@ -1,13 +1,13 @@
 #include "arrays.hpp"
 #include "keywords.hpp"
 #include "octavo/analysis/cells.hpp"
-#include "octavo/mesh/clip.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/plan.hpp"
 #include "octavo/verbs/stats.hpp"
+#include "particle_source.hpp"
 #include "selection.hpp"
 
 namespace octavo::bindings {
@@ -16,11 +16,6 @@ namespace {
 
 using Names = std::optional<std::vector<std::string>>;
 using Text = std::optional<std::string>;
-
-std::optional<mesh::Region> region_in(const mesh::Dataset& dataset, const Text& text) {
-  if (!text) return {};
-  return mesh::parse_region(*text, dataset.header.dim, mesh::domain_of(dataset.header).extent);
-}
 
 // ---------------------------------------------------------------------------------------------- map
 
@@ -64,6 +59,7 @@ std::string plane_of(const verbs::Map& image) {
 }
 
 std::string label_of(const verbs::Map& image) {
+  if (!image.label.empty()) return image.label;
   if (image.kind == "value") return image.field;
   if (image.kind == "slice") return image.field + ", slice " + (image.orientation ? plane_of(image) : image.axis);
   const bool extreme = image.kind == "max" || image.kind == "min";
@@ -100,6 +96,7 @@ nb::dict facts_of(const verbs::Map& image) {
   facts["unit_time"] = image.unit_time;
   facts["parts_read"] = image.parts.size();
   facts["bytes_read"] = image.bytes_read;
+  if (image.particles >= 0) facts["particles"] = image.particles;
   return facts;
 }
 
@@ -322,6 +319,8 @@ nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   given.take("fields", options.fields);
   given.take("percentiles", options.percentiles);
   given.take("weight", options.weight);
+  if (const auto samples = given.get<nb::object>("samples", nb::none()); !samples.is_none())
+    options.particles = particle_source(samples, given.get<bool>("in_parts", true));
   take_selection(given, dataset, options);
   given.take_common(options);
   given.finish();
@@ -402,19 +401,6 @@ nb::dict plan(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
   return result;
 }
 
-/// The particles of a part, in a region if there is one; nothing else is read.
-mesh::Part particles(const mesh::Dataset& dataset, int part, const Text& region) {
-  const std::optional<mesh::Region> within = region_in(dataset, region);
-  mesh::Request request;
-  request.fields.emplace();
-  request.particles = true;
-  nb::gil_scoped_release release;
-  mesh::Part read = dataset.read(part, request);
-  if (within)
-    for (mesh::Particles& species : read.particles) mesh::keep(species, mesh::inside(*within, dataset.header, species));
-  return read;
-}
-
 }  // namespace
 
 void bind_analysis(nb::module_& m) {
@@ -434,8 +420,6 @@ void bind_analysis(nb::module_& m) {
   m.def("plan", &plan, nb::arg("dataset"), nb::arg("options"),
         "Tells what reading a selection takes at most, from headers alone: parts, cells, bytes, memory. Releases the "
         "GIL.");
-  m.def("particles", &particles, nb::arg("dataset"), nb::arg("part"), nb::arg("region").none(),
-        "One part with its particles, those in the region. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("options"),
         "The selected cells of one part as arrays. Releases the GIL.");
 }

@@ -7,6 +7,7 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
@@ -27,6 +28,7 @@ void bind_mesh(nb::module_& m);
 void bind_store(nb::module_& m);
 void bind_verbs(nb::module_& m);
 void bind_analysis(nb::module_& m);
+void bind_particles(nb::module_& m);
 void bind_diff(nb::module_& m);
 void bind_slices(nb::module_& m);
 void bind_export(nb::module_& m);

@@ -2,6 +2,7 @@
 
 #include "keywords.hpp"
 #include "octavo/base/memory.hpp"
+#include "octavo/formats/vtkhdf/join_steps.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches/octree_to_patches.hpp"
 #include "octavo/step/shared.hpp"
@@ -148,6 +149,12 @@ nb::list boxes_of_part(const mesh::Dataset& dataset, int number, int coarsest, c
 }  // namespace
 
 void bind_export(nb::module_& m) {
+  m.def(
+      "join_steps",
+      [](const std::vector<std::filesystem::path>& steps, const std::vector<double>& times,
+         const std::filesystem::path& out) { without_gil([&] { formats::vtkhdf::join_steps(steps, times, out); }); },
+      nb::arg("steps"), nb::arg("times"), nb::arg("out"),
+      "Makes one VTKHDF file of files of one step each, of export_as \"htg\" or \"ug\". Releases the GIL.");
   m.def("export_as", &export_as, nb::arg("kind"), nb::arg("dataset"), nb::arg("out"), nb::arg("options"),
         "Writes the selected cells or particles as a VTKHDF file: \"htg\", \"amr\", \"ug\" or \"particles\". Releases "
         "the GIL. "

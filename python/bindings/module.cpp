@@ -83,6 +83,7 @@ NB_MODULE(_core, m) {
   bindings::bind_store(m);
   bindings::bind_verbs(m);
   bindings::bind_analysis(m);
+  bindings::bind_particles(m);
   bindings::bind_diff(m);
   bindings::bind_slices(m);
   bindings::bind_export(m);

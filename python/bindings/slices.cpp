@@ -189,6 +189,8 @@ nb::dict clumps(const step::SharedStep& step, const nb::kwargs& arguments) {
     }
   }
   nb::dict result = facts_of_leaves(found);
+  result["parts"] = found.parts;
+  result["part_clumps"] = found.part_clumps;
   result["above"] = found.above;
   result["mass_unit"] = found.mass_unit;
   result["cells"] = to_array(std::move(cells), {count});
@@ -201,6 +203,19 @@ nb::dict clumps(const step::SharedStep& step, const nb::kwargs& arguments) {
   result["hi"] = to_array(std::move(hi), {count, dim});
   result["peak_at"] = to_array(std::move(peak_at), {count, dim});
   return result;
+}
+
+mesh::Dataset with_labels(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::ClumpsOptions options;
+  given.take("field", options.field);
+  given.take("above", options.above);
+  const auto parts = given.get<std::vector<int>>("parts");
+  const auto part_clumps = given.get<std::vector<std::vector<std::uint32_t>>>("part_clumps");
+  const auto labels = given.get<std::vector<std::int64_t>>("labels");
+  take_selection(given, dataset, options);
+  given.finish();
+  return without_gil([&] { return verbs::with_labels(dataset, options, parts, part_clumps, labels); });
 }
 
 nb::dict contour(const step::SharedStep& step, const nb::kwargs& arguments) {
@@ -269,6 +284,8 @@ void bind_slices(nb::module_& m) {
         return clumps(step::SharedStep(dataset), options);
       },
       nb::arg("dataset"), nb::arg("options"));
+  m.def("with_labels", &with_labels, nb::arg("dataset"), nb::arg("options"),
+        "The step with a field `clump`: the label of the clump that each leaf is in. Releases the GIL.");
   m.def("contour", &contour, nb::arg("dataset"), nb::arg("options"),
         "The surface, or in 2-D the lines, of one value. Releases the GIL. Collective over `ranks`.");
   m.def(

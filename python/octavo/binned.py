@@ -152,11 +152,9 @@ class Binned(ABC):
         }
 
     def _repr_png_(self) -> bytes:
-        import io
+        from octavo.picture import png_of
 
-        buffer = io.BytesIO()
-        self.draw().savefig(buffer, format="png", dpi=100, bbox_inches="tight")
-        return buffer.getvalue()
+        return png_of(self.draw())
 
     def _heading(self, text: str) -> str:
         from octavo.picture import plain, when

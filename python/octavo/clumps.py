@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from octavo import _core
 from octavo.errors import UsageError
+
+if TYPE_CHECKING:
+    from octavo.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -38,21 +42,43 @@ class Clumps:
     units: dict[str, str]
     #: field, above, selection, time, parts_read ..., and how many clumps and cells there are of any size.
     facts: dict[str, Any]
+    #: Where the clumps of each domain are, and the selection that they are of.
+    _places: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, found: dict[str, Any], dim: int, min_cells: int = 1) -> Clumps:
-        """Those of the compiled verb's result that have at least so many cells."""
-        facts = dict(found)
+    def of(cls, found: dict[str, Any], data: Any, min_cells: int = 1, chosen: dict[str, Any] | None = None) -> Clumps:
+        """Those of the compiled verb's result on a data set, and of a selection of it, that have at least so many cells."""
+        facts, dim = dict(found), data.dim
+        places = {name: facts.pop(name) for name in ("parts", "part_clumps")} | {"data": data, "chosen": chosen}
         names = ("cells", "volume", "mass", "centre", "lo", "hi", "peak", "peak_at", "level")
         columns = {name: facts.pop(name) for name in names}
         facts |= {"clumps": len(columns["cells"]), "cells": int(columns["cells"].sum()), "min_cells": min_cells}
         large = columns["cells"] >= min_cells
+        places["labels"] = (np.cumsum(large) * large).tolist()
         columns = {name: None if values is None else values[large] for name, values in columns.items()}
         units = {"volume": f"code_length**{dim}", "mass": facts.pop("mass_unit"), "length": "code_length"}
-        return cls(label=np.arange(1, large.sum() + 1), units=units | {"peak": facts["unit"]}, facts=facts, **columns)
+        return cls(
+            label=np.arange(1, large.sum() + 1),
+            units=units | {"peak": facts["unit"]},
+            facts=facts,
+            _places=places,
+            **columns,
+        )
 
     def __len__(self) -> int:
         return len(self.label)
+
+    @property
+    def labels(self) -> Dataset:
+        """The data set with one more field, "clump": the label of the clump that each cell is in, 0 of all others. It may be
+        mapped, exported and stored as any field: found.labels.export("clumps.vtkhdf", fields=["density", "clump"]). Clumps
+        of each domain are found again when it is read."""
+        from octavo.dataset import Dataset
+
+        places = dict(self._places)
+        data, chosen = places.pop("data"), places.pop("chosen")
+        facts = {name: self.facts[name] for name in ("field", "above")}
+        return Dataset(_core.with_labels(data, **facts, **places, **chosen))
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Clumps:
         """The same with "mass", "volume", "length" (all places) or the field in other units."""

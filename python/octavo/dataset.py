@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
     from octavo.clumps import Clumps
     from octavo.exports.cube import Cube
+    from octavo.sinks import Sinks
     from octavo.spectrum import Spectrum
     from octavo.surface import Surface
 
@@ -256,8 +257,10 @@ class Selection(Regions):
         if particles is not None:
             from octavo.particles import deposit
 
-            image = deposit(self, particles, field, weight or "mass", axis, pixels)
-            return image if unit is None else image.in_unit(unit, self._data)
+            image = deposit(
+                self._data, self.region, particles, field, weight or "mass", axis, pixels, threads=threads
+            )  # fmt: skip
+            return Picture.of(image, self._data, unit)
         if field is None:
             fields = [info["name"] for info in self._data.fields]
             example = f"ds.map({fields[0]!r})" if fields else 'ds.map(particles="dm")'
@@ -391,12 +394,13 @@ class Selection(Regions):
         from octavo.binned import bin_by, histogram
 
         if particles is not None:
-            from octavo.particles import histogram as of_particles
+            from octavo.particles import binned
 
             if len(percentiles):
                 raise UsageError("a histogram of particles takes no percentiles")
-            counted = of_particles(self, particles, field, bins, log, range, weight or "mass", cumulative)
-            return counted.in_units(units, self._data)
+            axis = bin_by(field, bins, log=log, range=range)
+            sums = binned(self._data, self.region, particles, axis, weight or "mass", threads=threads)
+            return histogram(sums, cumulative).in_units(units, self._data)
         weight = weight or "volume"
         sums = self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads)
         marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
@@ -496,7 +500,7 @@ class Selection(Regions):
         found = _core.clumps(
             self._data, field=field, above=float(above), threads=threads, ranks=None, progress=None, **self._chosen()
         )
-        return Clumps.of(found, self._data.dim, min_cells).in_units(units, self._data)
+        return Clumps.of(found, self._data, min_cells, self._chosen()).in_units(units, self._data)
 
     def contour(self, field: str, at: float, *, threads: int = 0) -> Surface:
         """The surface on which a field has the value `at` (in the code's unit), as triangles; of 2-D data and of meshes of
@@ -633,8 +637,8 @@ class Selection(Regions):
 
     def particles(self, species: str | None = None) -> dict[str, np.ndarray]:
         """The attributes of a species (default: the first), or of a family: "dm", "star", "cloud", "debris", "other",
-        "tracer", "tracer_gas" ...: of the particles whose position is in the region. Particles with a `birth_time` also
-        have an `age` [code time]. Raises UsageError for a name that is none."""
+        "tracer", "tracer_gas" ..., "sink": of the particles whose position is in the region. Particles with a `birth_time`
+        also have an `age` [code time]. Raises UsageError for a name that is none."""
         from octavo.particles import age, each
 
         if species is None and not self._data.species:
@@ -642,6 +646,14 @@ class Selection(Regions):
         parts = list(each(self, species))
         found = _join(parts) if parts else {}
         return found | {"age": age(self._data, found["birth_time"])} if "birth_time" in found else found
+
+    @property
+    def sinks(self) -> Sinks:
+        """The sinks whose position is in the region, from the table that RAMSES writes of them: ds.sinks["mass"],
+        ds.sinks.position, ds.sinks.in_unit("mass", "Msun"). Raises UsageError for a step without such a table."""
+        from octavo.sinks import sinks_of
+
+        return sinks_of(self._data, self.region)
 
 
 def _listed(fields: str | Sequence[str] | None) -> list[str] | None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.sinks import sinks_of
 
 if TYPE_CHECKING:
-    from octavo.binned import Histogram
     from octavo.dataset import Selection
-    from octavo.picture import Picture
 
 Arrays = dict[str, np.ndarray]
 
@@ -29,12 +28,29 @@ def each(selection: Selection, name: str | None = None) -> Iterator[Arrays]:
     """The particles of a species or family, domain by domain: those whose position is in the region. One domain is in
     memory. Raises UsageError for a name that is none."""
     data = selection._data
-    species, family = _choice(data, name)
+    if _are_sinks(data, name):
+        yield sinks_of(data, selection.region).columns
+        return
+    take = _taker(data, name)
     for part in data.parts_of(selection.region, None) or [0]:
-        found = _core.particles(data, part, selection.region).particles.get(species)
-        if not found:
-            continue
-        yield found if family is None else _of_family(found, family)
+        if found := take(_core.particles(data, part, selection.region)):
+            yield found
+
+
+def _are_sinks(data: Any, name: str | None) -> bool:
+    """Whether the table of sinks is meant: it is no species."""
+    return name == "sink" and all(row["name"] != name for row in data.species)
+
+
+def _taker(data: Any, name: str | None) -> Callable[[Any], Arrays]:
+    """A function that gives a part's particles of a species or family; nothing where the part has none."""
+    species, family = _choice(data, name)
+
+    def take(part: Any) -> Arrays:
+        found = part.particles.get(species, {})
+        return found if family is None or not found else _of_family(found, family)
+
+    return take
 
 
 def _choice(data: Any, name: str | None) -> tuple[str, str | None]:
@@ -114,12 +130,15 @@ def _weights(data: Any, found: Arrays, weight: str) -> np.ndarray:
     return np.asarray(_attribute(data, found, weight), "f8")
 
 
-def _unit(data: Any, species: str, name: str) -> str:
-    if name == "age":
+def _unit(data: Any, name: str | None, attribute: str) -> str:
+    if attribute == "age":
         return "code_time"
+    if _are_sinks(data, name):
+        return sinks_of(data).units.get(attribute, "")
+    species, _ = _choice(data, name)
     for row in data.species:
         for info in row["attributes"] if row["name"] == species else []:
-            if info["name"] == name:
+            if info["name"] == attribute:
                 return info["unit"] or ""
     return ""
 
@@ -127,97 +146,64 @@ def _unit(data: Any, species: str, name: str) -> str:
 # --------------------------------------------------------------------------------------------------- maps, histograms
 
 
-def deposit(selection: Selection, name: str | None, field: str | None, weight: str, axis: str, pixels: int) -> Picture:
-    """The sum of the weights of each pixel's particles over its area; with a `field`, its mean by these weights."""
-    from octavo.picture import Picture
+def _source(
+    data: Any, name: str | None, region: str | None, axes: list[str], weight: str, fields: list[str]
+) -> dict[str, Any]:
+    """What compiled functions take of the particles of a part: columns for the axes, weights, and further columns."""
+    if _are_sinks(data, name):
+        sinks = sinks_of(data, region).columns
+        take: Callable[[Any], Arrays] = lambda part: sinks  # noqa: E731
+    else:
+        take = _taker(data, name)
 
-    data = selection._data
-    species, _ = _choice(data, name)
-    sides = [side for side in range(data.dim) if side != "xyz".index(axis)] if data.dim == 3 else [0, 1]
-    if data.dim < 2 or (data.dim == 2 and axis != "z"):
-        raise UsageError(f"a map of particles in {data.dim}-D along {axis}", [data.path], "along z, of 2-D or 3-D data")
-    lo, hi = (np.array([corner[side] for side in sides]) for corner in (data.lo, data.hi))
-    width = (hi - lo).max() / pixels
-    shape = np.maximum(1, np.rint((hi - lo) / width).astype(int))
-    sums, values, count = np.zeros(shape[::-1]), np.zeros(shape[::-1]), 0
-    for found in each(selection, name):
-        places = np.stack([found["position_" + "xyz"[side]] for side in sides])
-        cells = np.floor((places - lo[:, None]) / (hi - lo)[:, None] * shape[:, None]).astype(np.int64)
-        # Particles on the upper side are in the last pixel.
-        cells = np.where((places == hi[:, None]), shape[:, None] - 1, cells)
-        seen = ((cells >= 0) & (cells < shape[:, None])).all(axis=0)
-        flat = (cells[1] * shape[0] + cells[0])[seen]
-        weights = _weights(data, found, weight)[seen]
-        count += len(flat)
-        sums += np.bincount(flat, weights, sums.size).reshape(sums.shape)
-        if field is not None:
-            values += np.bincount(flat, weights * _attribute(data, found, field)[seen], sums.size).reshape(sums.shape)
-    if not count:
-        raise UsageError("no particle is selected", [data.path], "")
-    family = name or species
-    weight_unit = "" if weight == "none" else _unit(data, species, weight)
-    area = float(np.prod((hi - lo) / shape))
+    def samples(part: Any) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
+        found = take(part)
+        none = not found or not len(next(iter(found.values())))
+
+        def columns(names: list[str]) -> list[np.ndarray]:
+            made = (np.zeros(0) if none and not found else _attribute(data, found, one) for one in names)
+            return [np.ascontiguousarray(values, "f8") for values in made]
+
+        return columns(axes), np.zeros(0) if none else _weights(data, found, weight), columns(fields)
+
+    return {"samples": samples, "in_parts": not _are_sinks(data, name)}
+
+
+def _what(data: Any, name: str | None) -> str:
+    return "sink" if _are_sinks(data, name) else name or _choice(data, name)[0]
+
+
+def deposit(
+    data: Any, region: str | None, name: str | None, field: str | None, weight: str, axis: str, pixels: int,
+    *, threads: int = 0, ranks: Any = None, progress: Any = None,
+) -> Any:  # fmt: skip
+    """A compiled map: the sum of the weights of each pixel's particles over its area; with a `field`, its mean by these
+    weights. Collective over `ranks`."""
+    family = _what(data, name)
+    sides = [f"position_{side}" for side in "xyz" if side != axis][: max(2, data.dim - 1)]
+    weight_unit = "" if weight == "none" else _unit(data, name, weight)
     if field is None:
-        image, label = sums / area, f"{family}, {'number' if weight == 'none' else weight} per area"
+        label = f"{family}, {'number' if weight == 'none' else weight} per area"
         unit = f"{weight_unit or '1'}/code_length**2" if weight_unit or weight == "none" else ""
     else:
-        with np.errstate(invalid="ignore"):
-            image = np.where(sums != 0, values / sums, np.nan)
-        label, unit = f"{field} of {family}, mean weighted by {weight}", _unit(data, species, field)
-    facts = {
-        "field": field or weight, "kind": "integral" if field is None else "mean", "weight": weight, "axis": axis,
-        "axes": ["xyz"[side] for side in sides], "label": label, "unit": unit, "pixels": [int(size) for size in shape],
-        "title": label + (f"   ({selection.region})" if selection.region else ""), "particles": count,
-        "extent": [float(lo[0]), float(hi[0]), float(lo[1]), float(hi[1])], "selection": selection.region or "",
-        "time": data.time, "over_time": None,
-        **{f"unit_{unit}": size for unit, size in data.units.items()},
-    }  # fmt: skip
-    return Picture.described(facts, image)
-
-
-def histogram(
-    selection: Selection, name: str | None, field: str, bins: int, log: bool, limits: Any, weight: str, cumulative: bool
-) -> Histogram:
-    """The sum of the particles' weights in bins of an attribute."""
-    from octavo.binned import Axis, Histogram
-
-    data = selection._data
-    species, _ = _choice(data, name)
-    low, high = limits or _range(selection, name, field, log)
-    edges = np.geomspace(low, high, bins + 1) if log else np.linspace(low, high, bins + 1)
-    edges[0], edges[-1] = low, high
-    cells, sums = np.zeros(bins, np.int64), np.zeros(bins)
-    totals = {key: {"cells": 0, "weight": 0.0} for key in ("all", "beyond", "nan")}
-    for found in each(selection, name):
-        values, weights = np.asarray(_attribute(data, found, field), "f8"), _weights(data, found, weight)
-        place = np.searchsorted(edges, values, "right") - 1
-        place[values == edges[-1]] = bins - 1
-        nan = np.isnan(values)
-        inside = (place >= 0) & (place < bins) & ~nan
-        cells += np.bincount(place[inside], minlength=bins)
-        sums += np.bincount(place[inside], weights[inside], bins)
-        for key, chosen in (("all", slice(None)), ("beyond", ~inside & ~nan), ("nan", nan)):
-            totals[key]["cells"] += int(weights[chosen].size)
-            totals[key]["weight"] += float(weights[chosen].sum())
-    if not totals["all"]["cells"]:
-        raise UsageError("no particle is selected", [data.path], "")
-    facts = {**totals, "time": data.time, "selection": selection.region or "", "particles": name or species}
-    facts |= {f"unit_{unit}": size for unit, size in data.units.items()}
-    if cumulative:
-        cells, sums = np.cumsum(cells), np.cumsum(sums)
-    return Histogram(
-        axes=(Axis(field, _unit(data, species, field), log, edges),), cells=cells, weights=sums, weight=weight,
-        weight_unit="" if weight == "none" else _unit(data, species, weight), fields={}, facts=facts, cumulative=cumulative,
+        label, unit = f"{field} of {family}, mean weighted by {weight}", _unit(data, name, field)
+    source = _source(data, name, region, sides, weight, [] if field is None else [field])
+    return _core.particle_map(
+        data, source["samples"], in_parts=source["in_parts"], field=field or weight, label=label, unit=unit, weight=weight,
+        mean=field is not None, axis=axis, pixels=pixels, region=region, threads=threads, ranks=ranks, progress=progress,
     )  # fmt: skip
 
 
-def _range(selection: Selection, name: str | None, field: str, log: bool) -> tuple[float, float]:
-    low, high = np.inf, -np.inf
-    for found in each(selection, name):
-        values = np.asarray(_attribute(selection._data, found, field), "f8")
-        values = values[np.isfinite(values) & ((values > 0) | (not log))]
-        if values.size:
-            low, high = min(low, float(values.min())), max(high, float(values.max()))
-    if low > high:
-        raise UsageError(f"no particle has a finite value of {field}", [selection._data.path], "")
-    return (low, high) if low < high else (low, np.nextafter(low, np.inf) if low == 0 else low + abs(low) * 1e-9)
+def binned(
+    data: Any, region: str | None, name: str | None, axis: dict[str, Any], weight: str,
+    *, threads: int = 0, ranks: Any = None, progress: Any = None,
+) -> dict[str, Any]:  # fmt: skip
+    """The compiled sums of the particles' weights in bins of an attribute. Collective over `ranks`."""
+    family = _what(data, name)
+    sums = _core.bins(
+        data, axes=[axis], fields=[], weight=weight, region=region, max_level=None, where=None, definitions=[],
+        threads=threads, ranks=ranks, progress=progress, **_source(data, name, region, [axis["field"]], weight, []),
+    )  # fmt: skip
+    sums["axes"][0]["unit"] = _unit(data, name, axis["field"])
+    sums["weight_unit"] = "" if weight == "none" else _unit(data, name, weight)
+    return sums | {"particles": family}

@@ -92,11 +92,16 @@ class Picture:
         return draw(self, **options)
 
     def _repr_png_(self) -> bytes:
-        import io
+        return png_of(draw(self))
 
-        buffer = io.BytesIO()
-        draw(self).savefig(buffer, format="png", dpi=100, bbox_inches="tight")
-        return buffer.getvalue()
+
+def png_of(figure: Any) -> bytes:
+    """A figure as notebooks show it."""
+    import io
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=100, bbox_inches="tight")
+    return buffer.getvalue()
 
 
 #: A drawing has some 900 pixels along a side. In larger maps every n-th pixel is drawn, and at least this many are.

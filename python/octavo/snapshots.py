@@ -101,6 +101,27 @@ class Series:
 
         movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale, cmap=cmap)
 
+    def export(
+        self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
+        select: Callable[[Dataset], Selection] | None = None, single_precision: bool = False, overwrite: bool = False,
+        threads: int = 0,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Writes all snapshots as one VTKHDF file of many steps, which ParaView and VTK show over time: hyper tree grids
+        ("htg", the default) or voxels ("ug"). `select` is as in `table`. One snapshot is open at a time; until the file is
+        whole, each has a file of its own beside it. Raises as Selection.export, and Unsupported where the snapshots have
+        other roots or fields. Releases the GIL."""
+        from octavo.exports import over_time
+
+        names = [fields] if isinstance(fields, str) else fields
+
+        def export(snapshot: Snapshot, out: str, kind: str) -> dict[str, Any]:
+            ds = _opened(snapshot)
+            return (select(ds) if select else ds).export(
+                out, as_=kind, fields=names, single_precision=single_precision, threads=threads
+            )
+
+        return over_time.write(self.snapshots, os.fspath(path), as_, export, overwrite=overwrite)
+
     def table(
         self,
         fields: str | Sequence[str] | None = None,

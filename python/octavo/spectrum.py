@@ -70,6 +70,11 @@ class Spectrum:
         sums = {"mean_square": self.mean_square, "square_mean": self.square_mean, "parseval": self.parseval}
         return {**self.facts, "unit": self.unit, **sums, **{name: v.tolist() for name, v in self.columns().items()}}
 
+    def _repr_png_(self) -> bytes:
+        from octavo.picture import png_of
+
+        return png_of(self.draw())
+
     def draw(self) -> Any:
         """A matplotlib figure, without a display: log-log, with slopes beside the curve."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -50,6 +50,11 @@ class StepSeries:
         else:
             raise UsageError("the output must end in .csv, .png, .pdf or .svg", [path], "series.save('series.csv')")
 
+    def _repr_png_(self) -> bytes:
+        from octavo.picture import png_of
+
+        return png_of(self.draw())
+
     def draw(self) -> Any:
         """A matplotlib figure, without a display: a line each, over time."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -71,16 +76,24 @@ class StepSeries:
 
 
 def discharge(
-    path: Path, through: Line | Sequence[Line], *, depth: str = "water_depth", flow: str | None = None
+    path: Path,
+    through: Line | Sequence[Line],
+    *,
+    depth: str = "water_depth",
+    flow: str | None = None,
+    ranks: Any = None,
 ) -> StepSeries:
     """The discharge through a line, or through each of several, at every step: the integral of depth times the velocity across
     it, positive from the line's left to its right. A line has points (x, y) [code length], or is the path of a file of
     text or GeoJSON. `depth` is a field or a formula ('"FREE SURFACE" - BOTTOM'); of prisms heights take its place. Exact
     for depths and velocities that are linear in triangles. `flow` of a store is as in over_time. Raises UsageError for
-    an unknown field, and for a line that is none or meets no triangle. Releases the GIL."""
+    an unknown field, and for a line that is none or meets no triangle. Releases the GIL. Collective where `ranks` is
+    given: they share the steps."""
     lines = [line_of(line) for line in _several(through)]
     return _series(
-        _core.discharge(os.fspath(path), lines, depth=depth, flow=flow), _names(through, "discharge"), "discharge"
+        _core.discharge(os.fspath(path), lines, depth=depth, flow=flow, ranks=ranks),
+        _names(through, "discharge"),
+        "discharge",
     )
 
 
@@ -90,15 +103,17 @@ def volume(
     *,
     field: str = "water_depth",
     flow: str | None = None,
+    ranks: Any = None,
 ) -> StepSeries:
     """A field's integral over a polygon, over each of several, or over the mesh, at every step: of the depth the volume of
     water. Triangles are cut at the polygon's sides exactly; of prisms it is the integral over the height as well. A
     polygon has corners (x, y) [code length], or is the path of a file of text or GeoJSON, whose polygon may have holes.
     `field` is a name or a formula. Raises UsageError for an unknown field, and for a polygon that crosses itself or
-    holds nothing of the mesh. Releases the GIL."""
+    holds nothing of the mesh. Releases the GIL. Collective where `ranks` is given: they share the steps."""
     polygons = [] if polygon is None else [polygon_of(one) for one in _several(polygon)]
     names = _names(polygon, "volume") if polygon is not None else ("volume",)
-    return _series(_core.volume(os.fspath(path), polygons, field=field, flow=flow), names, f"integral of {field}")
+    found = _core.volume(os.fspath(path), polygons, field=field, flow=flow, ranks=ranks)
+    return _series(found, names, f"integral of {field}")
 
 
 def _several(outlines: Any) -> list[Any]:

@@ -113,6 +113,11 @@ class Transect:
         else:
             raise UsageError("the output must end in .csv, .npy, .png, .pdf or .svg", [path], "line.save('line.csv')")
 
+    def _repr_png_(self) -> bytes:
+        from octavo.picture import png_of
+
+        return png_of(self.draw())
+
     def draw(self) -> Any:
         """A matplotlib figure, without a display: a panel a field, over the distance; of a column over the height. Of
         prisms a line a plane."""

@@ -166,3 +166,74 @@ def test_tables_units_and_bad_requests(run, blobs, tmp_path):
         (["--above", 1, "-o", "x.txt"], 2),
     ):
         assert run("clumps", blobs.path, *words, check=False).returncode == code
+
+
+def test_labels_of_cells_are_those_of_a_flood_and_add_up(blobs, run, tmp_path):
+    above = blobs.percentile("density", 90)
+    for chosen, least in ((blobs, 1), (blobs, 20), (blobs.box((0, 0, 0), (0.7, 1, 1)), 1), (blobs.level(5), 1)):
+        found = chosen.clumps(above, min_cells=least)
+        labelled = found.labels
+        again = labelled._with(**chosen._choices())
+        cells = again.arrays(["density", "clump", "cell_volume"])
+        assert cells["clump"].dtype == np.int64 and cells["clump"].max() == len(found) > 1
+        counts = np.bincount(cells["clump"], minlength=len(found) + 1)
+        assert np.array_equal(counts[1:], found.cells)
+        assert (cells["density"][cells["clump"] > 0] > above).all()
+        mass = np.bincount(cells["clump"], cells["density"] * cells["cell_volume"])
+        assert np.allclose(mass[1:], found.mass, rtol=1e-12)
+        if least == 1:
+            assert ((cells["density"] > above) == (cells["clump"] > 0)).all()
+    # Cells have one label where they hang together, and only there.
+    cube = blobs.clumps(above).labels.cube(["density", "clump"])
+    labels = flood(cube["density"] > above, blobs._data.periodic[::-1])
+    pairs = np.unique(np.stack([labels.ravel(), cube["clump"].ravel()]), axis=1)
+    assert len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1] > 3
+    labelled = blobs.clumps(above).labels
+    assert "clump" in labelled.fields
+    picture = labelled.map("clump", kind="max", pixels=32)
+    assert np.nanmax(picture.values) == len(blobs.clumps(above))
+
+
+def test_labels_go_into_files_and_stores(blobs, run, run_json, tmp_path):
+    above = blobs.percentile("density", 90)
+    found = blobs.clumps(above, min_cells=4)
+    expected = found.labels.arrays(["density", "clump"])
+    run(
+        "clumps",
+        blobs.path,
+        "--above",
+        above,
+        "--min-cells",
+        4,
+        "--labels",
+        tmp_path / "c.npz",
+        "-o",
+        tmp_path / "c.csv",
+    )
+    table = np.load(tmp_path / "c.npz")
+    assert np.array_equal(table["clump"], expected["clump"]) and np.array_equal(table["density"], expected["density"])
+    run("clumps", blobs.path, "--above", above, "--min-cells", 4, "--labels", tmp_path / "c.octavo")
+    stored = octavo.open(tmp_path / "c.octavo")
+    assert np.array_equal(stored.arrays(["clump"])["clump"], expected["clump"])
+    assert set(stored.fields) == {*blobs.fields, "clump"}
+    report = run_json("clumps", blobs.path, "--above", above, "--labels", tmp_path / "c.vtkhdf")
+    assert report["labels"] == str(tmp_path / "c.vtkhdf")
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "c.vtkhdf") as file:
+        values = file["VTKHDF/CellData/clump"][:]
+    assert values.dtype == np.int64 and values.max() == len(blobs.clumps(above))
+    with pytest.raises(octavo.UsageError, match="has a field clump already"):
+        _ = stored.clumps(above).labels.fields
+    done = run("clumps", blobs.path, "--above", above, "--labels", tmp_path / "c.png", check=False)
+    assert done.returncode == 2 and "no ending of an export" in done.stderr
+
+
+@needs_mpi
+def test_ranks_write_the_same_labels(blobs, run, tmp_path):
+    above = blobs.percentile("density", 90)
+    for ending in ("vtkhdf", "octavo"):
+        for name, ranks in (("one", 0), ("all", 3)):
+            run("clumps", blobs.path, "--above", above, "--labels", tmp_path / f"{name}.{ending}", ranks=ranks)
+    assert (tmp_path / "one.vtkhdf").read_bytes() == (tmp_path / "all.vtkhdf").read_bytes()
+    one, every = (octavo.open(tmp_path / f"{name}.octavo").arrays(["clump"])["clump"] for name in ("one", "all"))
+    assert np.array_equal(one, every) and one.max() > 1

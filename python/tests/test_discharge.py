@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -174,3 +175,23 @@ def test_a_part_of_a_mesh_has_its_values_and_a_boundary_by_telemacs_rules(files,
             left_over.remove(at)
     assert breaks == loops - 1
     assert run_json("verify", tmp_path / "part.slf")["findings"] == []
+
+
+def test_ranks_share_the_steps_and_give_the_same_bits(files, run, run_json, tmp_path):
+    if not shutil.which("mpirun"):
+        pytest.skip("no mpirun on this machine")
+    run("convert", files / MALPASSET, tmp_path / "run.octavo", "-q")
+    line = [f"{x},{y}" for x, y in SECTION]
+    for path in (files / MALPASSET, tmp_path / "run.octavo"):
+        for words in (["discharge", path, "--through", *line, "--through", *line[:2]], ["volume", path]):
+            one = run_json(*words)
+            assert len(one["times"]) == 5 and one["series"][0]["values"][4] != 0
+            for ranks in (2, 3, 7):
+                assert run_json(*words, ranks=ranks) == one
+    run("volume", files / MALPASSET, "-o", tmp_path / "one.csv")
+    run("volume", files / MALPASSET, "-o", tmp_path / "all.csv", ranks=3)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "all.csv").read_bytes()
+    done = run("volume", files / MALPASSET, "--field", "colour", check=False, ranks=2)
+    assert done.returncode == 2 and done.stderr.count("colour") == 1
+    done = run("discharge", files / MALPASSET, "--through", "0,0", "1,1", check=False, ranks=3)
+    assert done.returncode == 2 and done.stderr.count("meets no triangle") == 1

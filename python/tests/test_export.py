@@ -597,3 +597,82 @@ def test_an_export_of_nothing_is_refused_and_leaves_nothing(sample, run, tmp_pat
     done = run("export", sample, out, "--field", "densty", check=False)
     assert done.returncode == 2 and "density" in done.stderr
     assert OCTAVO.exists()
+
+
+# ---------------------------------------------------------------------------------------------------------- many steps
+
+
+@pytest.fixture(scope="module")
+def run_of_three(run, tmp_path_factory):
+    """Three outputs of one domain with other trees, cells and times each."""
+    folder = tmp_path_factory.mktemp("run")
+    for number, (levels, domains) in enumerate((("3-5", 3), ("2-4", 1), ("4-6", 5)), 1):
+        path = folder / f"output_{number:05}"
+        run("sample", path, "--levels", levels, "--domains", domains, "--seed", number, "-q")
+        for file in path.glob("amr_*"):  # records of the time alone: of the run, and of its next output
+            old, new = (b"\x08\0\0\0" + np.float64(time).tobytes() + b"\x08\0\0\0" for time in (0.05, 0.5 * number))
+            raw = file.read_bytes()
+            assert raw.count(old) == 2
+            file.write_bytes(raw.replace(old, new))
+    return folder
+
+
+@needs_vtk
+@pytest.mark.parametrize("kind", ["htg", "ug"])
+@pytest.mark.parametrize("words", [[], ["--roi", "sphere:0.4,0.5,0.6:0.3"]])
+def test_vtk_reads_every_step_of_a_series_as_that_step_alone(run_of_three, run, run_json, tmp_path, kind, words):
+    out = tmp_path / "series.vtkhdf"
+    words = ["--as", kind, "--field", "density,level", *words]
+    report = run_json("export", run_of_three / "output_*", out, *words)
+    assert report["steps"] == 3 and report["times"] == [0.5, 1.0, 1.5] and report["bytes"] == out.stat().st_size
+    assert [path.name for path in tmp_path.iterdir()] == ["series.vtkhdf"]
+    alone = [tmp_path / f"{number}.vtkhdf" for number in range(3)]
+    for number, path in enumerate(alone):
+        run("export", run_of_three / f"output_{number + 1:05}", path, *words)
+    steps = vtk_reads(tmp_path, *(f"{out}@{number}" for number in range(3)))
+    for number, (step, one) in enumerate(zip(steps, vtk_reads(tmp_path, *alone), strict=True)):
+        assert step["steps"] == 3 and step["time"] == 0.5 * (number + 1) and one["time"] == step["time"]
+        assert len(step["field:density"]) == report["leaves"][number]
+        for name in one.keys() - {"steps", "class", "time"}:
+            if name not in ("field:vtkGhostType", "field:OriginalIds"):  # VTK sets its own, and not all of these
+                assert np.array_equal(step[name], one[name], equal_nan=True), (number, name)
+    assert len({len(step["field:density"]) for step in steps}) == 3
+
+
+def test_one_step_with_a_mask_gives_all_one(run_of_three, tmp_path):
+    out = tmp_path / "series.vtkhdf"
+    octavo.series(run_of_three / "output_*").export(
+        out, fields="density", select=lambda ds: ds.sphere("center", 0.3) if ds.time == 1.0 else ds
+    )
+    with h5py.File(out) as file:
+        grid = file["VTKHDF"]
+        cells, starts = grid["NumberOfCells"][:], grid["Steps/MaskOffsets"][:]
+        hidden = [np.unpackbits(grid["Mask"][start:])[:count].sum() for start, count in zip(starts, cells, strict=True)]
+        assert hidden[0] == hidden[2] == 0 and hidden[1] > 0
+        assert grid["CellData/density"].attrs["Name"] in (b"density", "density")
+
+
+@needs_mpi
+def test_ranks_and_stores_make_the_same_series(run_of_three, run, tmp_path):
+    outputs = sorted(run_of_three.glob("output_*"))
+    run("convert", *outputs, tmp_path / "run.octavo", "-q")
+    one, three, store = (tmp_path / f"{name}.vtkhdf" for name in ("one", "three", "store"))
+    run("export", *outputs, one, "--field", "density", "-j", 1)
+    run("export", *outputs, three, "--field", "density", ranks=3)
+    run("export", tmp_path / "run.octavo", store, "--all-steps", "--field", "density")
+    assert one.read_bytes() == three.read_bytes() == store.read_bytes()
+
+
+def test_a_series_that_is_none_is_refused_and_leaves_nothing(run_of_three, data, run, tmp_path):
+    other = data / "ramses" / "tracer2d_3ranks" / "output_00002"
+    for words, message in (
+        ([run_of_three / "output_*", tmp_path / "a.csv"], "VTKHDF file of kind htg or ug"),
+        ([run_of_three / "output_*", tmp_path / "a.vtkhdf", "--as", "amr"], "VTKHDF file of kind htg or ug"),
+        ([run_of_three / "none_*", tmp_path / "a.vtkhdf"], "none_*"),
+        ([run_of_three / "output_*", tmp_path / "a.vtkhdf", "--step", "3"], "--step does not go with several steps"),
+        ([run_of_three / "output_00001", other, tmp_path / "a.vtkhdf", "--field", "density"], "has other"),
+        ([run_of_three / "output_*", tmp_path / "a.vtkhdf", "--field", "colour"], "colour"),
+    ):
+        done = run("export", *words, check=False)
+        assert done.returncode in (2, 3, 4) and message in done.stderr, done.stderr
+        assert not list(tmp_path.iterdir())

@@ -1,5 +1,6 @@
 """Particles by family: compared with NumPy on the records of the part files themselves."""
 
+import re
 import shutil
 import subprocess
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import OCTAVO
+from octavo.sinks import sinks_of
 
 import octavo
 from octavo import particles
@@ -147,7 +149,7 @@ def test_files_of_cells_are_not_read(dark, tmp_path, words):
     verb, *more = words
     command = ["strace", "-f", "-y", "-e", "trace=openat,pread64,read", "-o", tmp_path / "trace", OCTAVO, verb, dark]
     output = ["-o", tmp_path / ("m.npy" if verb == "map" else "h.csv")]
-    subprocess.run([*command, *more, *output], check=True, capture_output=True)
+    subprocess.run([*command, *more, *output, "-j", "1"], check=True, capture_output=True)
     lines = (tmp_path / "trace").read_text().splitlines()
     read = {}
     for line in lines:
@@ -192,3 +194,124 @@ def test_ages_are_proper_times():
     assert np.allclose(at, exact, atol=2e-6) and at[2] == pytest.approx(0.9641, abs=1e-4)
     found = particles.age(header(0.0, **known), np.array([-1.0, -0.2]))
     assert np.allclose(found, exact[2] - exact[:2], rtol=1e-6)
+
+
+# -------------------------------------------------------------------------------------------------------------- sinks
+
+HEADS = [
+    " # id,msink,x,y,z,vx,vy,vz,lx,ly,lz,tform,acc_rate,del_mass,rho_gas,cs**2,etherm,vx_gas,vy_gas,vz_gas,mbh,dmfsink,level ",
+    " # 1,m,l,l,l,l t**-1,l t**-1,l t**-1,m l**2 t**-1,m l**2 t**-1,m l**2 t**-1,t,m t**-1,m,m l**-3,l**2 t**-2,"
+    "m l**2 t**-2,l t**-1,l t**-1,l t**-1,m,m,1",
+]
+
+
+def fortran_real(value):
+    """ES21.10, which leaves the E away where the exponent has three digits."""
+    mantissa, exponent = f"{value:.10E}".split("E")
+    whole = int(exponent)
+    return f"{mantissa}{f'E{whole:+03d}' if abs(whole) < 100 else f'{whole:+04d}'}".rjust(21)
+
+
+def sink_table(rows):
+    """What RAMSES writes: I10,21(A1,ES21.10),A1,I10."""
+    lines = [f"{row[0]:10d}," + ",".join(map(fortran_real, row[1:22])) + f",{row[22]:10d}" for row in rows]
+    return "\n".join([*HEADS, *lines]) + "\n"
+
+
+SINKS = [[n, *np.linspace(0.01 * n, 0.7 + 0.03 * n, 21).tolist(), 7] for n in (1, 2, 3, 9)]
+SINKS[1][20] = 2.5e-120
+
+
+@pytest.fixture(scope="module")
+def with_sinks(dark, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sinks") / "output_00002"
+    shutil.copytree(dark, folder)
+    (folder / "sink_00002.csv").write_text(sink_table(SINKS))
+    info = folder / "info_00002.txt"
+    for name, value in (("unit_l", 3.08567758128e21), ("unit_d", 1.67e-24), ("unit_t", 3.15576e13)):
+        text, count = re.subn(rf"^{name} *=.*$", f"{name:<12}={value:23.15E}", info.read_text(), flags=re.MULTILINE)
+        assert count == 1
+        info.write_text(text)
+    return folder
+
+
+def test_sinks_are_the_rows_of_the_table_with_units(with_sinks, run, tmp_path):
+    run("convert", with_sinks, tmp_path / "run.octavo", "-q")
+    expected = np.array(SINKS)
+    for ds in (octavo.open(with_sinks), octavo.open(tmp_path / "run.octavo")):
+        sinks = ds.sinks
+        assert len(sinks) == 4 and sinks["identity"].tolist() == [1, 2, 3, 9] and sinks["level"].tolist() == [7] * 4
+        assert np.allclose(sinks.mass, expected[:, 1], rtol=1e-10)
+        assert np.allclose(sinks.position, expected[:, 2:5], rtol=1e-10)
+        assert np.allclose(sinks.velocity, expected[:, 5:8], rtol=1e-10)
+        assert sinks["black_hole_mass"][1] == 2.5e-120
+        gram = ds.units["density"] * ds.units["length"] ** 3
+        assert np.allclose(sinks.in_unit("mass", "g"), sinks.mass * gram, rtol=1e-12)
+        speed = ds.units["length"] / ds.units["time"]
+        assert np.allclose(sinks.in_unit("velocity_x", "cm/s"), sinks["velocity_x"] * speed, rtol=1e-12)
+        spin = ds.units["density"] * ds.units["length"] ** 5 / ds.units["time"]
+        assert np.allclose(
+            sinks.in_unit("angular_momentum_z", "g*cm**2/s"), sinks["angular_momentum_z"] * spin, rtol=1e-12
+        )
+        with pytest.raises(octavo.UsageError, match="mass is a mass"):
+            sinks.in_unit("mass", "cm")
+        with pytest.raises(octavo.UsageError, match="no column 'weight'"):
+            sinks["weight"]
+        ball = ds.sphere((0.05, 0.08, 0.12), 0.05).sinks
+        inside = ((sinks.position / (ds._data.hi[0] - ds._data.lo[0]) - [0.05, 0.08, 0.12]) ** 2).sum(axis=1) < 0.05**2
+        assert inside.tolist() == [True, True, True, False] and np.array_equal(
+            ball["identity"], sinks["identity"][inside]
+        )
+        assert np.array_equal(ds.particles("sink")["mass"], sinks.mass)
+        assert ds.map(particles="sink", pixels=16).sum() == pytest.approx(sinks.mass.sum(), rel=1e-12)
+        assert ds.hist("mass", particles="sink", bins=3, weight="none").cells.sum() == 4
+    pandas = pytest.importorskip("pandas")
+    assert isinstance(sinks.to_pandas(), pandas.DataFrame) and len(sinks.to_pandas()) == 4
+
+
+def test_a_step_without_sinks_and_damaged_tables_say_so(with_sinks, dark, tmp_path):
+    with pytest.raises(octavo.UsageError, match="no table of sinks"):
+        _ = octavo.open(dark).sinks
+    none = sink_table([])
+    assert len(parsed(none)) == 0
+    for text, why in (
+        ("\n".join([*HEADS, "   1,   0.5"]), "line 3: expected 23 values, found 2"),
+        (sink_table(SINKS).replace("1.0000000000E-02", "1.00000x"), "expected a number, found '1.00000x'"),
+        ("1,2,3\n", "line 1: expected a line '# id,msink"),
+        ("", "found nothing"),
+        ("# id,colour\n 1,2\n", "expected the columns"),
+    ):
+        with pytest.raises(octavo.Damaged, match=re.escape(why)):
+            parsed(text)
+    # Columns without a line of units have none; other columns keep their names.
+    few = parsed("# id,msink,x,y,z,Teff\n 1,0.5,0.1,0.2,0.3,5000\n")
+    assert few["Teff"].tolist() == [5000] and few.units["mass"] == ""
+
+
+def parsed(text):
+    return sinks_of(SimpleNamespace(path="a", attributes={"sink_csv": text}, time=1.0))
+
+
+def test_ranks_share_particles_and_give_the_same_bits(mixed, with_sinks, run, run_json, tmp_path):
+    if not shutil.which("mpirun"):
+        pytest.skip("no mpirun on this machine")
+    run("convert", mixed, tmp_path / "run.octavo", "-q")
+    for path in (mixed, tmp_path / "run.octavo"):
+        for words in (
+            ["map", path, "--particles", "dm", "--pixels", "64"],
+            ["map", path, "--particles", "star", "--field", "velocity_x", "--axis", "x", "--pixels", "40"],
+            ["map", path, "--particles", "dm", "--roi", "sphere:0.5,0.5,0.5:0.2", "--weight", "none"],
+        ):
+            run(*words, "-j", "1", "-f", "-o", tmp_path / "one.npy")
+            for ranks, threads in ((0, 3), (2, 1), (3, 2), (4, 1)):
+                run(*words, "-j", threads, "-f", "-o", tmp_path / "all.npy", ranks=ranks)
+                assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "all.npy").read_bytes()
+        words = ["hist", path, "--particles", "dm", "--field", "velocity_x", "--bins", "30"]
+        one = run_json(*words, "-j", "1")
+        assert sum(one["cells"]) > 100
+        for ranks in (2, 3, 5):
+            assert run_json(*words, ranks=ranks) == one
+    words = ["hist", with_sinks, "--particles", "sink", "--field", "mass", "--bins", "4"]
+    assert run_json(*words, ranks=3) == run_json(*words)
+    done = run("hist", mixed, "--particles", "dm", "--field", "colour", check=False, ranks=2)
+    assert done.returncode == 2 and done.stderr.count("no particle has an attribute 'colour'") == 1

@@ -35,6 +35,14 @@ def test_links_lead_to_pages_or_are_plain_text():
     )
 
 
+def test_notebooks_are_pages():
+    book = ROOT / "docs" / "tutorials" / "ramses.ipynb"
+    page = site.page_of_notebook(book, set())
+    assert page.startswith("# A RAMSES output\n") and "```python\nimport numpy as np" in page
+    link = site.markdown("[RAMSES](tutorials/ramses.ipynb)\n", ROOT / "docs" / "README.md", set())
+    assert link == "[RAMSES](tutorials/ramses.md)\n"
+
+
 def test_a_list_begins_after_an_empty_line():
     assert site.markdown("Words:\n- a\n- b\n  c\n- d\n", ROOT / "README.md", set()) == "Words:\n\n- a\n- b\n  c\n- d\n"
 

@@ -1,6 +1,6 @@
 """What VTK reads in VTKHDF files: run as a child process, because VTK dies of a malformed file.
 
-    python vtk_reads.py OUT.npz FILE...
+    python vtk_reads.py OUT.npz FILE[@STEP]...
 
 writes arrays "NUMBER/NAME" of the NUMBER-th file: its cells (lo, hi, field:F), and of a hyper tree grid the values of all
 its cells (all:F)."""
@@ -89,14 +89,22 @@ KINDS = {
 
 
 def read(path):
+    """A file's first step, or step N of "FILE@N"."""
+    path, _, step = path.partition("@")
     reader = vtkHDFReader()
     if not reader.CanReadFile(path):
         raise SystemExit(f"VTK cannot read {path}")
     reader.SetFileName(path)
+    if step:
+        reader.UpdateInformation()
+        reader.SetStep(int(step))
     reader.Update()
     grid = reader.GetOutputDataObject(0)
     found = KINDS[grid.GetClassName()](grid)
     found["class"] = np.array(grid.GetClassName())
+    found["steps"] = np.array(reader.GetNumberOfSteps())
+    if step:
+        found["time"] = np.array(reader.GetTimeValue())
     if "TimeValue" in (facts := values(grid.GetFieldData())):
         found["time"] = facts["TimeValue"][0]
     return found

@@ -27,10 +27,14 @@ WriteReport report_of(const Series& series) {
 
 void for_each_step(const Series& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
-  const std::int64_t steps = std::ssize(series.times);
-  for (std::int64_t step = 0; step < steps; ++step) {
+  for_each_step(series, {0, std::ssize(series.times)}, progress, each);
+}
+
+void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, const base::Progress& progress,
+                   const std::function<void(std::int64_t, const mesh::Dataset&)>& each) {
+  for (std::int64_t step = steps[0]; step < steps[1]; ++step) {
     each(step, series.open(static_cast<std::size_t>(step)));
-    if (progress && !progress(step + 1, steps)) throw Error(Kind::interrupted, "interrupted");
+    if (progress && !progress(step + 1 - steps[0], steps[1] - steps[0])) throw Error(Kind::interrupted, "interrupted");
   }
 }
 

@@ -38,6 +38,9 @@ WriteReport report_of(const Series& series);
 /// Calls `each` with the number of each step, from 0, and the step. Throws Error(interrupted) if progress says stop.
 void for_each_step(const Series& series, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
+/// The same for the steps first <= step < last.
+void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, const base::Progress& progress,
+                   const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
 
 /// Values of a variable at all points. Throws Error(unsupported) if the step's mesh has another number of points.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);

@@ -26,6 +26,10 @@ void GridFile::attribute(const std::string& object, const std::string& name, std
                               std::vector<double>(values.begin(), values.end()));
 }
 
+void GridFile::words(const std::string& object, const std::string& name, const std::string& text) {
+  hdf5::write_words(file_, in_root(object), name, text);
+}
+
 void GridFile::group(const std::string& name) { hdf5::make_group(file_, in_root(name)); }
 
 template <class T>

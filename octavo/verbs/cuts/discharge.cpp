@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "octavo/analysis/statistics.hpp"
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/verbs/triangles.hpp"
@@ -28,14 +30,26 @@ std::vector<double> values_of_step(const formats::Series& series, const mesh::Da
   return std::move(read.fields[0]);
 }
 
-/// Calls `each` with the number of every step, and the values of the fields named.
-void over_steps(const formats::Series& series, const std::vector<std::string>& fields, const OverStepsOptions& options,
-                const std::function<void(std::size_t, const std::vector<std::vector<double>>&)>& each) {
-  formats::for_each_step(series, options.progress, [&](std::int64_t number, const mesh::Dataset& dataset) {
-    std::vector<std::vector<double>> values;
-    for (const std::string& field : fields) values.push_back(values_of_step(series, dataset, field));
-    each(static_cast<std::size_t>(number), values);
+/// `numbers` of the values of the fields named, for each line or polygon, at every step: [line or polygon][step].
+/// Collective.
+std::vector<double> over_steps(
+    const formats::Series& series, const std::vector<std::string>& fields, const OverStepsOptions& options,
+    const std::function<void(const std::vector<std::vector<double>>&, std::vector<double>&)>& numbers) {
+  const base::Ranks& ranks = options.ranks;
+  std::vector<double> mine;  // [step][line or polygon]
+  base::agree(ranks, [&] {
+    const auto own = base::share(std::ssize(series.times), ranks.rank, ranks.size);
+    formats::for_each_step(series, own, options.progress, [&](std::int64_t, const mesh::Dataset& dataset) {
+      std::vector<std::vector<double>> values;
+      for (const std::string& field : fields) values.push_back(values_of_step(series, dataset, field));
+      numbers(values, mine);
+    });
   });
+  const std::vector<double> all = base::gather(ranks, mine);
+  const std::size_t steps = series.times.size(), rows = steps == 0 ? 0 : all.size() / steps;
+  std::vector<double> out(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) out[i % rows * steps + i / rows] = all[i];
+  return out;
 }
 
 formats::Series series_at(const std::filesystem::path& path, const std::vector<std::string>& fields,
@@ -106,57 +120,62 @@ double length_on_mesh(const analysis::Transect& transect) {
 
 StepSeries discharge(const std::filesystem::path& path, const std::vector<analysis::Polyline>& lines,
                      const std::string& depth, const OverStepsOptions& options) {
-  const mesh::Dataset first = step::open(path, {options.flow, {}});
   std::vector<std::string> fields{depth, "velocity_x", "velocity_y"};
-  if (first.unstructured && first.header.dim == 3) fields[0] = detail::elevation_field(first.header);
-  const formats::Series series = series_at(path, fields, options);
+  formats::Series series;
   std::vector<analysis::Transect> transects;
   StepSeries out;
-  for (std::size_t l = 0; l < lines.size(); ++l) {
-    transects.push_back(analysis::transect_of(series.mesh, lines[l]));
-    if (transects[l].rows.empty())
-      throw Error(Kind::usage, "line " + std::to_string(l + 1) + " meets no triangle").at(path.string());
-    out.sizes.push_back(length_on_mesh(transects[l]));
-  }
+  base::agree(options.ranks, [&] {
+    const mesh::Dataset first = step::open(path, {options.flow, {}});
+    if (first.unstructured && first.header.dim == 3) fields[0] = detail::elevation_field(first.header);
+    series = series_at(path, fields, options);
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      transects.push_back(analysis::transect_of(series.mesh, lines[l]));
+      if (transects[l].rows.empty())
+        throw Error(Kind::usage, "line " + std::to_string(l + 1) + " meets no triangle").at(path.string());
+      out.sizes.push_back(length_on_mesh(transects[l]));
+    }
+  });
   out.times = series.times;
-  out.values.assign(lines.size() * out.times.size(), 0);
   const std::size_t points = series.mesh.x.size(), planes = static_cast<std::size_t>(series.mesh.planes);
-  over_steps(series, fields, options, [&](std::size_t step, const std::vector<std::vector<double>>& values) {
+  out.values = over_steps(series, fields, options, [&](const auto& values, std::vector<double>& to) {
     for (std::size_t l = 0; l < lines.size(); ++l)
-      out.values[l * out.times.size() + step] = flow_through(lines[l], transects[l], values, points, planes);
+      to.push_back(flow_through(lines[l], transects[l], values, points, planes));
   });
   return out;
 }
 
 StepSeries volume(const std::filesystem::path& path, const std::vector<mesh::Polygon>& polygons,
                   const std::string& field, const OverStepsOptions& options) {
-  for (const mesh::Polygon& polygon : polygons) mesh::validate(polygon);
-  const mesh::Dataset first = step::open(path, {options.flow, {}});
   std::vector<std::string> fields{field};
-  const bool prisms = first.unstructured && first.header.dim == 3;
-  if (prisms) fields.push_back(detail::elevation_field(first.header));
-  const formats::Series series = series_at(path, fields, options);
+  formats::Series series;
   std::vector<std::vector<double>> weights;
-  for (const mesh::Polygon& polygon : polygons) weights.push_back(mesh::point_weights(series.mesh, polygon));
-  if (polygons.empty()) weights.push_back(analysis::point_areas(series.mesh));
   StepSeries out;
-  for (std::size_t p = 0; p < weights.size(); ++p) {
-    analysis::Sum area;
-    for (const double weight : weights[p]) area.add(weight);
-    out.sizes.push_back(area.value());
-    if (!(area.value() > 0))
-      throw Error(Kind::usage, "polygon " + std::to_string(p + 1) + " holds nothing of the mesh").at(path.string());
-  }
+  bool prisms = false;
+  base::agree(options.ranks, [&] {
+    for (const mesh::Polygon& polygon : polygons) mesh::validate(polygon);
+    const mesh::Dataset first = step::open(path, {options.flow, {}});
+    prisms = first.unstructured && first.header.dim == 3;
+    if (prisms) fields.push_back(detail::elevation_field(first.header));
+    series = series_at(path, fields, options);
+    for (const mesh::Polygon& polygon : polygons) weights.push_back(mesh::point_weights(series.mesh, polygon));
+    if (polygons.empty()) weights.push_back(analysis::point_areas(series.mesh));
+    for (std::size_t p = 0; p < weights.size(); ++p) {
+      analysis::Sum area;
+      for (const double weight : weights[p]) area.add(weight);
+      out.sizes.push_back(area.value());
+      if (!(area.value() > 0))
+        throw Error(Kind::usage, "polygon " + std::to_string(p + 1) + " holds nothing of the mesh").at(path.string());
+    }
+  });
   out.times = series.times;
-  out.values.assign(weights.size() * out.times.size(), 0);
-  over_steps(series, fields, options, [&](std::size_t step, const std::vector<std::vector<double>>& values) {
+  out.values = over_steps(series, fields, options, [&](const auto& values, std::vector<double>& to) {
     const std::vector<double> flat =
         analysis::flatten(series.mesh, values[0], prisms ? values[1] : values[0], analysis::Projection::integral);
     for (std::size_t p = 0; p < weights.size(); ++p) {
       analysis::Sum sum;
       for (std::size_t i = 0; i < flat.size(); ++i)
         if (weights[p][i] != 0) sum.add(flat[i] * weights[p][i]);
-      out.values[p * out.times.size() + step] = sum.value();
+      to.push_back(sum.value());
     }
   });
   return out;

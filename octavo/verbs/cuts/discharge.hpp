@@ -6,6 +6,7 @@
 
 #include "octavo/analysis/transect.hpp"
 #include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
 #include "octavo/mesh/triangles/polygon.hpp"
 #include "octavo/store/store.hpp"
 
@@ -14,7 +15,8 @@ namespace octavo::verbs {
 
 struct OverStepsOptions {
   std::optional<store::Flow> flow{};  ///< stores only; nothing: the flow that open() takes
-  base::Progress progress{};          ///< in steps
+  base::Ranks ranks{};                ///< that share the steps
+  base::Progress progress{};          ///< in steps of this rank
 };
 
 /// Numbers of lines or polygons over the steps.
@@ -25,15 +27,17 @@ struct StepSeries {
 };
 
 /// The integral of depth times the velocity across each line, which is positive from the line's left to its right.
-/// Depth and velocity are linear in a triangle, their product is integrated exactly. In prisms it is the integral over
-/// the height of the velocity: `depth` is then not used. Memory: the mesh (for a formula twice) and three fields of one
-/// step. Throws Error(usage) for an unknown field or a line that is none, Error(unsupported) as step::open_triangles().
+/// Depth and velocity are linear in a triangle, their product is integrated exactly. In prisms the integral over the
+/// height of the velocity: `depth` is then not used. Each rank opens the series and reads a contiguous range of its
+/// steps; every rank gets all numbers, which have the same bits for any number of ranks. Memory: the mesh (for a
+/// formula twice) and three fields of one step. Throws Error(usage) for an unknown field or a line that is none,
+/// Error(unsupported) as step::open_triangles(). Collective.
 StepSeries discharge(const std::filesystem::path& path, const std::vector<analysis::Polyline>& lines,
                      const std::string& depth, const OverStepsOptions& options);
 
 /// The integral of a field over each polygon, triangles being cut at its sides exactly; no polygon: over the mesh. Of
 /// prisms, of its integral over the height. Memory: the mesh, a number for each point and polygon, and a field of one
-/// step, of prisms two. Errors as discharge().
+/// step, of prisms two. Ranks and errors as discharge().
 StepSeries volume(const std::filesystem::path& path, const std::vector<mesh::Polygon>& polygons,
                   const std::string& field, const OverStepsOptions& options);
 

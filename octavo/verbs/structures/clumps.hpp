@@ -25,7 +25,8 @@ struct ClumpsOptions {
 };
 
 struct Clumps {
-  std::vector<analysis::Clump> clumps;  ///< the heaviest first
+  std::vector<analysis::Clump> clumps;                  ///< the heaviest first
+  std::vector<std::vector<std::uint32_t>> part_clumps;  ///< [part of the selection][its clumps]: places in `clumps`
   std::string field, unit;
   double above = 0;
   bool has_mass = false;
@@ -42,5 +43,13 @@ struct Clumps {
 /// same bits for any number of threads and ranks; every rank gets all. Collective. Throws Error(usage) for an unknown
 /// field or a threshold that is no number; Error(unsupported) for triangles.
 Clumps clumps(const step::SharedStep& step, const ClumpsOptions& options);
+
+/// The step with one more field, "clump" (int64): of each leaf in clump i of those that the same options gave,
+/// labels[i]; 0 of all other cells, refined ones too. `part_clumps` and `parts` are those of the result, `step` is open
+/// on each rank that reads. A part is read twice for it: its own request, and what the clumps were found by. Throws
+/// Error(usage) where the step has a field of this name, or another number of clumps in a part.
+mesh::Dataset with_labels(const mesh::Dataset& step, const ClumpsOptions& options, const std::vector<int>& parts,
+                          const std::vector<std::vector<std::uint32_t>>& part_clumps,
+                          const std::vector<std::int64_t>& labels);
 
 }  // namespace octavo::verbs

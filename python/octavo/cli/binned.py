@@ -116,9 +116,10 @@ def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None)
         console.print_json({"output": path, **result.table()})
     elif path is not None:
         facts = result.facts
+        things = "points" if ds.unstructured else "particles" if "particles" in facts else "cells"
         console.say(
             arguments.quiet,
-            f"{path}: {console.number(facts['all']['cells'])} {'points' if ds.unstructured else 'cells'}, "
+            f"{path}: {console.number(facts['all']['cells'])} {things}, "
             f"{console.number(facts['beyond']['cells'])} of them outside of the bins, read {facts['parts_read']} of "
             f"{ds.num_parts} domains",
         )

@@ -1,6 +1,7 @@
 """The discharge through lines at every step of a mesh of triangles (SERAFIN, MED, VTKHDF, a store): the integral of depth times
 the velocity across the line, positive from its left to its right. Depth and velocity are linear in triangles, and their
-product is integrated exactly. In prisms it is the integral over the height. A table, CSV, JSON or a picture over time."""
+product is integrated exactly. In prisms it is the integral over the height. A table, CSV, JSON or a picture over time. Under
+mpirun the ranks share the steps."""
 
 from __future__ import annotations
 
@@ -34,7 +35,6 @@ def add_series_output(parser: argparse.ArgumentParser) -> None:
 
 
 def check_series_output(arguments: argparse.Namespace, verb: str) -> None:
-    options.refuse_ranks(verb)
     if arguments.output:
         if not arguments.output.endswith((".csv", ".png", ".pdf", ".svg")):
             raise UsageError("the output must end in .csv, .png, .pdf or .svg", [arguments.output], f"-o {verb}.csv")
@@ -43,20 +43,25 @@ def check_series_output(arguments: argparse.Namespace, verb: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.outlines import words_of
+    from octavo.ranks import world
     from octavo.steps_of_triangles import discharge
 
     check_series_output(arguments, "discharge")
     lines = [words_of(words, options.THROUGH) for words in arguments.through]
-    return tell(arguments, discharge(arguments.path, lines, depth=arguments.depth, flow=arguments.flow))
+    found = discharge(arguments.path, lines, depth=arguments.depth, flow=arguments.flow, ranks=world())
+    return tell(arguments, found)
 
 
 def tell(arguments: argparse.Namespace, series) -> int:
-    """Writes or prints a series."""
+    """Writes or prints a series. Collective under mpirun."""
     from octavo.cli import console
+    from octavo.ranks import gathered, is_root, world
 
     if arguments.output:
-        series.save(arguments.output)
+        gathered(world(), lambda: series.save(arguments.output) if is_root() else None)
         console.say(arguments.quiet, f"{arguments.output}: {len(series.times)} steps")
+    if not is_root():
+        return 0
     if arguments.json:
         console.print_json(
             {

@@ -8,7 +8,8 @@
   particles  .vtkhdf .csv .npz        positions and attributes
   points     .geojson .shp .gpkg      of triangles, for geographic systems: the points with their values
   triangles  .geojson .shp .gpkg      the triangles, with the values at their middles
-Cells that are not selected are left out; in a hyper tree grid they are hidden, in a cube NaN."""
+Cells that are not selected are left out; in a hyper tree grid they are hidden, in a cube NaN. Several outputs, or --all-steps of a
+store, become one VTKHDF file (htg or ug) with all steps."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ import argparse
 from typing import Any
 
 from octavo.cli import options
+from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo export output_00080 run.vtkhdf",
@@ -25,6 +27,7 @@ EXAMPLES = [
     "octavo export output_00080 stars.vtkhdf --as particles --species star",
     "octavo export run.octavo dense.csv --where 'density > 10' --field density,pressure",
     "octavo export r2d.slf depth.gpkg --field 'WATER DEPTH' --crs EPSG:2154",
+    "octavo export 'output_*' series.vtkhdf --field density",
     "mpirun -n 4 octavo export run.octavo run.vtkhdf",
 ]
 
@@ -32,7 +35,7 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     from octavo.exports.files import KINDS
 
-    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument("path", nargs="+", help="an output directory, or a store; several for a file of many steps")
     parser.add_argument("out", help="the file to write; its ending chooses the format")
     parser.add_argument("--as", dest="kind", choices=list(KINDS), help="the kind of data (default: by the ending)")
     parser.add_argument("--field", type=options.names, metavar="F,G", help="only these, also formulas (default: all)")
@@ -42,6 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_fields(parser, unit=False)
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
     options.add_step(parser)
+    parser.add_argument("--all-steps", action="store_true", help="all steps of a store in one VTKHDF file")
     options.add_threads(parser)
     options.add_force(parser, "replace the output")
     options.add_json(parser)
@@ -54,6 +58,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     files.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
     ranks = world()
+    if arguments.all_steps or len(arguments.path) > 1 or any(sign in arguments.path[0] for sign in "*?["):
+        return _series(arguments, ranks)
+    arguments.path = arguments.path[0]
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, arguments.field):
         return 0
@@ -63,6 +70,40 @@ def run(arguments: argparse.Namespace) -> int:
             single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
             ranks=ranks, progress=progress, crs=arguments.crs,
         )  # fmt: skip
+    return _tell(arguments, report)
+
+
+def _series(arguments: argparse.Namespace, ranks: Any) -> int:
+    """All steps in one file. Collective over `ranks`."""
+    from octavo.cli import console
+    from octavo.exports import files, over_time
+    from octavo.ranks import gathered, is_root
+    from octavo.snapshots import Snapshot, found
+
+    for name in ("step", "dry_run", "species", "crs"):
+        if getattr(arguments, name):
+            raise UsageError(f"--{name.replace('_', '-')} does not go with several steps", [arguments.out], "")
+    snapshots = gathered(ranks, lambda: found(arguments.path, flow=arguments.flow) if is_root() else ())[0]
+    with console.Progress("export", arguments.quiet, unit="steps") as progress:
+
+        def export(snapshot: Snapshot, out: str, kind: str) -> dict[str, Any]:
+            ds = snapshot.open(ranks)
+            report = files.write(
+                ds, options.chosen(arguments, ds), out, kind, fields=arguments.field,
+                single_precision=arguments.precision == "single", threads=arguments.threads, ranks=ranks,
+            )  # fmt: skip
+            progress(snapshots.index(snapshot) + 1, len(snapshots))
+            return report
+
+        report = over_time.write(
+            snapshots, arguments.out, arguments.kind, export, overwrite=arguments.force, ranks=ranks
+        )
+    return _tell(arguments, report)
+
+
+def _tell(arguments: argparse.Namespace, report: dict[str, Any]) -> int:
+    from octavo.cli import console
+
     notes = report.pop("notes")
     console.notes(arguments.quiet, notes)
     if arguments.json:
@@ -73,6 +114,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _amount(report: dict[str, Any]) -> str:
+    if isinstance(report.get("leaves"), list):
+        return f"{report['steps']} steps, {sum(report['leaves'])} cells"
     if report["as"] == "ug" and "cells" not in report:
         return f"{report['elements']} triangles, {report['steps']} steps"
     if report["as"] == "cube":

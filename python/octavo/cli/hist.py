@@ -58,24 +58,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[float, float] | None) -> int:
+    from octavo import particles
+    from octavo.binned import bin_by, histogram
     from octavo.cli import console
-    from octavo.cli.image_output import save_picture
-    from octavo.particles import histogram
+    from octavo.ranks import world
 
-    options.refuse_ranks("a histogram of particles")
     if arguments.percentiles:
         raise UsageError("--percentiles are of cells, not of particles")
-    data, selection = options.open_selection(arguments)
-    result = histogram(
-        selection, arguments.particles, arguments.field, arguments.bins, arguments.log, limits, arguments.weight or "mass",
-        arguments.cumulative,
-    ).in_units(dict(arguments.unit), data)  # fmt: skip
-    if path is not None:
-        save_picture(path, result.save)
-    if arguments.json:
-        console.print_json({"output": path, **result.table()})
-    elif path is not None:
-        console.say(arguments.quiet, f"{path}: {console.number(result.facts['all']['cells'])} particles")
+    ranks = world()
+    data, region = options.open_particles(arguments, ranks)
+    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
+    with console.Progress("hist " + arguments.particles, arguments.quiet, unit="domains") as progress:
+        sums = particles.binned(
+            data, region, arguments.particles, axis, arguments.weight or "mass", threads=arguments.threads, ranks=ranks,
+            progress=progress,
+        )  # fmt: skip
+    result = histogram(sums, arguments.cumulative).in_units(dict(arguments.unit), data)
+    binned.write(arguments, data, result, path)
     return _print(arguments, result, path)
 
 

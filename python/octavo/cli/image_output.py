@@ -107,8 +107,11 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
     return gather(another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"))
 
 
-def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any) -> int:
-    """Makes the image, writes it and says so. `image_of` is as in overlays_of(). Collective."""
+def finish(
+    arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any, shown: str | None = None
+) -> int:
+    """Makes the image, writes it and says so. `image_of` is as in overlays_of(); --unit is of `shown`, by default of the
+    field. Collective."""
     from octavo.cli import console
     from octavo.ranks import is_root
     from octavo.units import facts_of
@@ -116,7 +119,7 @@ def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ran
     drawing = drawing_of(arguments)
     image = image_of()
     console.notes(arguments.quiet, ds.notes)
-    facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
+    facts = facts_of(image, ds, options.unit_of(arguments, shown or arguments.field))
     overlays = overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None
     _save(image, facts, path, ranks, {**drawing, "crs": arguments.crs}, overlays)
     if not is_root():
@@ -126,8 +129,9 @@ def finish(arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ran
     else:
         console.say(
             arguments.quiet,
-            f"{path}: {facts['pixels'][0]} x {facts['pixels'][1]} pixels, read {facts['parts_read']} of {ds.num_parts} "
-            f"domains",
+            f"{path}: {facts['pixels'][0]} x {facts['pixels'][1]} pixels, "
+            + (f"{console.number(facts['particles'])} particles, " if "particles" in facts else "")
+            + f"read {facts['parts_read']} of {ds.num_parts} domains",
         )
     return 0
 
@@ -174,17 +178,6 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
             os.replace(temporary, path)
     finally:
         if is_root() and os.path.exists(temporary):
-            os.remove(temporary)
-
-
-def save_picture(path: str, save: Any) -> None:
-    """Calls `save` with a name beside the path, and gives the file its name once it is whole."""
-    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
-    try:
-        save(temporary)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
             os.remove(temporary)
 
 

@@ -1,6 +1,6 @@
 """Project a field along an axis to a picture (.png), a NumPy array (.npy) or HDF5 (.h5). Every cell counts with the exact
 part of each pixel that it covers; from a camera, each pixel is the ray through its centre, with exact chords through the
-cells. 2-D data gives the map of its values. Under mpirun the ranks share the domains, and
+cells. 2-D data gives the map of its values. With --particles it shows those. Under mpirun the ranks share the domains, and
 each holds some rows of the image."""
 
 from __future__ import annotations
@@ -106,32 +106,23 @@ def project(
 
 
 def _particles(arguments: argparse.Namespace) -> int:
-    from octavo import picture
     from octavo.cli import console
     from octavo.particles import deposit
+    from octavo.ranks import world
 
-    options.refuse_ranks("a map of particles")
-    path = image_output.output_of(
-        arguments, arguments.particles, arguments.field or arguments.weight or "mass", arguments.axis
-    )
-    drawing = image_output.drawing_of(arguments)
-    data, selection = options.open_selection(arguments)
-    image = deposit(
-        selection, arguments.particles, arguments.field, arguments.weight or "mass", arguments.axis, arguments.pixels
-    )
-    if unit := options.unit_of(arguments, arguments.field or arguments.weight or "mass"):
-        image = image.in_unit(unit, data)
-    image_output.save_picture(
-        path,
-        lambda temporary: picture.save(
-            image, temporary, **({"crs": arguments.crs} if path.endswith((".npy", ".h5", ".tif")) else drawing)
-        ),
-    )
-    if arguments.json:
-        console.print_json({"output": path, **image.facts})
-    else:
-        console.say(arguments.quiet, f"{path}: {console.number(image.facts['particles'])} particles")
-    return 0
+    shown = arguments.field or arguments.weight or "mass"
+    if arguments.grid or arguments.vectors is not None:
+        raise UsageError("--grid and --vectors are of cells, not of particles")
+    path = image_output.output_of(arguments, arguments.particles, shown, arguments.axis)
+    image_output.drawing_of(arguments)  # says now what is wrong with it
+    ranks = world()
+    data, region = options.open_particles(arguments, ranks)
+    with console.Progress("map " + arguments.particles, arguments.quiet, unit="domains") as progress:
+        image = partial(
+            deposit, data, region, arguments.particles, arguments.field, arguments.weight or "mass", arguments.axis,
+            arguments.pixels, threads=arguments.threads, ranks=ranks, progress=progress,
+        )  # fmt: skip
+        return image_output.finish(arguments, image, path, data, ranks, shown)
 
 
 def run(arguments: argparse.Namespace) -> int:

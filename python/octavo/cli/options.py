@@ -287,19 +287,17 @@ def add_particles(parser: argparse.ArgumentParser, effect: str) -> None:
     parser.add_argument(
         "--particles",
         metavar="FAMILY",
-        help=f"particles, not cells: {effect}. A species, or dm, star, cloud, debris, other, tracer, tracer_gas ...",
+        help=f"particles, not cells: {effect}. A species, or dm, star, cloud, sink, debris, other, tracer, tracer_gas ...",
     )
 
 
-def open_selection(arguments: argparse.Namespace) -> tuple[Any, Any]:
-    """The step and the part of it that --roi chooses, for verbs of particles in one process. Levels and conditions choose
-    no particles."""
-    from octavo.dataset import Selection
-
+def open_particles(arguments: argparse.Namespace, ranks: Any) -> tuple[Any, str | None]:
+    """The step, and the region that --roi names, for verbs of particles. Levels and conditions choose no particles. Collective
+    over `ranks`."""
     if arguments.level is not None or arguments.where is not None:
         raise UsageError("--level and --where choose no particles", [], "--roi chooses them")
-    data = open_dataset(arguments)
-    return data, Selection(data, region=chosen(arguments, data)["region"])
+    data = open_dataset(arguments, ranks)
+    return data, chosen(arguments, data)["region"]
 
 
 def add_threads(parser: argparse.ArgumentParser) -> None:

@@ -1,6 +1,6 @@
 """A field's integral over polygons, or over the mesh, at every step of a mesh of triangles (SERAFIN, MED, VTKHDF, a store): of
 the depth the volume of water. Triangles are cut at the polygon's sides exactly. In prisms it is the integral over the height
-as well. A table, CSV, JSON or a picture over time."""
+as well. A table, CSV, JSON or a picture over time. Under mpirun the ranks share the steps."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.outlines import words_of
+    from octavo.ranks import world
     from octavo.steps_of_triangles import volume
 
     discharge.check_series_output(arguments, "volume")
     polygons = [words_of(words, options.POLYGON) for words in arguments.polygon or []]
     return discharge.tell(
-        arguments, volume(arguments.path, polygons or None, field=arguments.field, flow=arguments.flow)
+        arguments,
+        volume(arguments.path, polygons or None, field=arguments.field, flow=arguments.flow, ranks=world()),
     )
