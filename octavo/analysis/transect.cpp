@@ -128,7 +128,7 @@ void check_line(const Polyline& line) {
 
 }  // namespace
 
-Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line) {
+Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line, bool jumps) {
   check_line(line);
   Transect out;
   bool on_mesh = false;  // the mesh reaches to the end of the leg before
@@ -141,7 +141,8 @@ Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line) {
       const auto row = [&](const LegPlace& place, bool begins) {
         out.rows.push_back({out.length + place.along * length, place.at, place.place, begins, l});
       };
-      if (reached < 0 || stretch.first.along > reached + shortest) row(stretch.first, true);
+      const bool begins = reached < 0 || stretch.first.along > reached + shortest;
+      if (begins || jumps) row(stretch.first, begins);
       row(stretch.last, false);
       reached = stretch.last.along;
     }
@@ -152,9 +153,11 @@ Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line) {
 }
 
 double linear_at(std::span<const double> values, const TrianglePlace& place) {
+  const auto at = [&](std::size_t k) { return values[static_cast<std::size_t>(place.points[k])]; };
+  if (at(0) == at(1) && at(1) == at(2)) return at(0);  // shares sum to 1 but for rounding
   double sum = 0;
   for (std::size_t k = 0; k < 3; ++k)
-    if (place.shares[k] != 0) sum += place.shares[k] * values[static_cast<std::size_t>(place.points[k])];
+    if (place.shares[k] != 0) sum += place.shares[k] * at(k);
   return sum;
 }
 

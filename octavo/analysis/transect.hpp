@@ -30,7 +30,8 @@ struct Transect {
 /// The rows of a polyline of two points or more. A leg along an edge has the edge's ends. Two triangles that share an
 /// edge give the same bits for its crossing. Stretches shorter than 1e-12 of a leg are left out. Throws Error(usage)
 /// for a polyline of fewer than two points, a leg without length, or coordinates that are not finite. Memory: the rows.
-Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line);
+/// With `jumps` values are a function of their own in each triangle: each stretch has a row at both of its ends.
+Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line, bool jumps = false);
 
 /// The value of an array of one plane at a place.
 double linear_at(std::span<const double> values, const TrianglePlace& place);

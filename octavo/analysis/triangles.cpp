@@ -43,9 +43,13 @@ struct Corner {
 };
 
 double linear(std::span<const double> values, const std::int64_t* points, const std::array<double, 3>& shares) {
+  const std::array<double, 3> at{values[static_cast<std::size_t>(points[0])],
+                                 values[static_cast<std::size_t>(points[1])],
+                                 values[static_cast<std::size_t>(points[2])]};
+  if (at[0] == at[1] && at[1] == at[2]) return at[0];  // shares sum to 1 but for rounding
   double sum = 0;
   for (std::size_t k = 0; k < 3; ++k)
-    if (shares[k] > 0) sum += shares[k] * values[static_cast<std::size_t>(points[k])];
+    if (shares[k] > 0) sum += shares[k] * at[k];
   return sum;
 }
 
@@ -180,6 +184,7 @@ std::vector<std::optional<TrianglePlace>> locate(const mesh::Unstructured& mesh,
       found[i].emplace();
       std::copy_n(&mesh.connectivity[3 * t], 3, found[i]->points.begin());
       found[i]->shares = *shares;
+      found[i]->triangle = static_cast<std::int64_t>(t);
     }
   }
   return found;

@@ -28,6 +28,7 @@ std::vector<double> flatten(const mesh::Unstructured& mesh, std::span<const doub
 struct TrianglePlace {
   std::array<std::int64_t, 3> points{};
   std::array<double, 3> shares{};
+  std::int64_t triangle = -1;  ///< its number, if locate() found it
 };
 /// The shares of a triangle's points at a place, wherever it lies; they sum to 1. @pre the triangle has an area.
 std::array<double, 3> shares_in(const mesh::Unstructured& mesh, const std::int64_t* points,

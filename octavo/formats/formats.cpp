@@ -12,6 +12,7 @@
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
 #include "octavo/formats/serafin/write_series.hpp"
+#include "octavo/formats/ugrid/ugrid.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 #include "octavo/formats/vtkhdf/write_series.hpp"
 
@@ -33,7 +34,7 @@ using OpenOne = mesh::Dataset (*)(const fs::path&);
 // ------------------------------------------------------------------------------------------------- series of triangles
 
 constexpr std::array<std::string_view, 2> serafin_endings{".slf", ".srf"};
-constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"};
+constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"}, ugrid_endings{".nc"};
 
 constexpr Format serafin_row{
     .name = "serafin",
@@ -68,10 +69,25 @@ constexpr Format vtkhdf_row{
     .open = &vtkhdf::open,
     .list_steps = &vtkhdf::list_steps,
     .triangles = true,
+    .polygons = true,
     .endings = vtkhdf_endings,
     .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
                 WriteReport&) { vtkhdf::write(steps, path, request); },
     .common_names = &serafin::common_names,
+};
+
+constexpr Format ugrid_row{
+    .name = "ugrid",
+    .title = "UGRID",
+    .recognise = &ugrid::recognise,
+    .open = &ugrid::open,
+    .list_steps = &ugrid::list_steps,
+    .triangles = true,
+    .polygons = true,
+    .endings = ugrid_endings,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
+                WriteReport&) { ugrid::write(steps, path, request); },
+    .common_names = &ugrid::common_names,
 };
 
 // ------------------------------------------------------------------------------------------------------ steps of cells
@@ -127,7 +143,8 @@ constexpr Format flash_row{
     .lost_note = &flash::lost_note,
 };
 
-constexpr std::array<Format, 6> formats{{ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row}};
+constexpr std::array<Format, 7> formats{
+    {ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row, ugrid_row}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -145,7 +162,7 @@ Error not_recognised(const fs::path& path) {
     found = "an empty file";
   }
   return Error(Kind::corrupt,
-               "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED or VTKHDF output, found " + found)
+               "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED, VTKHDF or UGRID output, found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }

@@ -40,7 +40,8 @@ struct Format {
   /// If files may hold many steps: all of them.
   FileSteps (*list_steps)(const std::filesystem::path& path) = nullptr;
 
-  bool triangles = false;                          ///< holds series on meshes of triangles; else single steps of cells
+  bool triangles = false;  ///< holds series on meshes of triangles; else single steps of cells
+  bool polygons = false;   ///< and cells of more corners, and values in cells (mesh/triangles/cells.hpp)
   std::span<const std::string_view> endings = {};  ///< endings of output names that select this format
   /// Writes `steps.first`, or for triangles the series, to a path that is free. Collective over request.ranks.
   void (*write)(const Series& steps, const std::filesystem::path& path, const WriteRequest& request,

@@ -12,6 +12,7 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/expression.hpp"
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::step {
 namespace {
@@ -178,6 +179,17 @@ FieldInfo info_of_made(const Header& header, const std::string& name, const mesh
   return info;
 }
 
+/// Of triangles: where the values stand that a formula makes of its inputs.
+mesh::Centring centring_of(const Header& header, const std::string& name, const std::vector<std::string>& inputs) {
+  std::string at_point, in_cell;
+  for (const std::string& input : inputs)
+    (stores(header, input) && mesh::in_cells(header, info_named(header, input)) ? in_cell : at_point) = input;
+  if (in_cell.empty()) return mesh::Centring::node;
+  if (at_point.empty()) return mesh::Centring::cell;
+  throw Error(Kind::unsupported, "a formula cannot join values at points and in cells: " + at_point + " and " + in_cell)
+      .at("field " + name);
+}
+
 Made make(const mesh::Dataset& dataset, const Names& names, const Definitions& own, const std::string& name) {
   const mesh::Vocabulary vocabulary{[&](const std::string& word) { return names.find(word); },
                                     [&](const std::string& word) { return names.unknown(word); }};
@@ -200,6 +212,7 @@ Made make(const mesh::Dataset& dataset, const Names& names, const Definitions& o
       if (info.components != 1 || info.ghost != 0)
         throw Error(Kind::unsupported, "a formula takes fields with one value a place").at("field " + input);
     }
+  if (dataset.unstructured) made.info.centring = centring_of(dataset.header, name, made.program.inputs);
   return made;
 }
 
@@ -232,17 +245,25 @@ std::size_t values_of_part(const mesh::Part& part) {
 class Columns {
  public:
   Columns(const mesh::Part& part, std::size_t count) : part_(part), count_(count) {}
-  std::span<const double> operator()(const std::string& name) {
+  /// How many values a formula of these inputs makes.
+  std::size_t count_of(const Made& made) const {
+    for (const mesh::Field& field : part_.fields)
+      if (made.info.centring == mesh::Centring::cell && std::holds_alternative<mesh::Unstructured>(part_.mesh) &&
+          field.info.name == made.program.inputs.at(0))
+        return field.size();
+    return count_;
+  }
+  std::span<const double> operator()(const std::string& name, std::size_t count) {
     for (const auto& [known, values] : made_)
       if (known == name) return values;
     for (const mesh::Field& field : part_.fields) {
       if (field.info.name != name) continue;
-      if (field.size() != count_)
+      if (field.size() != count)
         throw Error(Kind::unsupported, "a formula takes fields with one value a cell").at("field " + name);
       if (field.info.type == mesh::ScalarType::float64) return field.as<double>();
       return made_.emplace_back(name, mesh::to_doubles(field)).second;
     }
-    return made_.emplace_back(name, places_of_points(part_, name, count_)).second;
+    return made_.emplace_back(name, places_of_points(part_, name, count)).second;
   }
 
  private:
@@ -251,10 +272,11 @@ class Columns {
   std::vector<std::pair<std::string, std::vector<double>>> made_;
 };
 
-mesh::Field computed(const Made& made, Columns& columns, std::size_t count) {
+mesh::Field computed(const Made& made, Columns& columns) {
+  const std::size_t count = columns.count_of(made);
   mesh::Field field = mesh::make_field(made.info, count);
   std::vector<std::span<const double>> inputs;
-  for (const std::string& input : made.program.inputs) inputs.push_back(columns(input));
+  for (const std::string& input : made.program.inputs) inputs.push_back(columns(input, count));
   mesh::evaluate(made.program, inputs, field.as<double>());
   return field;
 }
@@ -283,10 +305,9 @@ mesh::Request stored_request(const mesh::Request& request, const std::vector<Mad
 
 mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::vector<Made>& made) {
   std::vector<mesh::Field> fields;
-  const std::size_t count = values_of_part(part);
-  Columns columns(part, count);
+  Columns columns(part, values_of_part(part));
   for (const Made& field : made)
-    if (asks_for(request, field.info.name)) fields.push_back(computed(field, columns, count));
+    if (asks_for(request, field.info.name)) fields.push_back(computed(field, columns));
   std::erase_if(part.fields, [&](const mesh::Field& field) { return !asks_for(request, field.info.name); });
   std::move(fields.begin(), fields.end(), std::back_inserter(part.fields));
   return part;

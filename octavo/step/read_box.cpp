@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/walk.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::step {
 namespace {
@@ -281,6 +282,10 @@ PointsInBox read_points(const mesh::Dataset& dataset, const std::array<double, 2
   request.mesh = false;
   for (const std::size_t f : chosen) {
     request.fields = std::vector<std::string>{dataset.header.fields[f].name};
+    if (mesh::in_cells(dataset.header, dataset.header.fields[f]))
+      throw Error(Kind::unsupported, "its values stand in cells: expected values at points")
+          .at("field " + dataset.header.fields[f].name)
+          .at(dataset.path);
     out.fields.push_back(
         values_at(dataset.read(0, request).fields.at(0), places, mesh.x.size(), static_cast<std::size_t>(mesh.planes)));
   }

@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/step/cell_values.hpp"
 #include "octavo/step/triangle_series.hpp"
 
 namespace octavo::step {
@@ -133,6 +135,7 @@ struct CutMesh {
 
 mesh::Dataset cut_step(const mesh::Dataset& step, const std::shared_ptr<const CutMesh>& cut) {
   mesh::Header header = step.header;
+  header.attributes.erase(mesh::cells_attribute);  // triangles are taken by themselves
   const auto [west, east] = std::minmax_element(cut->mesh.x.begin(), cut->mesh.x.end());
   const auto [south, north] = std::minmax_element(cut->mesh.y.begin(), cut->mesh.y.end());
   header.lo[0] = *west;
@@ -178,6 +181,7 @@ formats::Series cut_out(const formats::Series& series, const mesh::Polygon& poly
   out.first = cut_step(series.first, cut);
   out.mesh = cut->mesh;
   out.variables = series.variables;
+  keep_triangles(series.first.header, out.variables, notes);
   out.times = series.times;
   out.open = [open = series.open, cut](std::size_t number) { return cut_step(open(number), cut); };
   out.boundary = number_boundary(out.mesh);

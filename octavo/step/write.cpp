@@ -4,7 +4,9 @@
 #include <span>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/step/boundary_groups.hpp"
+#include "octavo/step/cell_values.hpp"
 #include "octavo/step/finer.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/regrid.hpp"
@@ -257,7 +259,9 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   request.out = out;
   WriteReport report = formats::report_of(series);
   note_integers(series, request, report);
-  if (series.boundary.empty()) series.boundary = boundary_numbers_of(series, report.notes);
+  if (!format.polygons) keep_triangles(series.first.header, series.variables, report.notes);
+  const bool polygons = format.polygons && !mesh::cells_by_corners(series.first.header).empty();
+  if (series.boundary.empty() && !polygons) series.boundary = boundary_numbers_of(series, report.notes);
   if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));

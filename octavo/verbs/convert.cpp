@@ -13,6 +13,7 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/tree/prune.hpp"
+#include "octavo/step/cell_values.hpp"
 #include "octavo/step/reshape.hpp"
 #include "octavo/step/sub_mesh.hpp"
 #include "octavo/step/target.hpp"
@@ -441,7 +442,8 @@ void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std:
 /// With what its code needs beside fields and particles, where the step can be given back to it.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
   mesh::Dataset dataset =
-      step::reshape(source.open(), {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
+      step::reshape(step::without_cell_values(source.open(), options.fields),
+                    {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);
   const auto why = dataset.header.attributes.find("amrex/not kept");
@@ -604,7 +606,7 @@ void refuse_triangle_options(const ConvertOptions& options) {
   if (!options.over_time && !options.polygon) return;
   if (is_store(options) || !formats::format_named(options.to).triangles)
     throw Error(Kind::unsupported, std::string(options.polygon ? "a polygon" : "values over time") +
-                                       " are for outputs that are SERAFIN, MED or VTKHDF files of triangles")
+                                       " are for outputs that are SERAFIN, MED, VTKHDF or UGRID files of triangles")
         .hint("OUT.slf, then convert that");
 }
 

@@ -6,6 +6,7 @@
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/one_mesh.hpp"
 #include "octavo/step/open.hpp"
@@ -85,8 +86,9 @@ struct Found {
 
 struct Located {
   std::vector<Found> found;
-  std::vector<std::size_t> sizes;  ///< values of a field in each part
-  mesh::Unstructured mesh;         ///< of the first part; a store has one
+  std::vector<std::size_t> sizes;                ///< values of a field at the points of each part
+  std::vector<std::vector<std::int64_t>> cells;  ///< of each triangle, by part, where values may stand in cells
+  mesh::Unstructured mesh;                       ///< of the first part; a store has one
 };
 
 Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& options) {
@@ -100,6 +102,8 @@ Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& option
     auto& mesh = std::get<mesh::Unstructured>(read.mesh);
     out.sizes.push_back(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
     const std::int64_t first = first_of_plane(mesh.planes, static_cast<std::int64_t>(mesh.x.size()), options.plane);
+    out.cells.emplace_back();
+    if (!mesh::cells_by_corners(dataset.header).empty()) out.cells.back() = mesh::cells_of_triangles(mesh.connectivity);
     const auto places = analysis::locate(mesh, options.places);
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (found[i].part >= 0 || !places[i]) continue;
@@ -131,7 +135,17 @@ void read_step(const mesh::Dataset& dataset, const Located& located, std::size_t
         if (places[i].part != part) continue;
         if (read.fields.empty()) read = dataset.read(part, {.fields = {{out.fields[f]}}, .mesh = false});
         const mesh::Field& field = read.fields.at(0);
-        if (field.size() != located.sizes[static_cast<std::size_t>(part)])
+        const auto part_number = static_cast<std::size_t>(part);
+        if (mesh::in_cells(dataset.header, field.info)) {
+          const auto triangle = static_cast<std::size_t>(places[i].place.triangle);
+          const auto cell = static_cast<std::size_t>(located.cells[part_number].at(triangle));
+          if (cell >= field.size())
+            throw Error(Kind::unsupported, "the mesh changes from step to step").at(dataset.path);
+          out.values[(i * fields + f) * steps + step] =
+              mesh::visit_values(field, [&](auto values) { return static_cast<double>(values[cell]); });
+          continue;
+        }
+        if (field.size() != located.sizes[part_number])
           throw Error(Kind::unsupported, "the mesh changes from step to step").at(dataset.path);
         out.values[(i * fields + f) * steps + step] = value_at(field, places[i].place);
       }

@@ -136,9 +136,14 @@ TEST_F(ToVtkhdf, offsets_beyond_the_values_and_other_cells_are_named) {
   testing::to_vtkhdf(slf, out, {.overwrite = true});
   {
     const hdf5::File file = hdf5::open_write(out);
-    hdf5::write_rows<std::uint8_t>(file, "VTKHDF/Types", 0, 1, std::array<std::uint8_t, 1>{9});
+    hdf5::write_rows<std::uint8_t>(file, "VTKHDF/Types", 0, 1, std::array<std::uint8_t, 1>{8});
   }
   EXPECT_EQ(testing::error_of([&] { step::open(out); }).kind(), base::Kind::unsupported);
+  {
+    const hdf5::File file = hdf5::open_write(out);
+    hdf5::write_rows<std::uint8_t>(file, "VTKHDF/Types", 0, 1, std::array<std::uint8_t, 1>{9});
+  }
+  EXPECT_THAT(testing::message_of([&] { step::open(out); }), ::testing::HasSubstr("type 9: found 3 points"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "octavo/verbs/triangles.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::verbs::detail {
 namespace {
@@ -35,6 +37,20 @@ PointWeights weights_of(const PointValues& values, const std::vector<double>* el
   std::vector<double> heights = analysis::point_heights(values.mesh, *elevation);
   for (std::size_t i = 0; i < heights.size(); ++i) heights[i] *= out.size[i % points];
   out.size = std::move(heights);
+  return out;
+}
+
+/// The same for values in cells: the cell's area. The mesh gets their centroids as its points.
+PointWeights weights_of_cells(PointValues& values) {
+  mesh::CellAreas cells = mesh::areas_of_cells(values.mesh);
+  values.mesh = {std::move(cells.x), std::move(cells.y), {}, 1, {}};
+  return {std::move(cells.area), {}};
+}
+
+/// The place in the header of each name, in the names' order.
+std::vector<std::size_t> places_of_fields(const mesh::Header& header, const std::vector<std::string>& names) {
+  std::vector<std::size_t> out;
+  for (const std::string& name : names) out.push_back(mesh::select_fields(header, std::vector{name})[0]);
   return out;
 }
 
@@ -93,7 +109,7 @@ analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unst
 
 }  // namespace
 
-PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh) {
+PointValues read_values(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh) {
   if (dataset.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh of triangles in " + std::to_string(dataset.num_parts) + " parts: expected 1")
         .at(dataset.path);
@@ -109,6 +125,37 @@ PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::str
         break;
       }
   return out;
+}
+
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields) {
+  PointValues out = read_values(dataset, fields);
+  std::vector<char> in_cells;
+  for (const std::size_t f : places_of_fields(dataset.header, fields))
+    in_cells.push_back(mesh::in_cells(dataset.header, dataset.header.fields[f]));
+  if (std::count(in_cells.begin(), in_cells.end(), 1) == 0) return out;
+  const std::vector<std::int64_t> cells = mesh::cells_of_triangles(out.mesh.connectivity);
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    std::vector<double> values(out.mesh.connectivity.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          out.fields[f].at(static_cast<std::size_t>(in_cells[f] != 0 ? cells[i / 3] : out.mesh.connectivity[i]));
+    out.fields[f] = std::move(values);
+  }
+  out.mesh = mesh::apart(out.mesh);
+  return out;
+}
+
+bool all_in_cells(const mesh::Dataset& dataset, const std::vector<std::string>& fields) {
+  std::string at_point, in_cell;
+  for (const std::size_t f : places_of_fields(dataset.header, fields)) {
+    const mesh::FieldInfo& info = dataset.header.fields[f];
+    (mesh::in_cells(dataset.header, info) ? in_cell : at_point) = info.name;
+  }
+  if (!in_cell.empty() && !at_point.empty())
+    throw Error(Kind::unsupported,
+                "values at points and in cells are not of the same places: " + at_point + " and " + in_cell)
+        .at(dataset.path);
+  return !in_cell.empty();
 }
 
 std::string elevation_field(const mesh::Header& header) {
@@ -154,8 +201,10 @@ analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis:
   if (!selection.where.empty()) names.push_back(selection.where);
   const bool planes = dataset.header.dim == 3;
   if (planes) names.push_back(elevation_field(dataset.header));
-  const PointValues read = read_points(dataset, names);
-  const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
+  const bool cells = all_in_cells(dataset, names);
+  PointValues read = read_values(dataset, names);
+  const PointWeights weights =
+      cells ? weights_of_cells(read) : weights_of(read, planes ? &read.fields.back() : nullptr);
   std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
   if (!selection.where.empty()) keep_where(read.fields[names.size() - (planes ? 2 : 1)], chosen);
   const auto taken = [&](const auto& value_at) {
@@ -186,14 +235,19 @@ analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis:
   return out;
 }
 
-analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                         const analysis::Selection& selection) {
+namespace {
+
+/// Statistics of fields that all stand at points, or all in cells.
+analysis::Statistics statistics_of_places(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
+                                          const analysis::Selection& selection, bool cells) {
   std::vector<std::string> names = fields;
   const bool planes = dataset.header.dim == 3;
   if (!selection.where.empty()) names.push_back(selection.where);
   if (planes) names.push_back(elevation_field(dataset.header));
-  const PointValues read = read_points(dataset, names);
-  const PointWeights weights = weights_of(read, planes ? &read.fields.back() : nullptr);
+  all_in_cells(dataset, names);
+  PointValues read = read_values(dataset, names);
+  const PointWeights weights =
+      cells ? weights_of_cells(read) : weights_of(read, planes ? &read.fields.back() : nullptr);
   std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
   if (!selection.where.empty()) keep_where(read.fields[fields.size()], chosen);
   analysis::Statistics out;
@@ -204,10 +258,32 @@ analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std
   out.volume = size.value();
   out.levels = {{0, out.leaves, out.volume}};
   for (std::size_t f = 0; f < fields.size(); ++f) {
-    const auto& info = dataset.header.fields[mesh::select_fields(dataset.header, std::vector{fields[f]})[0]];
+    const auto& info = dataset.header.fields[places_of_fields(dataset.header, {fields[f]})[0]];
     const analysis::Summary all = summary_of(read.fields[f], read.mesh, weights, chosen);
     out.fields.push_back({info.name, info.unit, all, {{0, all}}});
   }
+  return out;
+}
+
+}  // namespace
+
+analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
+                                         const analysis::Selection& selection) {
+  std::array<std::vector<std::string>, 2> names;  // at points, in cells
+  std::vector<std::size_t> group;
+  for (const std::size_t f : places_of_fields(dataset.header, fields)) {
+    group.push_back(mesh::in_cells(dataset.header, dataset.header.fields[f]) ? 1 : 0);
+    names[group.back()].push_back(dataset.header.fields[f].name);
+  }
+  // Counts are of points, unless a condition chooses cells.
+  const std::size_t counted = !selection.where.empty() && all_in_cells(dataset, {selection.where}) ? 1 : 0;
+  std::array<analysis::Statistics, 2> found;
+  for (const std::size_t g : {std::size_t{0}, std::size_t{1}})
+    if (g == counted || !names[g].empty()) found[g] = statistics_of_places(dataset, names[g], selection, g == 1);
+  analysis::Statistics out = found[counted];
+  out.fields.clear();
+  std::array<std::size_t, 2> next{};
+  for (const std::size_t g : group) out.fields.push_back(found[g].fields[next[g]++]);
   return out;
 }
 

@@ -16,7 +16,13 @@ struct PointValues {
   mesh::Unstructured mesh;
   std::vector<std::vector<double>> fields;  ///< in the order asked for
 };
-PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh = true);
+/// Values as they stand, at points or in cells (mesh/triangles/cells.hpp).
+PointValues read_values(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh = true);
+/// All values at points. If some of the fields stand in cells, each triangle of the mesh has three points of its own,
+/// and a cell's value is at those of its triangles.
+PointValues read_points(const mesh::Dataset& dataset, const std::vector<std::string>& fields);
+/// Whether the fields stand in cells. Throws Error(unsupported) if some do and others stand at points.
+bool all_in_cells(const mesh::Dataset& dataset, const std::vector<std::string>& fields);
 
 /// The field with the elevation of each plane: the first field, in SERAFIN. Throws Error(unsupported) if there is none.
 std::string elevation_field(const mesh::Header& header);

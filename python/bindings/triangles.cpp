@@ -6,6 +6,7 @@
 #include "octavo/step/over_time.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/verbs/cuts/discharge.hpp"
+#include "octavo/verbs/cuts/streamlines.hpp"
 #include "octavo/verbs/probe.hpp"
 
 namespace octavo::bindings {
@@ -70,6 +71,52 @@ nb::dict volume(const std::filesystem::path& path, const std::vector<mesh::Polyg
                    std::max<std::size_t>(1, polygons.size()));
 }
 
+/// Of the step of a number or the last; with `over_time` of all steps.
+nb::dict ways(const std::filesystem::path& path, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::WayOptions options;
+  given.take("seeds", options.seeds);
+  given.take("count", options.count);
+  given.take("velocity", options.velocity);
+  using enum verbs::WayDirection;
+  given.take_named("direction", options.direction, {{"forward", forward}, {"backward", backward}, {"both", both}});
+  given.take("duration", options.duration);
+  given.take("length", options.length);
+  given.take("start", options.from);
+  given.take("until", options.until);
+  given.take("plane", options.plane);
+  options.flow = flow_of(given.get<std::optional<std::string>>("flow"));
+  const auto step = given.get<std::optional<std::int64_t>>("step", {});
+  const bool over_time = given.get<bool>("over_time", false);
+  given.take_common(options);
+  given.finish();
+  const verbs::Ways found = without_gil(
+      [&] { return over_time ? verbs::pathlines(path, options) : verbs::streamlines(path, step, options); });
+  std::vector<double> x, y, time;
+  std::vector<std::int64_t> first{0};
+  std::vector<std::string> ends;
+  const std::array<const char*, 5> names{"time", "border", "standing", "length", "steps"};
+  for (const analysis::Way& way : found.ways) {
+    for (const auto& place : way.at) {
+      x.push_back(place[0]);
+      y.push_back(place[1]);
+    }
+    time.insert(time.end(), way.time.begin(), way.time.end());
+    first.push_back(std::ssize(x));
+    ends.emplace_back(names.at(static_cast<std::size_t>(way.end)));
+  }
+  nb::dict out;
+  const std::size_t count = x.size(), lines = first.size();
+  out["x"] = to_array(std::move(x), {count});
+  out["y"] = to_array(std::move(y), {count});
+  out["times"] = to_array(std::move(time), {count});
+  out["first"] = to_array(std::move(first), {lines});
+  out["ends"] = ends;
+  out["time"] = found.time;
+  out["notes"] = found.notes;
+  return out;
+}
+
 nb::dict boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
                             const std::optional<std::filesystem::path>& codes, bool overwrite) {
   step::BoundaryOfGroupsReport report;
@@ -108,6 +155,10 @@ void bind_triangles(nb::module_& m) {
         "Through each line over all steps: times, values (lines, steps), lengths on the mesh. Releases the GIL.");
   m.def("volume", &volume, nb::arg("path"), nb::arg("polygons"), nb::arg("options"),
         "A field's integral over each polygon and step; without one over the mesh. Releases the GIL.");
+  m.def("ways", &ways, nb::arg("path"), nb::arg("options"),
+        "Streamlines, or with over_time ways of particles: x, y and times of all places, the first of each way. "
+        "Releases the "
+        "GIL.");
   m.def("boundary_of_groups", &boundary_of_groups, nb::arg("path"), nb::arg("out"), nb::kw_only(),
         nb::arg("codes") = nb::none(), nb::arg("overwrite") = false,
         "Writes the boundary file (.cli) that a MED file's groups of edges say. Releases the GIL.");

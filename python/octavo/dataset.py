@@ -17,6 +17,7 @@ from octavo.outlines import Line as Outline
 from octavo.outlines import line_of, polygon_of
 from octavo.picture import Picture
 from octavo.plan import Plan
+from octavo.polygons import fields_in_cells
 from octavo.printable import printable
 from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
@@ -82,7 +83,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[str, Any]:
     """Writes outputs as steps of a store, or with `to` one of them as an output of that format ("ramses", "flash",
-    "amrex", "serafin", "med", "vtkhdf"); see `octavo help convert`.
+    "amrex", "serafin", "med", "vtkhdf", "ugrid"); see `octavo help convert`.
 
     Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
     overwrite, threads, ranks, progress. For stores: max_level, region, codec ("lossless", "abs:E", "range:E",
@@ -742,7 +743,9 @@ class Dataset(Selection):
         are: numbers in the whole mesh `point` and `triangle`, from 0, ascending; `x`, `y`; `corners` of shape
         (triangles, 3), positions in `point`; and `fields`, by name, of shape (planes, points). Raises UsageError for a
         box without extent or an unknown field; Unsupported for cells. Releases the GIL."""
-        return self._data.read_points((lo[0], lo[1]), (hi[0], hi[1]), _listed(fields) or self.fields)
+        own = fields_in_cells(self._data)
+        names = _listed(fields) or [name for name in self.fields if name not in own]
+        return self._data.read_points((lo[0], lo[1]), (hi[0], hi[1]), names)
 
     def part(self, index: int, fields: str | Sequence[str] | None = None) -> Any:
         """One domain as it is stored: the intervals of its roots `.held`, `.refined` and `.owned` per level, `.fields`

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats {
 
@@ -38,15 +39,33 @@ void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, cons
   }
 }
 
-std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable) {
+namespace {
+
+std::vector<double> values_at(std::size_t places, const mesh::Dataset& step, const std::string& variable) {
   mesh::Request request;
   request.fields = {{variable}};
   request.mesh = false;
   const mesh::Part part = step.read(0, request);
   const mesh::Field& field = part.fields.at(0);
-  if (field.size() != static_cast<std::size_t>(num_points(series)))
-    throw Error(Kind::unsupported, "the mesh changes from step to step").at(step.path);
+  if (field.size() != places) throw Error(Kind::unsupported, "the mesh changes from step to step").at(step.path);
   return mesh::visit_values(field, [](auto all) { return std::vector<double>(all.begin(), all.end()); });
+}
+
+}  // namespace
+
+std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable) {
+  for (const mesh::FieldInfo& info : step.header.fields)
+    if (info.name == variable && mesh::in_cells(step.header, info))
+      throw Error(Kind::unsupported, "its values stand in cells: expected values at points")
+          .at("variable " + variable)
+          .at(step.path);
+  return values_at(static_cast<std::size_t>(num_points(series)), step, variable);
+}
+
+std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info) {
+  if (!mesh::in_cells(series.first.header, info)) return values_of(series, step, info.name);
+  const std::int64_t cells = mesh::num_cells(mesh::cells_by_corners(series.first.header));
+  return values_at(static_cast<std::size_t>(cells), step, info.name);
 }
 
 std::vector<double> plane_heights(const Series& series) {

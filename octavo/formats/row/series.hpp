@@ -44,6 +44,8 @@ void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, cons
 
 /// Values of a variable at all points. Throws Error(unsupported) if the step's mesh has another number of points.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);
+/// The same for a field at points or in cells.
+std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info);
 
 /// Heights for a mesh of planes without steps: 0 at the points of the lowest plane, 1 at those of the next, and so on.
 std::vector<double> plane_heights(const Series& series);

@@ -13,7 +13,7 @@ constexpr const char* own_name = "Name";
 constexpr const char* own_unit = "Unit";
 constexpr const char* own_place = "Place";  ///< of a field among the others
 /// VTK's numbers of cell types (vtkCellType.h).
-constexpr std::uint8_t triangle = 5, wedge = 13;
+constexpr std::uint8_t triangle = 5, polygon = 7, quadrangle = 9, wedge = 13;
 
 /// The name of a field's data set: one that HDF5 takes (a slash would be a group), and that no other field has. The
 /// field's own name is an attribute.

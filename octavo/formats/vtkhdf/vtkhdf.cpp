@@ -9,6 +9,7 @@
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/vtkhdf/names.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::vtkhdf {
 namespace {
@@ -17,7 +18,7 @@ namespace hdf5 = file::hdf5;
 using base::Error;
 using base::Kind;
 
-/// A data set at points, and where each step's values begin.
+/// A data set at points or in cells, and where each step's values begin.
 struct FieldEntry {
   mesh::FieldInfo info;
   hdf5::Info set;
@@ -27,14 +28,18 @@ struct FieldEntry {
 /// The description of a file, without its values.
 struct Contents {
   std::string path;
-  hdf5::Info points, connectivity;
+  hdf5::Info points, connectivity, offsets;
   std::vector<std::int64_t> first_point;  ///< row of Points, by step
   std::int64_t num_points = 0, num_cells = 0;
   int planes = 1;
+  std::vector<std::int64_t> cells;  ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
   std::vector<double> times;
   bool has_steps = false;
   std::vector<FieldEntry> fields;
   std::map<std::string, mesh::Attribute> attributes;
+  std::int64_t places(const mesh::FieldInfo& info) const {
+    return info.centring == mesh::Centring::cell ? num_cells : num_points;
+  }
   std::size_t steps() const { return has_steps ? times.size() : 0; }
 };
 
@@ -127,6 +132,41 @@ void read_steps(const hdf5::File& file, Contents& to) {
   if (to.planes == 1 && !all_zero(to.first_point)) refuse("points that move from step to step");
 }
 
+std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type) {
+  if (type.kind == hdf5::Class::real && type.bytes == 8) return mesh::ScalarType::float64;
+  if (type.kind == hdf5::Class::real && type.bytes == 4) return mesh::ScalarType::float32;
+  if (type.kind == hdf5::Class::integer && type.bytes == 4) return mesh::ScalarType::int32;
+  return {};
+}
+
+/// Where each cell begins in the list of points, checked against that list.
+std::vector<std::int64_t> offsets_of(const hdf5::File& file, const Contents& contents) {
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(contents.num_cells) + 1);
+  hdf5::read_rows<std::int64_t>(file, contents.offsets, 0, offsets.size(), offsets);
+  for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
+    const std::int64_t most = 1000;  // as for any polygon: finding a fan takes the square of its corners
+    if (offsets[c] < 0 || offsets[c + 1] < offsets[c] + 3 || offsets[c + 1] - offsets[c] > most)
+      throw Error(Kind::corrupt, "Offsets of cell " + std::to_string(c) + ": expected 3 to " + std::to_string(most) +
+                                     " points, found " + std::to_string(offsets[c]) + " and " +
+                                     std::to_string(offsets[c + 1]));
+  }
+  require_rows(contents.connectivity, offsets.front(), offsets.back() - offsets.front());
+  return offsets;
+}
+
+void count_polygons(const hdf5::File& file, const Group& group, const std::vector<std::uint8_t>& types, Contents& to) {
+  to.offsets = group.get("Offsets");
+  require_rows(to.offsets, 0, to.num_cells + 1);
+  const std::vector<std::int64_t> offsets = offsets_of(file, to);
+  for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
+    const auto corners = static_cast<std::size_t>(offsets[c + 1] - offsets[c]);
+    if ((types[c] == triangle && corners != 3) || (types[c] == quadrangle && corners != 4))
+      throw Error(Kind::corrupt, "cell " + std::to_string(c) + " of VTK's type " + std::to_string(types[c]) +
+                                     ": found " + std::to_string(corners) + " points");
+    mesh::count_cell(corners, to.cells);
+  }
+}
+
 void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
   to.num_points = only(group, "NumberOfPoints");
   to.num_cells = only(group, "NumberOfCells");
@@ -141,33 +181,39 @@ void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
   std::vector<std::uint8_t> types(static_cast<std::size_t>(to.num_cells));
   require_rows(group.get("Types"), 0, to.num_cells);
   hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
-  const std::uint8_t expected = planes > 1 ? wedge : triangle;
-  for (const std::uint8_t type : types)
-    if (type != expected)
-      refuse("cells of VTK's type " + std::to_string(type) + ": expected triangles (5), or wedges (13) of Octavo");
-  require_rows(to.connectivity, 0, to.num_cells * (planes > 1 ? 6 : 3));
+  bool polygons = planes == 1 && hdf5::read_numbers(file, own, mesh::cells_attribute).has_value();
+  for (const std::uint8_t type : types) {
+    const bool more = planes == 1 && (type == quadrangle || type == polygon);
+    polygons = polygons || more;
+    if (type != (planes > 1 ? wedge : triangle) && !more)
+      refuse("cells of VTK's type " + std::to_string(type) +
+             ": expected triangles (5), polygons (7), quadrangles (9), or wedges (13) of Octavo");
+  }
+  const Group data(file, in_root("CellData"));
+  const bool values = std::any_of(data.sets().begin(), data.sets().end(),
+                                  [](const hdf5::Info& set) { return scalar_of(set.type) && set.shape.size() == 1; });
+  if (polygons || (planes == 1 && values))
+    count_polygons(file, group, types, to);
+  else
+    require_rows(to.connectivity, 0, to.num_cells * (planes > 1 ? 6 : 3));
 }
 
-std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type) {
-  if (type.kind == hdf5::Class::real && type.bytes == 8) return mesh::ScalarType::float64;
-  if (type.kind == hdf5::Class::real && type.bytes == 4) return mesh::ScalarType::float32;
-  if (type.kind == hdf5::Class::integer && type.bytes == 4) return mesh::ScalarType::int32;
-  return {};
-}
-
-void read_fields(const hdf5::File& file, Contents& to) {
-  const Group data(file, in_root("PointData")), offsets(file, in_root("Steps/PointDataOffsets"));
+void read_fields(const hdf5::File& file, mesh::Centring centring, Contents& to) {
+  const std::string name_of = centring == mesh::Centring::cell ? "CellData" : "PointData";
+  const Group data(file, in_root(name_of)), offsets(file, in_root("Steps/" + name_of + "Offsets"));
   for (const hdf5::Info& set : data.sets()) {
     const auto type = scalar_of(set.type);
     if (!type || set.shape.size() != 1) continue;
     const std::string name = data.short_name(set);
     FieldEntry entry{{}, set, {0}};
     entry.info.name = hdf5::read_words(file, set.name, own_name).value_or(name);
+    for (const FieldEntry& other : to.fields)
+      if (other.info.name == entry.info.name) entry.info.name = name + " (" + name_of + ")";
     entry.info.unit = hdf5::read_words(file, set.name, own_unit).value_or("");
     entry.info.type = *type;
-    entry.info.centring = mesh::Centring::node;
+    entry.info.centring = centring;
     if (to.has_steps) entry.first = offsets.by_step(name, to.steps());
-    for (const std::int64_t first : entry.first) require_rows(set, first, to.num_points);
+    for (const std::int64_t first : entry.first) require_rows(set, first, to.places(entry.info));
     to.fields.push_back(std::move(entry));
   }
 }
@@ -194,7 +240,8 @@ Contents read_contents(const std::filesystem::path& path) {
   if (to.points.shape.size() != 2 || to.points.shape[1] != 3)
     throw Error(Kind::corrupt, "Points: expected three coordinates each, found " + hdf5::describe(to.points));
   for (const std::int64_t first : to.first_point) require_rows(to.points, first, to.num_points);
-  read_fields(file, to);
+  read_fields(file, mesh::Centring::node, to);
+  if (!to.cells.empty()) read_fields(file, mesh::Centring::cell, to);
   order_fields(file, to);
   return to;
 }
@@ -217,6 +264,18 @@ std::vector<double> read_places(const hdf5::File& file, const Contents& contents
   return places;
 }
 
+/// Cells of any number of corners.
+void read_polygons(const hdf5::File& file, const Contents& contents, mesh::Unstructured& mesh) {
+  const std::vector<std::int64_t> offsets = offsets_of(file, contents);
+  std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
+  hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
+                                points);
+  for (std::size_t c = 0; c + 1 < offsets.size(); ++c)
+    mesh::add_cell(std::span(points).subspan(static_cast<std::size_t>(offsets[c] - offsets.front()),
+                                             static_cast<std::size_t>(offsets[c + 1] - offsets[c])),
+                   static_cast<std::int64_t>(c), mesh);
+}
+
 mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.planes;
@@ -225,6 +284,10 @@ mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
   for (std::size_t i = 0; i < points; ++i) {
     mesh.x.push_back(places[3 * i]);
     mesh.y.push_back(places[3 * i + 1]);
+  }
+  if (!contents.cells.empty()) {
+    read_polygons(file, contents, mesh);
+    return mesh;
   }
   const std::size_t corners = mesh.planes > 1 ? 6 : 3, layers = static_cast<std::size_t>(std::max(1, mesh.planes - 1));
   const std::size_t triangles = static_cast<std::size_t>(contents.num_cells) / layers;
@@ -244,7 +307,7 @@ void read_values(const hdf5::File& file, const FieldEntry& entry, std::size_t st
 }
 
 mesh::Field read_field(const hdf5::File& file, const Contents& contents, const FieldEntry& entry, std::size_t step) {
-  mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.num_points));
+  mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.places(entry.info)));
   switch (entry.info.type) {
     case mesh::ScalarType::float64: read_values<double>(file, entry, step, field); break;
     case mesh::ScalarType::float32: read_values<float>(file, entry, step, field); break;
@@ -283,7 +346,9 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
   header.unit_length = 100;  // metres
   header.attributes = contents.attributes;
   const std::int64_t layers = std::max(1, contents.planes - 1);
-  header.attributes["triangles"] = contents.num_cells / layers;
+  header.attributes["triangles"] =
+      contents.cells.empty() ? contents.num_cells / layers : mesh::num_triangles(contents.cells);
+  if (!contents.cells.empty()) header.attributes[mesh::cells_attribute] = contents.cells;
   header.attributes["planes"] = std::int64_t{contents.planes};
   if (contents.has_steps) {
     header.time = contents.times[step];

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "octavo/formats/vtkhdf/names.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::vtkhdf {
 namespace {
@@ -23,17 +24,40 @@ bool fit_floats(const std::vector<double>& values) {
                      [](double v) { return static_cast<double>(static_cast<float>(v)) == v; });
 }
 
+/// As VTK has them.
+struct Cells {
+  std::vector<std::int64_t> points, offsets;  ///< one offset more than cells
+  std::vector<std::uint8_t> types;
+};
+
 /// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
 /// parametric coordinates have them (its volumes are negative the other way round, whatever its page on cells says).
-std::vector<std::int64_t> cells_of(const mesh::Unstructured& mesh) {
-  if (mesh.planes == 1) return mesh.connectivity;
+Cells cells_of(const mesh::Unstructured& mesh) {
+  Cells cells;
+  const std::size_t corners = mesh.planes > 1 ? 6 : 3;
+  if (mesh.planes == 1) cells.points = mesh.connectivity;
   const auto points = static_cast<std::int64_t>(mesh.x.size());
-  std::vector<std::int64_t> cells;
-  cells.reserve(mesh.connectivity.size() * 2 * static_cast<std::size_t>(mesh.planes - 1));
+  if (mesh.planes > 1) cells.points.reserve(mesh.connectivity.size() * 2 * static_cast<std::size_t>(mesh.planes - 1));
   for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
     for (std::size_t t = 0; t < mesh.connectivity.size(); t += 3)
       for (const std::int64_t plane : {layer, layer + 1})
-        for (std::size_t k = 0; k < 3; ++k) cells.push_back(mesh.connectivity[t + k] + plane * points);
+        for (std::size_t k = 0; k < 3; ++k) cells.points.push_back(mesh.connectivity[t + k] + plane * points);
+  const std::size_t count = cells.points.size() / corners;
+  cells.types.assign(count, mesh.planes > 1 ? wedge : triangle);
+  for (std::size_t c = 0; c <= count; ++c) cells.offsets.push_back(static_cast<std::int64_t>(c * corners));
+  return cells;
+}
+
+Cells polygons_of(const mesh::Unstructured& mesh) {
+  Cells cells;
+  const std::vector<std::int64_t> first = mesh::first_triangles(mesh.connectivity);
+  cells.offsets.push_back(0);
+  for (std::size_t c = 0; c + 1 < first.size(); ++c) {
+    const std::vector<std::int64_t> corners = mesh::corners_of(mesh.connectivity, first[c], first[c + 1]);
+    cells.points.insert(cells.points.end(), corners.begin(), corners.end());
+    cells.offsets.push_back(std::ssize(cells.points));
+    cells.types.push_back(corners.size() == 3 ? triangle : corners.size() == 4 ? quadrangle : polygon);
+  }
   return cells;
 }
 
@@ -63,59 +87,81 @@ Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh
              std::array<std::uint64_t, 2>{copies * points_, 3});
   if (planes_ == 1) put_heights(0, std::vector<double>(points_, 0));
   write_cells(mesh);
+  make_fields(numbers);
+  if (!series_.times.empty()) make_steps(!numbers.empty());
+  write_attributes();
+}
+
+bool Writer::in_cells(const mesh::FieldInfo& info) const {
+  return !series_.cells.empty() && info.centring == mesh::Centring::cell;
+}
+
+bool Writer::any_in_cells() const {
+  return std::any_of(series_.fields.begin(), series_.fields.end(), [&](const auto& info) { return in_cells(info); });
+}
+
+std::string Writer::group_of(const mesh::FieldInfo& info) const { return in_cells(info) ? "CellData" : "PointData"; }
+
+void Writer::make_fields(std::span<const std::int32_t> numbers) {
   hdf5::make_group(file_, in_root("PointData"));
+  if (any_in_cells()) hdf5::make_group(file_, in_root("CellData"));
   if (!numbers.empty())
     write_list(file_, in_root("PointData/IPOBO"), hdf5::int32_type, std::vector(numbers.begin(), numbers.end()));
   for (const mesh::FieldInfo& info : series_.fields) {
     names_.push_back(set_name(info.name, names_));
-    const std::string name = in_root("PointData/" + names_.back());
+    const std::string name = in_root(group_of(info) + "/" + names_.back());
     const bool is_float = info.type == mesh::ScalarType::float32;
-    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type, Shape{series_.times.size() * points_});
+    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type,
+               Shape{series_.times.size() * (in_cells(info) ? cells_ : points_)});
     hdf5::write_words(file_, name, own_name, info.name);
     hdf5::write_words(file_, name, own_unit, info.unit);
     hdf5::write_numbers(file_, name, own_place,
                         std::array<std::int64_t, 1>{static_cast<std::int64_t>(names_.size()) - 1});
   }
-  if (!series_.times.empty()) make_steps(!numbers.empty());
-  write_attributes();
 }
 
 void Writer::write_cells(const mesh::Unstructured& mesh) {
-  const std::vector<std::int64_t> cells = cells_of(mesh);
-  const std::size_t corners = planes_ > 1 ? 6 : 3, count = cells.size() / corners;
-  std::vector<std::int64_t> offsets(count + 1);
-  for (std::size_t c = 0; c <= count; ++c) offsets[c] = static_cast<std::int64_t>(c * corners);
+  const Cells cells = series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh);
+  cells_ = cells.types.size();
   const auto one = [&](const char* name, std::size_t value) {
     write_list<std::int64_t>(file_, in_root(name), hdf5::int64_type, {static_cast<std::int64_t>(value)});
   };
   one("NumberOfPoints", points_);
-  one("NumberOfCells", count);
-  one("NumberOfConnectivityIds", cells.size());
-  write_list(file_, in_root("Connectivity"), hdf5::int64_type, cells);
-  write_list(file_, in_root("Offsets"), hdf5::int64_type, offsets);
-  write_list(file_, in_root("Types"), hdf5::uint8_type, std::vector(count, planes_ > 1 ? wedge : triangle));
+  one("NumberOfCells", cells_);
+  one("NumberOfConnectivityIds", cells.points.size());
+  write_list(file_, in_root("Connectivity"), hdf5::int64_type, cells.points);
+  write_list(file_, in_root("Offsets"), hdf5::int64_type, cells.offsets);
+  write_list(file_, in_root("Types"), hdf5::uint8_type, cells.types);
 }
 
 void Writer::make_steps(bool numbers) {
-  const std::string steps = in_root("Steps"), offsets = steps + "/PointDataOffsets";
+  const std::string steps = in_root("Steps");
   const auto count = static_cast<std::int64_t>(series_.times.size());
   hdf5::make_group(file_, steps);
-  hdf5::make_group(file_, offsets);
+  hdf5::make_group(file_, steps + "/PointDataOffsets");
+  if (any_in_cells()) hdf5::make_group(file_, steps + "/CellDataOffsets");
   hdf5::write_numbers(file_, steps, "NSteps", std::array<std::int64_t, 1>{count});
   write_list(file_, steps + "/Values", hdf5::float64_type, series_.times);
   const std::vector<std::int64_t> zeros(series_.times.size(), 0), ones(series_.times.size(), 1);
-  std::vector<std::int64_t> starts(series_.times.size());
-  for (std::size_t s = 0; s < starts.size(); ++s) starts[s] = static_cast<std::int64_t>(s * points_);
+  const auto starts_of = [&](std::uint64_t places) {
+    std::vector<std::int64_t> starts(series_.times.size());
+    for (std::size_t s = 0; s < starts.size(); ++s) starts[s] = static_cast<std::int64_t>(s * places);
+    return starts;
+  };
   write_list(file_, steps + "/NumberOfParts", hdf5::int64_type, ones);
   write_list(file_, steps + "/PartOffsets", hdf5::int64_type, zeros);
-  write_list(file_, steps + "/PointOffsets", hdf5::int64_type, planes_ > 1 ? starts : zeros);
+  write_list(file_, steps + "/PointOffsets", hdf5::int64_type, planes_ > 1 ? starts_of(points_) : zeros);
   // One column a kind of cells; an unstructured grid has one.
   for (const char* name : {"/CellOffsets", "/ConnectivityIdOffsets"}) {
     hdf5::make(file_, steps + name, hdf5::int64_type, std::array<std::uint64_t, 2>{zeros.size(), 1});
     hdf5::write_rows<std::int64_t>(file_, steps + name, 0, zeros.size(), zeros);
   }
-  for (const std::string& name : names_) write_list(file_, offsets + "/" + name, hdf5::int64_type, starts);
-  if (numbers) write_list(file_, offsets + "/IPOBO", hdf5::int64_type, zeros);
+  for (std::size_t f = 0; f < names_.size(); ++f) {
+    const mesh::FieldInfo& info = series_.fields[f];
+    write_list(file_, steps + "/" + group_of(info) + "Offsets/" + names_[f], hdf5::int64_type,
+               starts_of(in_cells(info) ? cells_ : points_));
+  }
+  if (numbers) write_list(file_, steps + "/PointDataOffsets/IPOBO", hdf5::int64_type, zeros);
 }
 
 void Writer::write_attributes() {
@@ -129,13 +175,16 @@ void Writer::write_attributes() {
     if (const auto* text = value(name, std::string())) hdf5::write_words(file_, own, name, *text);
   for (const char* name : kept_numbers)
     if (const auto* number = value(name, std::int64_t{})) hdf5::write_numbers(file_, own, name, std::span(number, 1));
+  if (!series_.cells.empty()) hdf5::write_numbers(file_, own, mesh::cells_attribute, series_.cells);
   for (const char* name : kept_lists)
     if (const auto* list = value(name, std::vector<std::int64_t>())) hdf5::write_numbers(file_, own, name, *list);
 }
 
 void Writer::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
-  hdf5::write_rows<double>(file_, in_root("PointData/" + names_.at(field)), static_cast<std::uint64_t>(step) * points_,
-                           points_, values);
+  const mesh::FieldInfo& info = series_.fields.at(field);
+  const std::uint64_t places = in_cells(info) ? cells_ : points_;
+  hdf5::write_rows<double>(file_, in_root(group_of(info) + "/" + names_.at(field)),
+                           static_cast<std::uint64_t>(step) * places, places, values);
 }
 
 void Writer::put_heights(std::int64_t step, std::span<const double> z) {

@@ -15,9 +15,10 @@ namespace octavo::formats::vtkhdf {
 class Writer {
  public:
   struct SeriesInfo {
-    std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point
+    std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point, or a cell
     std::vector<double> times;            ///< of all steps; none: the mesh alone
     std::map<std::string, mesh::Attribute> attributes;
+    std::vector<std::int64_t> cells{};  ///< by corners (mesh/triangles/cells.hpp); empty: triangles, or prisms
   };
   /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
   Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
@@ -30,14 +31,19 @@ class Writer {
 
  private:
   void write_cells(const mesh::Unstructured& mesh);
+  void make_fields(std::span<const std::int32_t> numbers);
+  bool in_cells(const mesh::FieldInfo& info) const;
+  bool any_in_cells() const;
+  std::string group_of(const mesh::FieldInfo& info) const;
   void make_steps(bool numbers);
   void write_attributes();
   file::hdf5::File file_;
   SeriesInfo series_;
   std::vector<double> x_, y_;  ///< of one plane
   std::uint64_t points_ = 0;   ///< of all planes
+  std::uint64_t cells_ = 0;
   int planes_ = 1;
-  std::vector<std::string> names_;  ///< of data sets in PointData, by field
+  std::vector<std::string> names_;  ///< of data sets in PointData and CellData, by field
 };
 
 }  // namespace octavo::formats::vtkhdf

@@ -1,12 +1,14 @@
 #include "octavo/formats/vtkhdf/write_series.hpp"
 
 #include "octavo/formats/vtkhdf/write.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::vtkhdf {
 namespace {
 
 Writer::SeriesInfo info_of(const Series& series, bool single_precision) {
   Writer::SeriesInfo info{series.variables, series.times, series.first.header.attributes};
+  info.cells = mesh::cells_by_corners(series.first.header);
   if (series.times.empty()) info.fields.clear();  // their names are an attribute
   if (single_precision)
     for (mesh::FieldInfo& field : info.fields) field.type = mesh::ScalarType::float32;
@@ -21,7 +23,7 @@ void write(const Series& series, const std::filesystem::path& path, const Shared
   if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));
   for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
     for (std::size_t v = 0; v < series.variables.size(); ++v) {
-      const std::vector<double> values = values_of(series, dataset, series.variables[v].name);
+      const std::vector<double> values = values_of(series, dataset, series.variables[v]);
       writer.put_values(step, v, values);
       if (planes && v == 0) writer.put_heights(step, values);
     }

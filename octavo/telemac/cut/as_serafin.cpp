@@ -4,6 +4,7 @@
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/med/med.hpp"
+#include "octavo/formats/ugrid/ugrid.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
@@ -36,7 +37,8 @@ AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std:
     : path_(given) {
   bool other = false;
   base::agree(ranks, [&] {
-    other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || store::recognise(given);
+    other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || formats::ugrid::recognise(given) ||
+            store::recognise(given);
     if (!other || ranks.rank != 0) return;
     made_.path = made_of(stem);
     formats::WriteRequest request;

@@ -51,8 +51,10 @@ analysis::Transect column_at(const mesh::Unstructured& mesh, const std::array<do
   return out;
 }
 
-analysis::Transect transect_through(const detail::PointValues& read, const analysis::Polyline& line) {
-  analysis::Transect out = line.size() == 1 ? column_at(read.mesh, line[0]) : analysis::transect_of(read.mesh, line);
+analysis::Transect transect_through(const detail::PointValues& read, const analysis::Polyline& line,
+                                    bool jumps = false) {
+  analysis::Transect out =
+      line.size() == 1 ? column_at(read.mesh, line[0]) : analysis::transect_of(read.mesh, line, jumps);
   if (out.rows.empty())
     throw Error(Kind::usage, line.size() == 1 ? "the place lies outside of the mesh" : "the line meets no triangle")
         .hint("points are X,Y in the mesh's own coordinates; octavo info shows their extent");
@@ -92,7 +94,9 @@ void fill(TransectTable& table, const mesh::Dataset& dataset, const std::vector<
   const bool planes = dataset.header.dim == 3;
   if (planes) fields.push_back(detail::elevation_field(dataset.header));
   const detail::PointValues read = detail::read_points(dataset, fields);
-  const analysis::Transect transect = transect_through(read, line);
+  const bool jumps = std::any_of(fields.begin(), fields.end(),
+                                 [&](const std::string& name) { return detail::all_in_cells(dataset, {name}); });
+  const analysis::Transect transect = transect_through(read, line, jumps);
   table.planes = static_cast<std::size_t>(read.mesh.planes);
   table.length = transect.length;
   std::vector<double> distance, x, y;

@@ -79,6 +79,15 @@ void both(Way& way, MeshesCompared& found) {
   both(way, found.points, found.reasons, found.notes);
 }
 
+/// Values may stand at points or in cells. @pre the meshes have as many points
+void require_same_places(const PointValues& a, const PointValues& b, const std::vector<std::string>& names) {
+  for (std::size_t f = 0; f < names.size(); ++f)
+    if (a.fields[f].size() != b.fields[f].size())
+      throw Error(Kind::unsupported, std::to_string(a.fields[f].size()) + " and " + std::to_string(b.fields[f].size()) +
+                                         " values: one stands at points, the other in cells, or cells differ")
+          .at("variable " + names[f]);
+}
+
 /// Collective. The number of points if both meshes, which rank 0 has read, have as many; else 0.
 std::size_t compare_meshes(const mesh::Unstructured& a, const mesh::Unstructured& b, const base::Ranks& ranks,
                            DiffReport& report) {
@@ -116,19 +125,23 @@ void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptio
   const bool reads = ranks.rank == 0 || first < last;
   base::agree(ranks, [&] {
     if (!reads) return;
-    x = read_points(a, mine(in_a), ranks.rank == 0);
-    y = read_points(b, mine(in_b), ranks.rank == 0);
+    x = read_values(a, mine(in_a), ranks.rank == 0);
+    y = read_values(b, mine(in_b), ranks.rank == 0);
   });
   const std::int64_t readers = base::sum(ranks, std::vector<std::int64_t>{reads ? 1 : 0})[0];
   report.reads = {readers, readers};
   report.held = 2;
   const std::size_t points = compare_meshes(x.mesh, y.mesh, ranks, report);
   if (points == 0) return;
+  base::agree(ranks, [&] { require_same_places(x, y, mine(in_a)); });
   report.cells = static_cast<std::int64_t>(points);
-  std::vector<mesh::CurveKey> keys(static_cast<std::size_t>(report.cells));
+  std::size_t places = points;
+  for (const std::vector<double>& values : x.fields) places = std::max(places, values.size());
+  std::vector<mesh::CurveKey> keys(places);
   for (std::size_t i = 0; i < keys.size(); ++i) keys[i].high = i;
   std::vector<analysis::PairSums> sums(x.fields.size());
-  for (std::size_t f = 0; f < sums.size(); ++f) analysis::count_pairs(x.fields[f], y.fields[f], keys, {}, sums[f]);
+  for (std::size_t f = 0; f < sums.size(); ++f)
+    analysis::count_pairs(x.fields[f], y.fields[f], std::span(keys).first(x.fields[f].size()), {}, sums[f]);
   sums = base::gather(ranks, sums);
   for (std::size_t f = 0; f < in_a.size(); ++f) {
     const auto& info = a.header.fields[mesh::select_fields(a.header, std::vector{in_a[f]})[0]];

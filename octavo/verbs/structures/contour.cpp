@@ -32,6 +32,10 @@ analysis::Surface lines_of_triangles(const step::SharedStep& step, const Contour
   analysis::Surface surface;
   base::agree(options.ranks, [&] {
     if (options.ranks.rank != 0) return;
+    if (detail::all_in_cells(whole, names))
+      throw Error(Kind::unsupported, "contours on triangles are of values at points, not in cells")
+          .at("field " + options.field)
+          .at(step.path);
     const detail::PointValues read = detail::read_points(whole, names);
     surface = analysis::triangle_lines(read.mesh, read.fields[0], options.at);
   });

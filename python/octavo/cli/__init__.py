@@ -43,6 +43,8 @@ VERBS = {
     "probe": "values at places over all steps of a file of triangles",
     "discharge": "what flows through lines at every step of a file of triangles",
     "volume": "the integral over polygons at every step of a file of triangles",
+    "streamlines": "lines along the velocity on a mesh of triangles",
+    "pathlines": "ways of particles through the steps of a file of triangles",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
     "split": "cut a SERAFIN result as pieces that are there",
     "merge": "put SERAFIN pieces together into one file",

@@ -18,7 +18,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
+    parser.add_argument("path", help="a SERAFIN, MED, UGRID or VTKHDF file, or a store")
     options.add_through(parser, "a line", required=True, several=True)
     parser.add_argument(
         "--depth", default="water_depth", metavar="F", help="the depth, a field or a formula (default: water_depth)"

@@ -59,6 +59,7 @@ def describe(ds: Any) -> dict[str, Any]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
+    from octavo.polygons import by_corners
 
     ds = options.open_dataset(arguments)
     facts = describe(ds)
@@ -70,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
         facts["file_bytes"] = Path(ds.path).stat().st_size
+    if counts := by_corners(ds):
+        facts["elements"] = {str(k + 3): count for k, count in enumerate(counts) if count}
     if arguments.json:
         console.print_json(facts)
         return 0
@@ -82,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(facts: dict[str, Any], ds: Any) -> None:
     from octavo.cli.console import fact, line, number, size, table
+    from octavo.polygons import fields_in_cells
 
     box = facts["box"]
     axes = "xyz"[: facts["ndim"]]
@@ -115,7 +119,12 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     if not ds.unstructured:
         columns = ["level", "blocks", "cells", "leaves"] if facts["block"] else ["level", "cells", "leaves"]
         table("levels", columns, ([level[column] for column in columns] for level in facts["levels"]))
-    table("fields", ["field", "unit", "type"], ([f["name"], f["unit"], f["dtype"]] for f in facts["fields"]))
+    columns, rows = ["field", "unit", "type"], [[f["name"], f["unit"], f["dtype"]] for f in facts["fields"]]
+    if "elements" in facts:
+        own = fields_in_cells(ds)
+        columns.append("values")
+        rows = [[*row, "in cells" if row[0] in own else "at points"] for row in rows]
+    table("fields", columns, rows)
     for name, attributes in facts["particle_fields"].items():
         table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))
 
@@ -129,6 +138,17 @@ def _blocks(facts: dict[str, Any]) -> list[tuple[str, str]]:
     return [("blocks", f"{number(facts['blocks'])} of {shape} cells")]
 
 
+def _elements(facts: dict[str, Any]) -> str:
+    """How many there are, of each number of corners."""
+    from octavo.cli.console import number
+    from octavo.polygons import described
+
+    if "elements" not in facts:
+        return number(facts["cells"])
+    counts = {int(corners): count for corners, count in facts["elements"].items()}
+    return described([counts.get(corners, 0) for corners in range(3, 1 + max(counts, default=3))])
+
+
 def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:
     """Describes triangles: no levels, no blocks, and lengths in metres as in the format."""
     from octavo.cli.console import number, size
@@ -138,6 +158,6 @@ def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, s
         ("time", f"{facts['time']:.10g} s"),
         ("box", f"{extent} m"),
         ("domains", number(facts["domains"])),
-        ("elements", number(facts["cells"])),
+        ("elements", _elements(facts)),
         ("bytes", size(facts["bytes"])),
     ]

@@ -142,6 +142,11 @@ def add_through(parser: argparse.ArgumentParser, effect: str, *, required: bool 
     _add_points(parser, "--through", f"{effect}: two points or more", required, several)
 
 
+def add_seeds(parser: argparse.ArgumentParser) -> None:
+    """An option for the places at which ways begin; outlines.words_of() reads it."""
+    _add_points(parser, "--at", "where they start: points", False, False)
+
+
 def add_polygon(parser: Any, effect: str, *, several: bool = False) -> None:
     """An option for a polygon over triangles; outlines.words_of() reads it."""
     _add_points(parser, "--polygon", f"{effect}: three corners or more", False, several)

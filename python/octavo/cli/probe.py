@@ -16,7 +16,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
+    parser.add_argument("path", help="a SERAFIN, MED, UGRID or VTKHDF file, or a store")
     parser.add_argument("--at", action="append", required=True, metavar="X,Y", help="a place; may be repeated")
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     parser.add_argument(

@@ -16,7 +16,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a SERAFIN, MED or VTKHDF file, or a store")
+    parser.add_argument("path", help="a SERAFIN, MED, UGRID or VTKHDF file, or a store")
     options.add_polygon(parser, "a polygon (default: the whole mesh)", several=True)
     parser.add_argument(
         "--field", default="water_depth", metavar="F", help="a field or a formula (default: water_depth)"

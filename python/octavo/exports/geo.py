@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo.errors import Unsupported, UsageError
+from octavo.polygons import fields_in_cells, first_triangles
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -66,14 +67,22 @@ def save_features(kind: str, selection: Selection, path: str, fields: Any, crs: 
     if selection.region is not None or selection.condition is not None or selection.definitions:
         raise Unsupported("a mesh of triangles is exported whole, without a selection", [data.path], "")
     reals = [info["name"] for info in data.fields if info["dtype"].startswith("float")]
-    names = reals if fields is None else list(fields)
+    own = fields_in_cells(data)
+    names = [name for name in reals if kind != "points" or name not in own] if fields is None else list(fields)
+    if kind == "points" and (wrong := own.intersection(names)):
+        raise Unsupported(f"values in cells are not at points: {', '.join(sorted(wrong))}", [path], "--as triangles")
     part = data.read(0, names)
     if kind == "points":
         columns, geometry = {name: part.fields[name] for name in names}, _points(part.x, part.y)
         _write(path, geometry, "Point", columns, crs)
     else:
         corners = part.triangles
-        columns = {name: part.fields[name][corners].mean(axis=1, dtype="f8") for name in names}
+        first = first_triangles(corners) if own else np.arange(len(corners) + 1)
+        cell = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        columns = {
+            name: part.fields[name][cell] if name in own else part.fields[name][corners].mean(axis=1, dtype="f8")
+            for name in names
+        }
         geometry = _polygons(part.x[corners], part.y[corners])
         _write(path, geometry, "Polygon", columns, crs)
     return {"cells": len(geometry), "fields": list(columns)}

@@ -9,6 +9,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import Unsupported, UsageError
+from octavo.polygons import by_corners, fields_in_cells, first_triangles, vtk_cells
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -38,11 +39,20 @@ def _points(ds: Selection, fields: list[str] | None) -> Any:
     return part
 
 
+def _at_points(ds: Selection, fields: list[str] | None) -> list[str]:
+    """The fields of a table of points: by default those that stand there."""
+    own = fields_in_cells(ds._data)
+    if wrong := own.intersection(fields or []):
+        raise Unsupported(f"values in cells have no place in a table of points: {', '.join(sorted(wrong))}",
+                          [ds._data.path], "to_pyvista() hands them over")  # fmt: skip
+    return [info["name"] for info in ds._data.fields if info["name"] not in own] if fields is None else fields
+
+
 def pandas_table(ds: Selection, fields: list[str] | None) -> Any:
     """One row a cell, or a point of triangles."""
     pandas = needed("pandas")
     if ds._data.unstructured:
-        part = _points(ds, fields)
+        part = _points(ds, _at_points(ds, fields))
         return pandas.DataFrame({"x": part.x, "y": part.y, **part.fields})
     return pandas.DataFrame(ds.arrays(fields))
 
@@ -75,8 +85,13 @@ def pyvista_grid(ds: Selection, fields: list[str] | None) -> Any:
     if ds._data.unstructured:
         part = _points(ds, fields)
         points = np.stack([part.x, part.y, np.zeros_like(part.x)], axis=1)
-        grid = pyvista.UnstructuredGrid({_VTK_TRIANGLE: part.triangles}, points)
-        grid.point_data.update(part.fields)
+        own = fields_in_cells(ds._data)
+        if by_corners(ds._data):
+            grid = pyvista.UnstructuredGrid(*vtk_cells(part.triangles, first_triangles(part.triangles)), points)
+        else:
+            grid = pyvista.UnstructuredGrid({_VTK_TRIANGLE: part.triangles}, points)
+        grid.point_data.update({name: values for name, values in part.fields.items() if name not in own})
+        grid.cell_data.update({name: values for name, values in part.fields.items() if name in own})
         return grid
     cells, dim = ds.arrays(fields), ds._data.dim
     count = len(cells["dx"])

@@ -8,6 +8,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.polygons import fields_in_cells
 from octavo.view.tiles import Look, Window, across, level_of, region_of
 from octavo.view.work import Progress
 
@@ -140,7 +141,8 @@ def edges(ds: Any, window: Window) -> bytes:
     where there are more than MOST_EDGES."""
     if not ds._data.unstructured:
         raise UsageError("cells have no edges: ask for the field level", [ds.path], "")
-    found = ds.points_in_box(window.lo, window.hi, ds.fields[:1])
+    own = fields_in_cells(ds._data)
+    found = ds.points_in_box(window.lo, window.hi, [name for name in ds.fields if name not in own][:1])
     pairs = np.concatenate([found["corners"][:, [0, 1]], found["corners"][:, [1, 2]], found["corners"][:, [2, 0]]])
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     if len(pairs) > MOST_EDGES:

@@ -1,0 +1,108 @@
+#include "octavo/formats/ugrid/ugrid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "octavo/base/error.hpp"
+#include "octavo/file/hdf5/hdf5.hpp"
+#include "octavo/formats/ugrid/topology.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
+
+namespace octavo::formats::ugrid {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+void set_box(const Contents& contents, mesh::Header& header) {
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::vector<double> all = read_all(contents.file, axis == 0 ? contents.x : contents.y);
+    const auto [least, most] = std::minmax_element(all.begin(), all.end());
+    header.lo[axis] = *least;
+    header.hi[axis] = *most > *least ? *most : *least + 1;
+  }
+}
+
+mesh::Header header_of(const Contents& contents, std::uint64_t step) {
+  mesh::Header header;
+  header.code = "UGRID";
+  header.dim = 2;
+  header.unit_length = contents.degrees ? 1 : 100;  // metres
+  header.attributes["mesh"] = contents.topology;
+  header.attributes["triangles"] = mesh::num_triangles(contents.cells);
+  header.attributes["planes"] = std::int64_t{1};
+  header.attributes[mesh::cells_attribute] = contents.cells;
+  if (const auto title = contents.file.attributes.find("title"); title != contents.file.attributes.end())
+    if (const auto* text = std::get_if<std::string>(&title->second)) header.attributes["title"] = *text;
+  if (!contents.time_origin.empty()) header.attributes["time_origin"] = contents.time_origin;
+  if (contents.degrees) header.attributes["degrees"] = std::int64_t{1};
+  if (contents.steps > 0) {
+    header.time = contents.times[step];
+    header.attributes["step"] = static_cast<std::int64_t>(step);
+  }
+  for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+  set_box(contents, header);
+  return header;
+}
+
+mesh::Dataset dataset_of(Contents found, std::uint64_t step) {
+  const auto contents = std::make_shared<const Contents>(std::move(found));
+  mesh::Header header = header_of(*contents, step);
+  mesh::Dataset dataset =
+      mesh::of_one_part("ugrid", contents->file.path.string(), std::move(header),
+                        static_cast<std::int64_t>(std::filesystem::file_size(contents->file.path)),
+                        mesh::num_triangles(contents->cells), static_cast<std::int64_t>(contents->points));
+  dataset.notes = contents->notes;
+  dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
+    mesh::Part part;
+    part.mesh = request.mesh ? read_mesh(*contents) : mesh::Unstructured{};
+    for (const std::size_t f : mesh::select_fields(header, request.fields))
+      part.fields.push_back(read_field(*contents, contents->fields[f], step));
+    return part;
+  };
+  return dataset;
+}
+
+}  // namespace
+
+bool recognise(const std::filesystem::path& path) {
+  const bool classic = is_classic(path);
+  if (!classic && !file::hdf5::has_signature(path)) return false;
+  try {
+    const Netcdf file = open_netcdf(path);
+    return std::any_of(file.variables.begin(), file.variables.end(), is_topology);
+  } catch (const Error&) {
+    return classic;  // damaged: open() says how
+  }
+}
+
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
+  Contents contents = read_contents(path);
+  const auto steps = static_cast<std::int64_t>(std::max<std::uint64_t>(contents.steps, 1));
+  if (step && (*step < 0 || *step >= steps))
+    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " +
+                                 std::to_string(contents.steps) + ", numbered from 0")
+        .at(path.string());
+  return dataset_of(std::move(contents), static_cast<std::uint64_t>(step.value_or(steps - 1)));
+}
+
+FileSteps list_steps(const std::filesystem::path& path) {
+  const Contents contents = read_contents(path);
+  const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  return {contents.steps > 0 || contents.fields.empty() ? contents.times : std::vector<double>{0}, bytes};
+}
+
+std::span<const Word> common_names() {
+  static constexpr std::array<Word, 6> names{{
+      {"mesh2d_ucx", "velocity_x"},
+      {"mesh2d_ucy", "velocity_y"},
+      {"mesh2d_waterdepth", "water_depth"},
+      {"mesh2d_s1", "free_surface"},
+      {"mesh2d_flowelem_bl", "bottom"},
+      {"mesh2d_ucmag", "scalar_velocity"},
+  }};
+  return names;
+}
+
+}  // namespace octavo::formats::ugrid
