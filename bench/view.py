@@ -7,6 +7,7 @@ import os
 import re
 import statistics
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.parse
@@ -94,7 +95,48 @@ def tables(octavo, source, store, head, row):
             ]
             row(f"MB, {kind}, {name}", *(f"{count / 1e6:.1f}" for count in found))
             view.close()
+    head(
+        "brick of 32^3, density", *(f"zoom {zoom}" for zoom in range(5)), "median of all", "MB read, at most, zoom 0, 4"
+    )
+    for name, path in sources:
+        row(f"CPU ms, {name}", *brick_costs(View(octavo, path)))
     eight_views(View(octavo, store), head, row)
+    head("a site: slice, integral and volume", "files", "MB", "CPU s, 1 thread", "peak MB")
+    for name, path in sources:
+        row(name, *site_costs(octavo, path))
+
+
+def brick_costs(view):
+    """The median of the CPU ms of bricks, by zoom, and of all; and bytes."""
+
+    def brick(zoom, i, j, k, **words):
+        body = view.get("step/0/brick", field="density", zoom=zoom, i=i, j=j, k=k, **words)
+        return json.loads(body[4 : 4 + int.from_bytes(body[:4], "little")])
+
+    read = [brick(zoom, 0, 0, 0)["bytes_read"] / 1e6 for zoom in (0, 4)]
+    medians, every = [], []
+    for zoom in range(5):
+        costs = []
+        for turn in range(3):
+            group, before = [(*place, place[0]) for place in places(zoom, 8)], view.cpu()
+            for place in group:
+                brick(zoom, *place, where=f"density > -{turn + 1}")
+            costs.append(1000 * (view.cpu() - before) / len(group))
+        medians.append(statistics.median(costs))
+        every += costs
+    view.close()
+    return [f"{cost:.0f}" for cost in [*medians, statistics.median(every)]] + [" and ".join(f"{x:.0f}" for x in read)]
+
+
+def site_costs(octavo, path):
+    """Files, MB, CPU seconds and peak of memory of a site."""
+    with tempfile.TemporaryDirectory(prefix="octavo-bench-") as folder:
+        words = ["--field", "density", "--kind", "slice,integral", "--volume", "-j", "1", "-q"]
+        running = subprocess.Popen([octavo, "publish", str(path), "-o", folder, *words])
+        _, running.returncode, used = os.wait4(running.pid, 0)
+        files = [file for file in Path(folder).rglob("*") if file.is_file()]
+        size = sum(file.stat().st_size for file in files) / 1e6
+    return [str(len(files)), f"{size:.0f}", f"{used.ru_utime + used.ru_stime:.1f}", f"{used.ru_maxrss / 1024:.0f}"]
 
 
 def tile_costs(view, kind):

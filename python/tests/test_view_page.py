@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
 import urllib.parse
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -587,6 +589,13 @@ def test_a_wrong_address_does_no_harm(driver, view, words):
         time.sleep(0.02)
     assert page.run("return document.body.dataset.state") in ("ready", "failed")
     driver.get_log("browser")
+
+
+def test_all_modules_are_asked_for_at_once(page):
+    """The page names every module, so that a slow connection is not waited for once a level of imports."""
+    folder = resources.files("octavo.view") / "page"
+    named = set(re.findall(r'modulepreload" href="page/([a-z]+\.js)"', (folder / "index.html").read_text()))
+    assert named == {file.name for file in folder.iterdir() if file.name.endswith(".js")} - {"main.js"}
 
 
 def test_every_control_has_a_name(page):

@@ -147,8 +147,9 @@ def _told(arguments: argparse.Namespace, steps: Any) -> str:
     from octavo import _core
 
     names = list(dict.fromkeys(row["name"] for row in steps.table()))
+    count = f"{len(steps)} steps" if len(steps) > 1 else "one step"
     return (
-        f"{', '.join(arguments.kind)} of {', '.join(arguments.field)} of {', '.join(names)} ({len(steps)} steps), "
+        f"{', '.join(arguments.kind)} of {', '.join(arguments.field)} of {', '.join(names)} ({count}), "
         f"made by octavo publish {_core.version}"
     )
 

@@ -20,7 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("paths", nargs="+", metavar="PATH", help="outputs, stores, or patterns such as 'output_*'")
     parser.add_argument("--port", type=_port, default=0, metavar="N", help="of the page (default: any that is free)")
     parser.add_argument("--no-browser", action="store_true", help="open no browser")
-    options.add_crs(parser, "of GeoTIFF files that the page gives")
+    options.add_crs(parser, "of GeoTIFF files that the page gives, and to place a map")
+    parser.add_argument(
+        "--map-tiles", metavar="URL", help="a map under triangles: https://tiles.example.org/{z}/{x}/{y}.png"
+    )
     options.add_flow(parser)
 
 
@@ -38,9 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
     _require_server()
     steps = Steps(arguments.paths, arguments.flow)
     from octavo.view import serve
+    from octavo.view.ground import ground_of
 
+    under_it = ground_of(arguments.map_tiles, arguments.crs) if arguments.map_tiles else None
     return serve.serve(
-        steps, arguments.port, lambda address: _announce(address, arguments), debug=arguments.debug, crs=arguments.crs
+        steps, arguments.port, lambda address: _announce(address, arguments), debug=arguments.debug, crs=arguments.crs,
+        under_it=under_it,
     )  # fmt: skip
 
 

@@ -37,9 +37,14 @@ def host_of(scope: Scope) -> str:
 class Guard:
     """Passes requests below /TOKEN/ on, without the token, and refuses others. The token is compared in constant time."""
 
-    def __init__(self, app: App, token: str) -> None:
+    def __init__(self, app: App, token: str, pictures: str = "") -> None:
+        """`pictures`: another server, whose pictures the page may show."""
         self._app = app
         self._token = token.encode()
+        self._headers = [
+            (name, value.replace(b" data: blob:", f" data: blob: {pictures}".rstrip().encode()))
+            for name, value in HEADERS
+        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -59,7 +64,10 @@ class Guard:
             if message["type"] == "http.response.start":
                 known = {name for name, _ in message["headers"]}
                 message = message | {
-                    "headers": [*message["headers"], *((name, value) for name, value in HEADERS if name not in known)]
+                    "headers": [
+                        *message["headers"],
+                        *((name, value) for name, value in self._headers if name not in known),
+                    ]
                 }
             await send(message)
 

@@ -13,6 +13,7 @@ from typing import Any
 import uvicorn
 
 from octavo.errors import UsageError
+from octavo.view.ground import Ground
 from octavo.view.server import make_app
 from octavo.view.steps import Steps
 
@@ -71,17 +72,18 @@ class _Server(uvicorn.Server):
 
 
 def serve(
-    steps: Steps, port: int, announce: Callable[[Address], None], *, debug: bool = False, crs: str | None = None
-) -> int:
+    steps: Steps, port: int, announce: Callable[[Address], None], *, debug: bool = False, crs: str | None = None,
+    under_it: Ground | None = None,
+) -> int:  # fmt: skip
     """Serves the page; `announce` is called once it answers. Returns the command's exit code. Raises UsageError if the port
-    cannot be had. `crs` is the coordinate system of the data."""
+    cannot be had. `crs` is the coordinate system of the data, `under_it` a map for triangles."""
     with bound(port) as listener:
         address = Address(listener.getsockname()[1], secrets.token_urlsafe(24))
 
         def end() -> None:
             server.should_exit = True
 
-        app, work = make_app(steps, address.token, end, debug=debug, crs=crs)
+        app, work = make_app(steps, address.token, end, debug=debug, crs=crs, under_it=under_it)
         config = uvicorn.Config(
             app, log_level="error", access_log=False, lifespan="off", server_header=False, date_header=False,
             timeout_graceful_shutdown=PATIENCE, limit_concurrency=MOST_CONNECTIONS, proxy_headers=False,

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from octavo.cli.console import as_json
 from octavo.errors import Damaged, Error, Interrupted, NoSpace, Unreadable, Unsupported, UsageError
 from octavo.printable import valid
-from octavo.view import answers, asked, bricks, files, tiles, words
+from octavo.view import answers, asked, bricks, files, ground, tiles, words
 from octavo.view.damage import Damage
 from octavo.view.guard import Guard
 from octavo.view.steps import Steps
@@ -118,7 +118,8 @@ async def page(request: Request) -> Response:
 async def steps(request: Request) -> Response:
     known = request.app.state.steps
     await run_in_threadpool(known.refresh)
-    return as_response({"steps": known.table()})
+    under = request.app.state.ground
+    return as_response({"steps": known.table(), "ground": under and under.template})
 
 
 async def step(request: Request) -> Response:
@@ -191,6 +192,23 @@ async def particles(request: Request) -> Response:
         return answers.particles(ds, window(request, ds._data), species, depth, progress)
 
     return await made(request, ("particles", number, str(query)), job, _BYTES)
+
+
+async def under(request: Request) -> Response:
+    """The squares of the map under a window, which may be larger than the domain."""
+    known, number = opened(request)
+    query, map_ = request.query_params, request.app.state.ground
+    if map_ is None:
+        raise UsageError("there is no map", [], "octavo view --map-tiles https://tiles.example.org/{z}/{x}/{y}.png")
+    x0, x1, y0, y1 = (asked.number(query, name) for name in ("x0", "x1", "y0", "y1"))
+    if not (x0 < x1 and y0 < y1):
+        raise UsageError("the window shows nothing", [known[number].name], "")
+    pixels = asked.whole(query, "pixels", 1, files.MOST_PIXELS)
+
+    def job(_: Progress) -> bytes:
+        return in_json({"squares": ground.squares(map_, (x0, y0), (x1, y1), pixels)})
+
+    return await made(request, ("ground", str(query)), job, "application/json")
 
 
 async def edges(request: Request) -> Response:
@@ -328,10 +346,11 @@ async def no_page(_request: Request, error: Exception) -> Response:
 
 
 def make_app(
-    paths: Steps, token: str, on_signal: Callable[[], None], *, debug: bool = False, crs: str | None = None
-) -> tuple[Guard, Work]:
+    paths: Steps, token: str, on_signal: Callable[[], None], *, debug: bool = False, crs: str | None = None,
+    under_it: ground.Ground | None = None,
+) -> tuple[Guard, Work]:  # fmt: skip
     """The application, and its work, which is to be closed at the end. `on_signal` is as in Work; `crs` is the coordinate
-    system of the data, for GeoTIFF."""
+    system of the data, for GeoTIFF; `under_it` is a map for triangles."""
     routes = [
         Route("/", answered(page)),
         Route("/page/{file}", answered(page)),
@@ -342,6 +361,7 @@ def make_app(
         Route("/step/{step:int}/edges", answered(edges)),
         Route("/step/{step:int}/brick", answered(brick)),
         Route("/step/{step:int}/line", answered(line)),
+        Route("/step/{step:int}/ground", answered(under)),
         Route("/step/{step:int}/lines", answered(lines)),
         Route("/step/{step:int}/file", answered(file)),
         *(Route(f"/step/{{step:int}}/{what}", answered(_of(what))) for what in ("stats", "profile", "phase")),
@@ -352,9 +372,10 @@ def make_app(
     app.state.steps = paths
     app.state.debug = debug
     app.state.crs = crs
+    app.state.ground = under_it
     app.state.damage = Damage()
     app.state.work = Work(threads, MOST_WAITING, KEPT_BYTES, on_signal)
-    return Guard(app, token), app.state.work
+    return Guard(app, token, under_it.origin if under_it else ""), app.state.work
 
 
 def _of(what: str) -> Answer:

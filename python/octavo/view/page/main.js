@@ -1,6 +1,7 @@
 // Ties the controls to the state, the state to requests, and answers to pictures.
 
 import {MAPS, scaleOf, short} from "./colours.js";
+import {findGround, hasGround, host, useGround} from "./ground.js";
 import {listenToKeys, listenToPointer, look} from "./hands.js";
 import {Pane, lengthUnit, levelLook} from "./pane.js";
 import {domainOf} from "./regions.js";
@@ -98,8 +99,8 @@ function drawPane(pane, i, of, tiles, extremes) {
   if (settled) scales[i] = scaleOf(extremes, view, state.colours);
   const one = tiles.there[0];
   pane.drawBar(scales[i], one ? one.facts.label : view.field, one ? one.facts.unit : "");
-  pane.caption.textContent = captionOf(of, i) + damageOf(tiles.there);
-  if (!isSolid(view)) return void pane.draw(info, scales[i], tiles);
+  pane.caption.textContent = captionOf(of, i) + damageOf(tiles.there) + (hasGround(info) && state.ground ? `\nmap: ${host()}` : "");
+  if (!isSolid(view)) return pane.draw(info, scales[i], tiles);
   try { drawSolid(pane, info, view, scales[i], scene.moving || !tiles.all); } catch (error) { return error.message; }
   return "";
 }
@@ -137,7 +138,11 @@ function damageOf(there) {
 let waiting = 0;
 function overlays() {
   clearTimeout(waiting);
-  waiting = setTimeout(() => views().forEach((of, i) => overlay(panes[i], of[0])), 150);
+  waiting = setTimeout(() => views().forEach((of, i) => {
+    overlay(panes[i], of[0]);
+    const info = infoOf(of[0]);
+    if (info && state.ground && hasGround(info)) guarded(() => findGround(panes[i], of[0].step));
+  }), 150);
 }
 
 async function overlay(pane, view) {
@@ -172,7 +177,7 @@ function showControls() {
   fillLists(info);
   for (const name of ["step", "field", "kind", "weight", "unit", "scale"]) set(name, view[name]);
   for (const name of ["where", "level", "colours", "region", "line", "over", "other", "at", "turn", "tilt", "opacity"]) set(name, state[name]);
-  for (const name of ["mesh", "particles"]) $(name).checked = state[name];
+  for (const name of ["mesh", "particles", "ground"]) $(name).checked = state[name];
   $("follow").checked = view.follow;
   hideControls(view, info);
   const along = "xyz".indexOf(state.axis), extent = info.dim === 3 ? info.hi[along] - info.lo[along] : 1, unit = lengthUnit(info, extent);
@@ -214,6 +219,7 @@ function hideControls(view, info) {
   hide("drawing", solid);
   hide("mesh-line", Boolean(site()) && !site().looks.some((one) => one.field === "level" && one.kind === levelLook(info).kind && one.axis === state.axis));
   hide("particles-line", !info.species.length || Boolean(site()));
+  hide("ground-line", !hasGround(info));
   hide("time-line", scene.steps.length < 2);
   for (const id of ["save-pdf", "save-tif"]) $(id).disabled = solid;
 }
@@ -254,7 +260,7 @@ function listen() {
   const on = (id, event, call) => $(id).addEventListener(event, call);
   for (const name of ["field", "weight", "unit", "scale"]) on(name, "change", () => { active()[name] = $(name).value.trim(); if (name !== "scale") forget(false); scene.changed(); });
   for (const name of ["where", "level", "colours", "region", "line", "over", "other", "value"]) on(name, "change", () => { state[name] = $(name).value.trim(); scene.changed(); });
-  for (const name of ["mesh", "particles"]) on(name, "change", () => { state[name] = $(name).checked; scene.changed(); });
+  for (const name of ["mesh", "particles", "ground"]) on(name, "change", () => { state[name] = $(name).checked; scene.changed(); });
   for (const name of ["at", "turn", "tilt", "opacity"]) on(name, "input", () => { state[name] = Number($(name).value); scene.changed(); });
   on("kind", "change", () => chooseKind($("kind").value));
   on("step", "change", () => { active().step = Number($("step").value); scene.changed(); });
@@ -335,7 +341,9 @@ async function start() {
     await openSite(published);
     showAbout(site());
   }
-  scene.steps = (await (await ask("steps")).json()).steps;
+  const {steps, ground} = await (await ask("steps")).json();
+  scene.steps = steps;
+  useGround(ground);
   fromAddress(location.hash);
   listen();
   panes.forEach(listenToPointer);

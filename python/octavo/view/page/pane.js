@@ -1,6 +1,7 @@
 // One picture on a canvas: tiles, mesh lines, particles and the drawn region, and where the pointer is.
 
 import {painted, short, table, fraction, ticks, unitText} from "./colours.js";
+import {drawGround} from "./ground.js";
 import {ACROSS, domainOf, endsOf, shapeOf} from "./regions.js";
 import {deepest} from "./site.js";
 import {bricksShown} from "./solid.js";
@@ -101,13 +102,16 @@ export class Pane {
     return out;
   }
 
+  // Returns what went wrong with the map below, if there is one.
   draw(info, scale, found) {
     const {width, height, pixel, left, top} = this.frame(), context = this.canvas.getContext("2d");
     const across = (extent) => [(extent[0] - left) / pixel, (top - extent[3]) / pixel, (extent[1] - extent[0]) / pixel, (extent[3] - extent[2]) / pixel];
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, width, height);
+    const below = drawGround(this, info), onMap = below !== null;
     context.imageSmoothingEnabled = false;
-    if (!found.all && this.whole?.axis === state.axis) context.drawImage(this.whole.canvas, ...across(this.whole.extent));
+    context.globalAlpha = onMap ? 0.75 : 1;
+    if (!found.all && !onMap && this.whole?.axis === state.axis) context.drawImage(this.whole.canvas, ...across(this.whole.extent));
     const key = JSON.stringify(scale);
     for (const one of found.there) {
       if (!one.painted.has(key)) { one.painted.clear(); one.painted.set(key, painted(one, scale)); }
@@ -115,15 +119,17 @@ export class Pane {
       // Whole pixels: no seams between tiles.
       const x0 = Math.round(x), y0 = Math.round(y), x1 = Math.round(x + w), y1 = Math.round(y + h);
       if (one.facts.damaged?.length) hatch(context, x0, y0, x1 - x0, y1 - y0);
-      else if (!found.all) context.clearRect(x0, y0, x1 - x0, y1 - y0);
+      else if (!found.all && !onMap) context.clearRect(x0, y0, x1 - x0, y1 - y0);
       context.drawImage(one.painted.get(key), x0, y0, x1 - x0, y1 - y0);
     }
+    context.globalAlpha = 1;
     if (found.all) this.remember({width, height, pixel, left, top});
     this.drawLevels(context, info, across);
     this.drawOverlay(context, info, across);
     this.outline(context, info, across);
     this.drawRegion(context, info);
     this.drawLength(context, info, {width, height, pixel});
+    return below ?? "";
   }
 
   remember({width, height, pixel, left, top}) {

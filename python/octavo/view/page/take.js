@@ -19,7 +19,7 @@ const TITLES = {
 function wordsOf(what, view) {
   const words = {...lookOf(view)};
   if (what !== "line") delete words.unit;
-  if (state.region && !site()) words.region = state.region;
+  if (what !== "line" && state.region && !site()) words.region = state.region;
   if (what === "profile") {
     words.other = state.over || "radius";
     const sphere = /^sphere:([^:]+):/.exec(state.region);
