@@ -12,6 +12,7 @@ module octavo_writing
     type(c_ptr) :: handle = c_null_ptr          !< the library's writer
   contains
     procedure :: open => writer_open            !< collective: (comm, target [, domain, from, error])
+    procedure :: is_open                        !< logical
     procedure :: due                            !< logical (flow, step, time [, error]); ask at every step, on all ranks
     procedure, private :: begin_flow, begin_path, begin_time
     generic :: begin_step => begin_flow, begin_path, begin_time
@@ -307,6 +308,11 @@ contains
     call point_at(reshape(pairs, [size(pairs)]), held, held_at)
     if (count > 0) first = c_loc(held_at)
   end subroutine
+
+  logical function is_open(self)
+    class(octavo_writer), intent(in) :: self
+    is_open = c_associated(self%handle)
+  end function
 
   logical function due(self, flow, step, time, error)
     class(octavo_writer), intent(in) :: self

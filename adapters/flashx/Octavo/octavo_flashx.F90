@@ -30,7 +30,7 @@ module octavo_flashx
   integer, parameter :: width = MAX_STRING_LENGTH, checkpoint = 1, plotfile = 2
   character(width) :: target_name = ' ', store_path, options
   type(octavo_writer) :: files(2), store          !< HDF5: one for each kind, so that neither waits for the other
-  logical :: is_open(2) = .false., store_is_open = .false., is_pending(2) = .false.
+  logical :: is_pending(2) = .false.
   integer :: last_step(2) = -1                    !< of each kind, in the store
   type(octavo_restart) :: from
   character(width) :: made = ' ', base_name       !< the file that a restart from the store reads; Flash-X's names
@@ -79,13 +79,11 @@ contains
     to_store = target_name /= 'hdf5' .and. step /= last_step(kind)
     if (to_hdf5) then
       path = transfer(name, path)
-      if (.not. is_open(kind)) call open_writer(files(kind), octavo_flash)
-      is_open(kind) = .true.
+      if (.not. files(kind)%is_open()) call open_writer(files(kind), octavo_flash)
       call files(kind)%begin_step(trim(path), step, time)
     end if
     if (to_store) then
-      if (.not. store_is_open) call open_writer(store, octavo_store)
-      store_is_open = .true.
+      if (.not. store%is_open()) call open_writer(store, octavo_store)
       last_step(kind) = step
       call store%begin_step(merge(octavo_checkpoint, octavo_analysis, kind == checkpoint), step, time)
     end if
@@ -119,7 +117,9 @@ contains
     integer :: num_blocks
     call Grid_getLocalNumBlks(num_blocks)
     allocate (singles(NXB, NYB, NZB, merge(num_blocks, 0, in_single()), io_nPlotVars + NSCRATCH_GRID_VARS))
+#ifdef IO_HDF5_PARALLEL
     io_splitNumBlks = gr_globalNumBlocks  ! a scalar of the next file
+#endif
     call io_prepareListsWrite
     if (to_hdf5) call put_all(files(kind), num_blocks)
     if (to_store) call put_all(store, num_blocks)
@@ -200,16 +200,11 @@ contains
     if (kind == plotfile) call to%put_attribute('flash/unknown names', io_plotVarStr(:io_nPlotVars))
     call MPI_Bcast(io_fileCreationTime, width, MPI_CHARACTER, 0, io_globalComm, ierr)
     call to%put_attribute('sim info/file format version', io_fileFormatVersion)
-    call to%put_attribute('sim info/setup call', trim(io_setupCall))
-    call to%put_attribute('sim info/file creation time', trim(io_fileCreationTime))
-    call to%put_attribute('sim info/flash version', trim(io_flashRelease))
-    call to%put_attribute('sim info/build date', trim(io_buildDate))
-    call to%put_attribute('sim info/build dir', trim(io_buildDir))
-    call to%put_attribute('sim info/build machine', trim(io_buildMachine))
-    call to%put_attribute('sim info/cflags', trim(io_cflags))
-    call to%put_attribute('sim info/fflags', trim(io_fflags))
-    call to%put_attribute('sim info/setup time stamp', trim(io_setupTimeStamp))
-    call to%put_attribute('sim info/build time stamp', trim(io_buildTimeStamp))
+    call to%put_list('sim info', [character(18) :: 'setup call', 'file creation time', 'flash version', 'build date', &
+                                  'build dir', 'build machine', 'cflags', 'fflags', 'setup time stamp', &
+                                  'build time stamp'], &
+                     [character(400) :: io_setupCall, io_fileCreationTime, io_flashRelease, io_buildDate, io_buildDir, &
+                      io_buildMachine, io_cflags, io_fflags, io_setupTimeStamp, io_buildTimeStamp])
     call put_lists('runtime parameters', io_intParmNames(:io_numIntParms), io_intParmValues, &
                    io_realParmNames(:io_numRealParms), io_realParmValues, io_strParmNames(:io_numStrParms), &
                    io_strParmValues, io_logParmNames(:io_numLogParms), io_logToIntParmValues)
@@ -239,7 +234,9 @@ contains
     character(kind=c_char), intent(in) :: labels(OUTPUT_PROP_LENGTH, NPART_PROPS)
     character(OUTPUT_PROP_LENGTH) :: name
     integer :: i
+#ifdef IO_HDF5_PARALLEL
     io_splitParts = all
+#endif
     do i = 1, NPART_PROPS
       name = transfer(labels(:, i), name)
       if (name(:3) == 'pos') name = 'position_'//name(4:)
@@ -267,9 +264,9 @@ contains
   subroutine close_all() bind(c, name='octavo_close')
     integer :: i
     do i = 1, 2
-      if (is_open(i)) call files(i)%close()
+      if (files(i)%is_open()) call files(i)%close()
     end do
-    if (store_is_open) call store%close()
+    if (store%is_open()) call store%close()
     call from%free()
   end subroutine
 
