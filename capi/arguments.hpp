@@ -10,6 +10,7 @@
 #include "octavo/engine/points/series_mesh.hpp"
 #include "octavo/engine/tiers/safety.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/tree/listed_blocks.hpp"
 #include "octavo/store/store.hpp"
 
 /// Shared by the C functions: turns errors into codes, and arguments into C++ types. Conversions throw
@@ -83,6 +84,8 @@ void require_host(int space);
 mesh::Header header_of(const octavo_domain& domain);
 octavo_domain described(const mesh::Header& header);
 mesh::Octree tree_from(const octavo_tree& tree, int dim, const mesh::Index3& roots, const mesh::Index3& block);
+/// `first_level`: the code's own number of level 0.
+std::vector<mesh::ListedBlock> blocks_from(const octavo_blocks& blocks, int first_level);
 mesh::Patches patches_from(const octavo_boxes& boxes, int dim);
 engine::SeriesMesh triangles_from(const octavo_triangles& triangles);
 mesh::Attribute attribute_from(octavo_type type, const void* values, std::int64_t count);

@@ -209,6 +209,104 @@ TEST(CapiBlocksMpi, blocks_with_ghosts_come_back_on_another_number_of_ranks) {
   expect_boxes(directory.path());
 }
 
+/// A rank's list of blocks, the last first, with two variables that stand together.
+struct BlockList {
+  std::vector<std::int32_t> level;
+  std::vector<std::int64_t> position;
+  std::vector<std::uint8_t> refined;
+  std::vector<double> unk;
+  explicit BlockList(const Writers& writers) {
+    for (std::size_t b = 6; b-- > 0;) {
+      if (!writers.has(b)) continue;
+      level.push_back(blocks[b].level);
+      for (const std::int64_t entry : {blocks[b].x / 4, blocks[b].y / 4, std::int64_t{0}}) position.push_back(entry);
+      refined.push_back(b == 0 ? 1 : 0);
+      for (std::int64_t v = 0; v < 16; ++v)
+        for (const double sign : {1, -1})
+          unk.push_back(sign * value_at(blocks[b].level, blocks[b].x + v % 4, blocks[b].y + v / 4));
+    }
+  }
+  octavo_blocks blocks_in_c() const {
+    return {sizeof(octavo_blocks), std::ssize(level), level.data(), position.data(), refined.data()};
+  }
+};
+
+TEST(CapiBlocksMpi, a_list_of_blocks_in_any_order_becomes_the_tree) {
+  const SharedDirectory directory;
+  const Writers writers;
+  const BlockList list(writers);
+  write(directory.path(), writers, [&](octavo_writer* writer) {
+    octavo_error error;
+    const octavo_blocks given = list.blocks_in_c();
+    EXPECT_EQ(octavo_writer_put_blocks(writer, &given, &error), 0) << error.message;
+    for (int v = 0; v < 2; ++v) {
+      const octavo_array array = ghosted(OCTAVO_FLOAT64, list.unk.data() + v, std::ssize(list.level), 0, 2);
+      EXPECT_EQ(octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
+    }
+  });
+  expect_blocks(directory.path());
+}
+
+TEST(CapiBlocksMpi, a_checkpoint_becomes_a_flash_file_that_all_ranks_write) {
+  const SharedDirectory directory;
+  const Writers writers;
+  const BlockList list(writers);
+  const std::string store = directory.path() / "run", path = directory.path() / "chk";
+  write(store, writers, [&](octavo_writer* writer) {
+    octavo_error error;
+    const octavo_blocks given = list.blocks_in_c();
+    EXPECT_EQ(octavo_writer_put_blocks(writer, &given, &error), 0) << error.message;
+    for (int v = 0; v < 2; ++v) {
+      const octavo_array array = ghosted(OCTAVO_FLOAT64, list.unk.data() + v, std::ssize(list.level), 0, 2);
+      EXPECT_EQ(octavo_writer_put_field(writer, v == 0 ? "dens" : "temp", "K", &array, &error), 0) << error.message;
+    }
+  });
+  octavo_restart* restart = share_of(store, false);
+  octavo_error error;
+  const int code = octavo_restart_write_flash(everyone(), store.c_str(), restart, path.c_str(), &error);
+  if (code == OCTAVO_UNSUPPORTED) GTEST_SKIP() << "built without HDF5";
+  EXPECT_EQ(code, 0) << error.message;
+  expect_blocks(path);
+  EXPECT_EQ(octavo_restart_write_flash(everyone(), store.c_str(), restart, path.c_str(), &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("exists already"));
+  octavo::testing::barrier();
+  octavo_restart_free(&restart);
+}
+
+TEST(CapiBlocksMpi, a_list_of_blocks_that_is_wrong_is_refused_and_named) {
+  const SharedDirectory directory;
+  const Writers writers;
+  BlockList list(writers);
+  if (!writers.is_one) return octavo::testing::barrier();
+  octavo_writer* writer = open_writer(writers.comm, directory.path());
+  octavo_error error;
+  const auto refused = [&](octavo_blocks given, const octavo_array& array, const std::string& text) {
+    octavo_writer_begin_step(writer, OCTAVO_CHECKPOINT, nullptr, 7, 0.5, nullptr);
+    int code = octavo_writer_put_blocks(writer, &given, &error);
+    if (code == 0) code = octavo_writer_put_field(writer, "dens", "", &array, &error);
+    EXPECT_EQ(code, OCTAVO_USAGE);
+    EXPECT_THAT(error.message, HasSubstr(text));
+    EXPECT_EQ(octavo_writer_end_step(writer, &error), OCTAVO_USAGE);
+  };
+  const octavo_array good = ghosted(OCTAVO_FLOAT64, list.unk.data(), std::ssize(list.level), 0, 2);
+  octavo_array fewer = good, ordered = good;
+  fewer.cells -= 1;
+  const std::vector<std::int64_t> order(list.level.size());
+  ordered.order = order.data();
+  octavo_blocks given = list.blocks_in_c();
+  refused(given, fewer, "values of " + std::to_string(list.level.size()) + " blocks, found ");
+  refused(given, ordered, "fields of blocks have the order of put_blocks");
+  given.refined = nullptr;
+  refused(given, good, "refined is NULL");
+  given = list.blocks_in_c();
+  list.position[0] = -1;
+  refused(given, good, "block 0: expected a position from 0 on, found -1");
+  list.position[0] = 9;
+  refused(given, good, "is not in the domain");
+  EXPECT_EQ(octavo_writer_close(&writer, &error), 0) << error.message;
+  octavo::testing::barrier();
+}
+
 TEST(CapiBlocksMpi, boxes_come_back_however_their_arrays_lie) {
   const SharedDirectory directory;
   const Writers writers;

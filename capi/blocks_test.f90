@@ -36,10 +36,12 @@ contains
     mine = [(mod(b, writers) == rank, b=1, 6)]
     if (rank < writers) call write_tree(comm, store//'_tree', unk, faces, mine)
     if (rank < writers) call write_boxes(comm, store//'_boxes', unk, mine)
+    if (rank < writers) call write_blocks(comm, store//'_blocks', unk, faces, mine)
     call MPI_Barrier(MPI_COMM_WORLD, ierror)
     call read_tree(store//'_tree', .true.)
     call read_boxes(store//'_tree')
     call read_tree(store//'_boxes', .false.)
+    call read_tree(store//'_blocks', .true.)
     call read_boxes(store//'_boxes')
     call errors_on_all_ranks(store//'_wrong', unk)
     if (comm /= MPI_COMM_NULL) call MPI_Comm_free(comm, ierror)
@@ -93,6 +95,33 @@ contains
       backwards(:, :, n) = unk(1, 1:4, 1:4, b)
     end do
     call writer%put_field('ordered', backwards, order=order)
+    call writer%end_step()
+    call writer%close()
+  end subroutine
+
+  !> This rank's blocks alone, the last first.
+  subroutine write_blocks(comm, store, unk, faces, mine)
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store
+    real(real64), intent(in) :: unk(:, 0:, 0:, :), faces(:, :, :)
+    logical, intent(in) :: mine(6)
+    type(octavo_writer) :: writer
+    type(octavo_blocks) :: blocks
+    real(real64), allocatable, target :: own(:, :, :, :), own_faces(:, :, :)
+    integer, allocatable :: list(:)
+    integer :: b
+    list = pack([(b, b=6, 1, -1)], mine(6:1:-1))
+    own = unk(:, :, :, list)
+    own_faces = faces(:, :, list)
+    blocks%level = level_of(list)
+    blocks%position = reshape([(x_of(list(b))/4, y_of(list(b))/4, 0, b=1, size(list))], [3, size(list)])
+    blocks%refined = list == 1
+    call open_and_begin(writer, comm, store)
+    call writer%put_blocks(blocks)
+    call writer%put_field('dens', own(1, 2:5, 2:5, :), unit='g/cm^3')
+    call writer%put_field('temp', own(2, 2:5, 2:5, :))
+    call writer%put_field('mag', own_faces, centring=octavo_face_y)
+    call writer%put_field('ordered', own(1, 2:5, 2:5, :))
     call writer%end_step()
     call writer%close()
   end subroutine

@@ -6,6 +6,7 @@
 #include "capi/layout.hpp"
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
+#include "octavo/mesh/tree/listed_blocks.hpp"
 #include "octavo/step/ramses_domain.hpp"
 
 /// The handles of the C API.
@@ -16,7 +17,10 @@ struct octavo_writer {
   octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;
+  int level_origin;
   octavo::capi::Boxes boxes{};  ///< of this step
+  /// Of this step: where each tree cell stands in the list that put_blocks took; nothing after other puts.
+  std::optional<octavo::mesh::ListedTree> listed{};
 };
 
 /// Each list is the memory behind the pointers that the get function of its name returned.
@@ -52,6 +56,9 @@ void put_field(octavo_writer& to, const char* name, const char* unit, const Fiel
 /// Keeps a copy of the order, because the writer reads it as late as the array itself. Fields that are put one after
 /// another in the same order share one copy.
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
+
+/// Gives a view of `cells` places the order of the blocks that put_blocks took, if it took any.
+void follow_blocks(octavo_writer& to, engine::ArrayView& view, bool has_order);
 
 /// Throw Error(usage) if there is none of this name.
 const mesh::Field& field_of(const octavo_restart* restart, const char* name);

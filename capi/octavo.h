@@ -101,6 +101,16 @@ typedef struct octavo_tree {
   const int64_t* held;            /* [num_intervals][2] ascending: first root, one past the last root */
 } octavo_tree;
 
+/* This rank's blocks of a tree, refined ones too, in any order. The library finds the tree; fields that are put
+ * afterwards have their values in this order, and no `order` of their own. */
+typedef struct octavo_blocks {
+  size_t size;                    /* sizeof(octavo_blocks) */
+  int64_t blocks;
+  const int32_t* level;           /* [blocks] the code's own numbers */
+  const int64_t* position;        /* [blocks][3] in blocks of the level, from 0; 0 beyond dim */
+  const uint8_t* refined;         /* [blocks] flag: the block has children, on this rank or another */
+} octavo_blocks;
+
 /* This rank's boxes, as in AMReX. They are half-open and count cells of their level; beyond dim they span 0 to 1. */
 typedef struct octavo_boxes {
   size_t size;                    /* sizeof(octavo_boxes) */
@@ -211,6 +221,8 @@ typedef struct octavo_target {
   int resume;                     /* SERAFIN, MED: append to an existing file, after its last step up to resume_time */
   double resume_time;             /* [s] default 1e300: append after the last step */
   int64_t staging_bytes;          /* FLASH, AMReX: memory for the copy of a step; end_step writes a larger one itself */
+  int replace;                    /* FLASH: a file that has the step's name stays until the step is complete, and is
+                                     then replaced */
 } octavo_target;
 
 /* ---- writing: open, then begin_step, put, end_step for each step, then close */
@@ -248,7 +260,8 @@ OCTAVO_API int octavo_writer_due(
 OCTAVO_API int octavo_writer_begin_step(
     octavo_writer* writer,
     octavo_flow flow,             /* store */
-    const char* path,             /* FLASH, AMReX: this step's file or directory, which must not exist; others: NULL */
+    const char* path,             /* FLASH, AMReX: this step's file or directory, which must not exist (FLASH: unless
+                                     `replace`); others: NULL */
     int64_t step,                 /* store, FLASH, AMReX */
     double time,                  /* [code time]; SERAFIN, MED: [s] */
     octavo_error* error);
@@ -256,7 +269,8 @@ OCTAVO_API int octavo_writer_begin_step(
 #define OCTAVO_SCALAR (-1)        /* as `count`: a single value, not an array */
 
 /* Adds a named value to the step, the same on all ranks. FLASH: an entry of its lists ("real scalars/dt"). AMReX:
- * "level_steps", and "level_dt" (doubles): the time step of each level, or one for all levels. */
+ * "level_steps", and "level_dt" (doubles): the time step of each level, or one for all levels. FLASH: "flash/kind"
+ * ("plotfile": particles are left out), "flash/metadata bytes" (4: positions of blocks in single precision). */
 OCTAVO_API int octavo_writer_put_attribute(
     octavo_writer* writer,
     const char* name,
@@ -265,9 +279,20 @@ OCTAVO_API int octavo_writer_put_attribute(
     int64_t count,                /* or OCTAVO_SCALAR */
     octavo_error* error);
 
-/* Gives this rank's mesh, before its fields, by one of these three. The library copies it. SERAFIN and MED take theirs
+/* Adds a list of named values, as FLASH has them: the attribute LIST holds the names, LIST/NAME the value of each. */
+OCTAVO_API int octavo_writer_put_list(
+    octavo_writer* writer,
+    const char* list,
+    const char* const* names,     /* [count] */
+    octavo_type type,             /* OCTAVO_INT64, OCTAVO_FLOAT64 or OCTAVO_TEXT */
+    const void* values,           /* [count] int64_t, double or const char*; copied */
+    int64_t count,
+    octavo_error* error);
+
+/* Gives this rank's mesh, before its fields, by one of these four. The library copies it. SERAFIN and MED take theirs
  * from octavo_target. */
 OCTAVO_API int octavo_writer_put_tree(octavo_writer* writer, const octavo_tree* tree, octavo_error* error);
+OCTAVO_API int octavo_writer_put_blocks(octavo_writer* writer, const octavo_blocks* blocks, octavo_error* error);
 OCTAVO_API int octavo_writer_put_boxes(octavo_writer* writer, const octavo_boxes* boxes, octavo_error* error);
 OCTAVO_API int octavo_writer_put_triangles(octavo_writer* writer, const octavo_triangles* triangles, octavo_error* error);
 
@@ -538,6 +563,16 @@ OCTAVO_API int octavo_restart_write_ramses(
     const char* folder,           /* holds the files; of the same name on all nodes, such as /dev/shm or a local disk */
     octavo_error* error);
 
+/* Collective. Makes a FLASH file of the store's step that `restart` found, with the bytes of `octavo convert --to flash`.
+ * All ranks need to see the path, which must not exist. The restart need not have read any field. Returns OCTAVO_USAGE
+ * for a step that was stored with a loss. */
+OCTAVO_API int octavo_restart_write_flash(
+    MPI_Comm comm,
+    const char* store,
+    const octavo_restart* restart,
+    const char* path,
+    octavo_error* error);
+
 /* Local. */
 OCTAVO_API void octavo_restart_free(octavo_restart** restart); /* becomes NULL */
 
@@ -614,6 +649,10 @@ static inline octavo_tree octavo_tree_default(void) { /* no levels */
   octavo_tree it = {sizeof(octavo_tree), 0, NULL, NULL, NULL, 0, NULL};
   return it;
 }
+static inline octavo_blocks octavo_blocks_default(void) { /* no blocks */
+  octavo_blocks it = {sizeof(octavo_blocks), 0, NULL, NULL, NULL};
+  return it;
+}
 static inline octavo_boxes octavo_boxes_default(void) { /* no levels */
   octavo_boxes it = {sizeof(octavo_boxes), 0, NULL, NULL, NULL, NULL};
   return it;
@@ -633,7 +672,7 @@ static inline octavo_array octavo_array_packed(octavo_type type, const void* val
 }
 static inline octavo_target octavo_target_default(octavo_kind kind) { /* in the background, synced, with checksums */
   octavo_target it = {sizeof(octavo_target), OCTAVO_STORE, NULL, NULL, NULL, 1, 1, 0, 1, 0, NULL, 0, 0, 64, NULL, NULL,
-                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300, 268435456};
+                      NULL, NULL, 0, 0, 0, 0, {0, 0, 0, 0, 0, 0}, {0, 0}, 0, 4096, 0, 0, 1e300, 268435456, 0};
   it.kind = kind;
   return it;
 }

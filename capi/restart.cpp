@@ -6,11 +6,13 @@
 
 #include "capi/objects.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
+#include "octavo/formats/flash/flash.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/read_box.hpp"
+#include "octavo/step/target.hpp"
 
 namespace {
 
@@ -200,6 +202,22 @@ int octavo_restart_write_ramses(MPI_Comm comm, const char* store, octavo_restart
       files.reset();
       throw;
     }
+  });
+}
+
+int octavo_restart_write_flash(MPI_Comm comm, const char* store, const octavo_restart* restart, const char* path,
+                               octavo_error* error) {
+  return guard(error, [&] {
+    mesh::Dataset dataset;
+    ranks::agree(comm, [&] {
+      checked(store, "store"), checked(path, "path");
+      dataset = step::open(store, {checked(restart, "restart").flow, restart->value.id.step});
+      std::vector<std::string> notes;
+      step::require_exact_values(dataset, false, notes);
+    });
+    formats::flash::WriteOptions options;
+    options.ranks = ranks::ranks_of(comm);
+    formats::flash::write_flash(dataset, path, options);
   });
 }
 

@@ -42,6 +42,7 @@ engine::OutputOptions output_options_of(const octavo_target& from) {
 engine::FlashTarget flash_of(const octavo_target& from) {
   engine::FlashTarget target{output_options_of(from)};
   target.collect = from.collect != 0;
+  target.replace = from.replace != 0;
   for_each_pair(from.names, from.num_names, "names",
                 [&](const char* name, const char* own) { target.names[name] = own; });
   return target;
@@ -95,6 +96,7 @@ void refuse_foreign_options(const octavo_target& from) {
     if (set && !has) throw Error(Kind::usage, std::string(option) + ": an option of " + whose + " only");
   };
   only(flash, from.collect != 0, "collect", "FLASH targets");
+  only(flash, from.replace != 0, "replace", "FLASH targets");
   only(flash, from.num_names != 0, "names", "FLASH targets");
   only(amrex, from.files != 0, "files", "AMReX targets");
   only(amrex, from.max_box != octavo_target_default(OCTAVO_STORE).max_box, "max_box", "AMReX targets");
@@ -123,6 +125,19 @@ std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t*
   return to.orders.back();
 }
 
+void follow_blocks(octavo_writer& to, engine::ArrayView& view, bool has_order) {
+  if (!to.listed) return;
+  if (has_order) throw Error(Kind::usage, "order: fields of blocks have the order of put_blocks");
+  const mesh::Octree& tree = to.listed->tree;
+  std::size_t blocks = 0;
+  for (int level = 0; level < num_levels(tree); ++level) blocks += num_owned(tree, level);
+  if (view.cells != blocks)
+    throw Error(Kind::usage,
+                "expected values of " + std::to_string(blocks) + " blocks, found " + std::to_string(view.cells));
+  view.cells = to.listed->place.size();
+  view.order = to.listed->place;
+}
+
 void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views,
                mesh::Centring centring) {
   checked(name, "name");
@@ -148,8 +163,9 @@ int octavo_writer_open(MPI_Comm comm, const octavo_target* target, const octavo_
       if (!std::holds_alternative<engine::SeriesTarget>(wanted))
         header = header_of(complete(domain, octavo_domain_default(), "domain"));
     });
-    *writer = new octavo_writer{{},         kind_of(wanted), engine::Writer(comm, header, wanted),
-                                header.dim, header.roots,    header.block};
+    *writer = new octavo_writer{
+        {},           kind_of(wanted),    engine::Writer(comm, header, wanted), header.dim, header.roots,
+        header.block, header.level_origin};
   });
 }
 
@@ -171,6 +187,7 @@ int octavo_writer_begin_step(octavo_writer* writer, octavo_flow flow, const char
       throw problem;
     }
     to.boxes.reset();
+    to.listed.reset();
     to.orders.clear();
   });
 }
@@ -182,9 +199,36 @@ int octavo_writer_put_attribute(octavo_writer* writer, const char* name, octavo_
   });
 }
 
+int octavo_writer_put_list(octavo_writer* writer, const char* list, const char* const* names, octavo_type type,
+                           const void* values, int64_t count, octavo_error* error) {
+  return put(writer, error, "a list", [&](octavo_writer& to) {
+    const std::string name = &checked(list, "list");
+    const std::vector<std::string> entries = texts_from(names, count);
+    const mesh::Attribute all = attribute_from(type, values, count);
+    const auto put_each = [&]<class T>(const std::vector<T>* each) {
+      for (std::size_t i = 0; each != nullptr && i < entries.size(); ++i)
+        to.writer.put_attribute(name + "/" + entries[i], (*each)[i]);
+    };
+    put_each(std::get_if<std::vector<std::int64_t>>(&all));
+    put_each(std::get_if<std::vector<double>>(&all));
+    put_each(std::get_if<std::vector<std::string>>(&all));
+    to.writer.put_attribute(name, entries);
+  });
+}
+
 int octavo_writer_put_tree(octavo_writer* writer, const octavo_tree* tree, octavo_error* error) {
   return put(writer, error, "the tree", [&](octavo_writer& to) {
     to.writer.put_mesh(tree_from(complete(tree, octavo_tree_default(), "tree"), to.dim, to.roots, to.block));
+    to.boxes.reset();
+    to.listed.reset();
+  });
+}
+
+int octavo_writer_put_blocks(octavo_writer* writer, const octavo_blocks* blocks, octavo_error* error) {
+  return put(writer, error, "the blocks", [&](octavo_writer& to) {
+    const auto list = blocks_from(complete(blocks, octavo_blocks_default(), "blocks"), to.level_origin);
+    to.listed = tree_of_blocks(to.dim, to.roots, to.block, list);
+    to.writer.put_mesh(to.listed->tree);
     to.boxes.reset();
   });
 }
@@ -194,6 +238,7 @@ int octavo_writer_put_boxes(octavo_writer* writer, const octavo_boxes* boxes, oc
     const mesh::Patches patches = patches_from(complete(boxes, octavo_boxes_default(), "boxes"), to.dim);
     to.writer.put_mesh(patches);
     to.boxes = sizes_of(patches);
+    to.listed.reset();
   });
 }
 
@@ -211,7 +256,10 @@ int octavo_writer_put_field(octavo_writer* writer, const char* name, const char*
     const mesh::Centring centring = centring_of(from.centring);
     const mesh::Index3 block = block_of(&checked(name, "name"), centring, to.dim, to.block);
     FieldViews views = views_of(from, to.dim, block, to.boxes);
-    if (auto* view = std::get_if<engine::ArrayView>(&views)) view->order = keep_order(to, from.order, from.cells);
+    if (auto* view = std::get_if<engine::ArrayView>(&views)) {
+      view->order = keep_order(to, from.order, from.cells);
+      follow_blocks(to, *view, from.order != nullptr);
+    }
     put_field(to, name, unit, views, centring);
   });
 }

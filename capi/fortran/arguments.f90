@@ -45,6 +45,14 @@ module octavo_arguments
                                                      !< not allocated: all roots of the domain
   end type
 
+  !> This rank's blocks of a tree, refined ones too, in any order. Fields that are put afterwards have their values in
+  !> this order.
+  type :: octavo_blocks
+    integer, allocatable :: level(:)                 !< the code's own numbers
+    integer, allocatable :: position(:, :)           !< (3, blocks) in blocks of the level, from 0; 0 beyond dim
+    logical, allocatable :: refined(:)               !< the block has children, on this rank or another
+  end type
+
   !> This rank's boxes, as in AMReX. They are half-open and count cells of their level from 0; beyond dim they span 0
   !> to 1.
   type :: octavo_boxes
@@ -85,6 +93,7 @@ module octavo_arguments
     integer :: ranks_per_node = 0
     real(real64), allocatable :: resume_time         !< append to an existing file, after its last step up to this time
     integer(int64) :: staging_bytes = 268435456_int64
+    logical :: replace = .false.
   end type
 
   ! ------------------------------------------------------------------ as C has it
@@ -112,6 +121,12 @@ module octavo_arguments
     type(c_ptr) :: cells_of_level = c_null_ptr, refined = c_null_ptr, owned = c_null_ptr
     integer(c_int64_t) :: num_intervals = 0
     type(c_ptr) :: held = c_null_ptr
+  end type
+
+  type, bind(c) :: c_blocks
+    integer(c_size_t) :: size
+    integer(c_int64_t) :: blocks = 0
+    type(c_ptr) :: level = c_null_ptr, position = c_null_ptr, refined = c_null_ptr
   end type
 
   type, bind(c) :: c_boxes

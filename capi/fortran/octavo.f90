@@ -7,7 +7,8 @@
 !> put must be targets, and must stay until end_step returns; with the option `lend` of a store, until begin_step, wait
 !> or close returns. Sizes and step numbers are default or 64-bit integers.
 module octavo
-  use octavo_arguments, only: octavo_error, octavo_domain, octavo_tree, octavo_boxes, octavo_triangles, octavo_target, &
+  use octavo_arguments, only: octavo_error, octavo_domain, octavo_tree, octavo_blocks, octavo_boxes, octavo_triangles, &
+    octavo_target, &
     octavo_checkpoint, octavo_analysis, octavo_safe_local, octavo_safe_partner, octavo_safe_xor, octavo_safe_rs, &
     octavo_safe_store, octavo_store, octavo_flash, octavo_amrex_plotfile, octavo_amrex_checkpoint, &
     octavo_serafin, octavo_med, octavo_cell, octavo_face_x, octavo_face_y, octavo_face_z, octavo_node, &

@@ -93,7 +93,9 @@ OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char
   return put(writer, error, "a field", [&](octavo_writer& to) {
     const mesh::Centring where = centring_of(centring);
     block_of(name, where, to.dim, to.block);  // throws for a face along an axis beyond dim
-    put_field(to, name, unit, view_in_order(to, view_of_array(*values, space, stream), order, cells), where);
+    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, cells);
+    follow_blocks(to, view, order != nullptr);
+    put_field(to, name, unit, view, where);
   });
 }
 
@@ -126,6 +128,12 @@ OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* s
 OCTAVO_API int octavo_fortran_restart_write_ramses(const MPI_Fint* comm, const char* store, octavo_restart* restart,
                                                    const char* folder, octavo_error* error) {
   return octavo_restart_write_ramses(comm_of(comm), store, restart, folder, error);
+}
+
+OCTAVO_API int octavo_fortran_restart_write_flash(const MPI_Fint* comm, const char* store,
+                                                  const octavo_restart* restart, const char* path,
+                                                  octavo_error* error) {
+  return octavo_restart_write_flash(comm_of(comm), store, restart, path, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_get_field(const octavo_restart* restart, const char* name,

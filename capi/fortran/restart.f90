@@ -115,6 +115,7 @@ module octavo_reading
     procedure :: failed => restart_failed        !< collective: (comm, store [, error]): the run cannot go on from here
     procedure :: write_ramses                    !< collective: (comm, store, folder [, error]): a RAMSES output for as
                                                  !< many ranks as there are, until `free`
+    procedure :: write_flash                     !< collective: (comm, store, path [, error]): a FLASH file of the step
     procedure :: free => restart_free
   end type
 
@@ -230,6 +231,14 @@ module octavo_reading
       import
       integer(c_int), intent(in) :: comm
       character(kind=c_char), intent(in) :: store(*), folder(*)
+      type(c_ptr), value :: restart
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_write_flash(comm, store, restart, path, error) &
+        bind(c, name='octavo_fortran_restart_write_flash')
+      import
+      integer(c_int), intent(in) :: comm
+      character(kind=c_char), intent(in) :: store(*), path(*)
       type(c_ptr), value :: restart
       type(c_error), intent(out) :: error
     end function
@@ -396,6 +405,15 @@ contains
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
     call check(c_write_ramses(comm, text(store), self%handle, text(folder), what), what, error)
+  end subroutine
+
+  subroutine write_flash(self, comm, store, path, error)
+    class(octavo_restart), intent(in) :: self
+    integer, intent(in) :: comm
+    character(*), intent(in) :: store, path
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_write_flash(comm, text(store), self%handle, text(path), what), what, error)
   end subroutine
 
   subroutine octavo_forget_failed_restarts(store, error)

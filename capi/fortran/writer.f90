@@ -12,6 +12,7 @@ module octavo_writing
     type(c_ptr) :: handle = c_null_ptr          !< the library's writer
   contains
     procedure :: open => writer_open            !< collective: (comm, target [, domain, from, error])
+    procedure :: is_open                        !< logical
     procedure :: due                            !< logical (flow, step, time [, error]); ask at every step, on all ranks
     procedure, private :: begin_flow, begin_path, begin_time
     generic :: begin_step => begin_flow, begin_path, begin_time
@@ -19,7 +20,10 @@ module octavo_writing
                                                 !< [, error]); SERAFIN, MED: (time [, error])
     procedure, private :: put_int, put_real, put_text, put_ints, put_reals, put_texts
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
+    procedure, private :: list_ints, list_reals, list_texts
+    generic :: put_list => list_ints, list_reals, list_texts  !< (list, names, values [, error])
     procedure :: put_tree                       !< (tree [, error])
+    procedure :: put_blocks                     !< (blocks [, error])
     procedure :: put_boxes                      !< (boxes [, error])
     procedure :: put_triangles                  !< (triangles [, error])
     procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream])
@@ -56,6 +60,7 @@ module octavo_writing
     integer(c_int) :: ranks_per_node, resume = 0
     real(c_double) :: resume_time = 0
     integer(c_int64_t) :: staging_bytes
+    integer(c_int) :: replace
   end type
 
   type, bind(c) :: c_array
@@ -124,6 +129,15 @@ module octavo_writing
       integer(c_int64_t), value :: number
       type(c_error), intent(out) :: error
     end function
+    integer(c_int) function c_put_list(writer, list, names, kind, values, number, error) &
+        bind(c, name='octavo_writer_put_list')
+      import
+      type(c_ptr), value :: writer, names, values
+      character(kind=c_char), intent(in) :: list(*)
+      integer(c_int), value :: kind
+      integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
     integer(c_int) function c_put_bytes(writer, name, bytes, number, error) bind(c, name='octavo_writer_put_bytes')
       import
       type(c_ptr), value :: writer, bytes
@@ -135,6 +149,12 @@ module octavo_writing
       import
       type(c_ptr), value :: writer
       type(c_tree), intent(in) :: tree
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_blocks(writer, blocks, error) bind(c, name='octavo_writer_put_blocks')
+      import
+      type(c_ptr), value :: writer
+      type(c_blocks), intent(in) :: blocks
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_boxes(writer, boxes, error) bind(c, name='octavo_writer_put_boxes')
@@ -239,7 +259,8 @@ contains
                   collect=flag(target%collect), files=int(target%files, c_int), max_box=target%max_box, &
                   double_precision=flag(target%double_precision), little_endian=flag(target%little_endian), &
                   origin=int(target%origin, c_int), writers=int(target%writers, c_int), alignment=target%alignment, &
-                  ranks_per_node=int(target%ranks_per_node, c_int), staging_bytes=target%staging_bytes)
+                  ranks_per_node=int(target%ranks_per_node, c_int), staging_bytes=target%staging_bytes, &
+                  replace=flag(target%replace))
     to%size = c_sizeof(to)
     if (present(from)) to%from = from%handle
     if (allocated(target%path)) call hold_text(target%path, path, to%path)
@@ -287,6 +308,11 @@ contains
     call point_at(reshape(pairs, [size(pairs)]), held, held_at)
     if (count > 0) first = c_loc(held_at)
   end subroutine
+
+  logical function is_open(self)
+    class(octavo_writer), intent(in) :: self
+    is_open = c_associated(self%handle)
+  end function
 
   logical function due(self, flow, step, time, error)
     class(octavo_writer), intent(in) :: self
@@ -414,6 +440,53 @@ contains
     call check(c_put_attribute(self%handle, text(name), t_text, c_loc(first), number, what), what, error)
   end subroutine
 
+  subroutine list_ints(self, list, names, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: list, names(:)
+    integer, intent(in) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int64_t), target :: in_c(size(values) + 1)
+    in_c = [int(values, c_int64_t), 0_c_int64_t]
+    call put_entries(self, list, names, t_int64, c_loc(in_c), size(values), error)
+  end subroutine
+
+  subroutine list_reals(self, list, names, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: list, names(:)
+    real(real64), intent(in) :: values(:)
+    type(octavo_error), intent(inout), optional :: error
+    real(c_double), target :: in_c(size(values) + 1)
+    in_c = [values, 0.0_c_double]
+    call put_entries(self, list, names, t_float64, c_loc(in_c), size(values), error)
+  end subroutine
+
+  subroutine list_texts(self, list, names, values, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: list, names(:), values(:)
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char), allocatable, target :: texts(:, :)
+    type(c_ptr), target :: first(size(values) + 1)
+    allocate (texts(len(values) + 1, size(values)))
+    call point_at(values, texts, first(:size(values)))
+    call put_entries(self, list, names, t_text, c_loc(first), size(values), error)
+  end subroutine
+
+  subroutine put_entries(self, list, names, kind, values, number, error)
+    class(octavo_writer), intent(in) :: self
+    character(*), intent(in) :: list, names(:)
+    integer(c_int), intent(in) :: kind
+    type(c_ptr), intent(in) :: values
+    integer, intent(in) :: number
+    type(octavo_error), intent(inout), optional :: error
+    character(kind=c_char), allocatable, target :: texts(:, :)
+    type(c_ptr), target :: first(size(names) + 1)
+    type(c_error) :: what
+    allocate (texts(len(names) + 1, size(names)))
+    call point_at(names, texts, first(:size(names)))
+    call check(c_put_list(self%handle, text(list), c_loc(first), kind, values, &
+                          int(min(number, size(names)), c_int64_t), what), what, error)
+  end subroutine
+
   subroutine put_tree(self, tree, error)
     class(octavo_writer), intent(in) :: self
     type(octavo_tree), intent(in) :: tree
@@ -437,6 +510,22 @@ contains
       if (in_c%num_intervals > 0) in_c%held = c_loc(held)
     end if
     call check(c_put_tree(self%handle, in_c, what), what, error)
+  end subroutine
+
+  subroutine put_blocks(self, blocks, error)
+    class(octavo_writer), intent(in) :: self
+    type(octavo_blocks), intent(in) :: blocks
+    type(octavo_error), intent(inout), optional :: error
+    integer(c_int32_t), allocatable, target :: level(:)
+    integer(c_int64_t), allocatable, target :: position(:)
+    integer(c_int8_t), allocatable, target :: refined(:)
+    type(c_blocks) :: in_c
+    type(c_error) :: what
+    level = [int(blocks%level, c_int32_t), 0_c_int32_t]
+    position = [int(reshape(blocks%position, [size(blocks%position)]), c_int64_t), 0_c_int64_t]
+    refined = [merge(1_c_int8_t, 0_c_int8_t, blocks%refined), 0_c_int8_t]
+    in_c = c_blocks(c_sizeof(in_c), size(blocks%level, kind=c_int64_t), c_loc(level), c_loc(position), c_loc(refined))
+    call check(c_put_blocks(self%handle, in_c, what), what, error)
   end subroutine
 
   subroutine put_boxes(self, boxes, error)
@@ -470,7 +559,7 @@ contains
   end subroutine
 
   !> Gives a field. Trees: values(cell), one value per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the
-  !> axes (x, y, z, cell), of which those beyond dim are left out. Boxes: values(cell), box after box. Triangles:
+  !> axes (x, y, z, cell), of which those beyond dim may be left out. After put_blocks: the blocks in that order. Boxes: values(cell), box after box. Triangles:
   !> values(point) or values(point, plane).
   subroutine put_field(self, name, values, unit, error, space, order, centring, stream)
     class(octavo_writer), intent(in) :: self

@@ -87,6 +87,27 @@ def test_an_adapter_that_looks_behind_a_room_is_found():
     ]
 
 
+def foreign_modules(text: str) -> list[str]:
+    """The modules of Octavo that a Fortran source uses: an adapter may use `octavo` and its own."""
+    used = re.findall(r"^\s*use\s*(?:,[^:\n]*::)?\s*(\w+)", text, re.MULTILINE | re.IGNORECASE)
+    own = {"octavo"} | {f"octavo_{code.name}" for code in (ROOT / "adapters").iterdir()}
+    return sorted({name for name in used if name.startswith("octavo") and name not in own})
+
+
+def test_adapters_in_fortran_use_the_module_octavo_alone_and_hold_no_code_of_others():
+    sources = [path for path in (ROOT / "adapters").rglob("*") if path.suffix in {".f90", ".F90"}]
+    assert {"octavo_flashx.F90", "octavo_ramses.f90"} <= {path.name for path in sources}
+    assert {str(path): wrong for path in sources if (wrong := foreign_modules(path.read_text()))} == {}
+    for path in (ROOT / "adapters").rglob("*.*"):
+        assert not re.search("copyright|robodoc", path.read_text(), re.IGNORECASE), path
+
+
+def test_a_fortran_adapter_that_looks_behind_the_module_is_found():
+    assert foreign_modules("  use octavo_writing, only: x\n  use octavo\n  use, intrinsic :: iso_c_binding\n") == [
+        "octavo_writing"
+    ]
+
+
 def umbrella(room: str) -> Path:
     """The header that a room is presented by."""
     return ROOT / "octavo" / room / f"{room}.hpp"

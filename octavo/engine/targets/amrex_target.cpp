@@ -376,7 +376,7 @@ void set_boxes(StepJob& job, const mesh::Patches& patches) {
 
 TargetRow amrex_row(MPI_Comm comm, const mesh::Header& header, const AmrexTarget& wanted) {
   const auto target = std::make_shared<const AmrexTarget>(wanted);
-  TargetRow row = output_row(comm, header, target->options, false,
+  TargetRow row = output_row(comm, header, target->options, false, false,
                              [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
                                return start(comm, *target, job, partial);
                              });

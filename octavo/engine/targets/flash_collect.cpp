@@ -135,7 +135,7 @@ mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& requ
 mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
   mesh::Dataset dataset;
   dataset.header = job.header;
-  dataset.header.attributes["flash/kind"] = std::string("checkpoint");
+  settle_kind(dataset.header);
   for (const Source& source : job.fields) dataset.header.fields.push_back(source.info);
   dataset.num_parts = ranks::size_of(comm);
   dataset.species = species_of(job);

@@ -40,6 +40,8 @@ struct FlashStep {
 
 /// The species that were put, with this rank's counts.
 std::vector<mesh::SpeciesInfo> species_of(const StepJob& job);
+/// A file is a plotfile if the attribute "flash/kind" says so, else a checkpoint.
+void settle_kind(mesh::Header& header);
 /// Collective, and throws the same on all ranks. Writes a FLASH file inside this call, by rank 0 alone.
 void collect_flash(MPI_Comm comm, StepJob& job, const FlashTarget& target);
 

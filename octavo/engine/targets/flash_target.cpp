@@ -26,7 +26,7 @@ using base::Kind;
 flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
   for (const Source& source : step.job->fields) header.fields.push_back(source.info);
-  header.attributes["flash/kind"] = std::string("checkpoint");
+  settle_kind(header);
   // Attributes from the file that the run started from describe its blocks then, not the blocks now.
   flash::forget_blocks(header.attributes);
   if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
@@ -265,9 +265,14 @@ std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
   return all;
 }
 
+void settle_kind(mesh::Header& header) {
+  if (flash::text(header.attributes, "flash/kind") != "plotfile")
+    header.attributes["flash/kind"] = std::string("checkpoint");
+}
+
 TargetRow flash_row(MPI_Comm comm, const mesh::Header& header, const FlashTarget& wanted) {
   const auto target = std::make_shared<const FlashTarget>(wanted);
-  TargetRow row = output_row(comm, header, target->options, true,
+  TargetRow row = output_row(comm, header, target->options, true, target->replace,
                              [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
                                return start(comm, *target, job, partial);
                              });

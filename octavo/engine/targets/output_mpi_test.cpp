@@ -108,6 +108,11 @@ void put(Writer& writer, const Blocks& blocks, const fs::path& path) {
   writer.end_step();
 }
 
+void put_once(const FlashTarget& target, const Blocks& blocks, const fs::path& path) {
+  Writer writer(everyone(), blocks.header, target);
+  put(writer, blocks, path);
+}
+
 mesh::Part read_whole(const mesh::Dataset& dataset) {
   std::vector<mesh::Part> parts;
   mesh::Request request;
@@ -195,6 +200,68 @@ void put_faces(Writer& writer, const Blocks& blocks, const fs::path& path) {
   density.block = blocks.tree.block;
   writer.put_field("dens", density);
   writer.end_step();
+}
+
+TEST(NativeMpi, a_flash_file_of_the_same_name_is_replaced_once_the_new_one_is_complete) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const testing::SharedDirectory directory;
+  const fs::path path = directory.path() / "chk", folder = directory.path() / "folder";
+  if (rank() == 0) {
+    std::ofstream(path) << "old";
+    fs::create_directory(folder);
+  }
+  MPI_Barrier(everyone());
+  FlashTarget target = to_flash();
+  const Blocks blocks = make_blocks(rank(), size());
+  EXPECT_THROW(put_once(target, blocks, path), Error);
+  target.replace = true;
+  EXPECT_THROW(put_once(target, blocks, folder), Error);
+  Writer writer(everyone(), blocks.header, target);
+  put(writer, blocks, path);
+  // No collective call yet that could show the new file.
+  if (rank() == 0) {
+    EXPECT_EQ(fs::file_size(path), 3u);
+  }
+  MPI_Barrier(everyone());
+  writer.wait();
+  expect_blocks(path);
+  MPI_Barrier(everyone());
+  put(writer, blocks, path);
+  writer.close();
+  expect_blocks(path);
+  MPI_Barrier(everyone());
+}
+
+TEST(NativeMpi, a_step_whose_attribute_says_plotfile_is_one) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const testing::SharedDirectory directory;
+  for (const bool collect : {false, true}) {
+    FlashTarget target = to_flash();
+    target.collect = collect;
+    const Blocks blocks = make_blocks(rank(), size());
+    Writer writer(everyone(), blocks.header, target);
+    const fs::path path = directory.path() / (collect ? "collected_plt_cnt_0001" : "background_plt_cnt_0001");
+    writer.begin_step(path, 7, 0.5);
+    writer.put_attribute("flash/kind", std::string("plotfile"));
+    writer.put_attribute("flash/metadata bytes", std::int64_t{4});
+    writer.put_mesh(blocks.tree);
+    ArrayView energy = view_of(blocks.energy);
+    energy.cells = num_cells(blocks.tree);
+    energy.block = blocks.tree.block;
+    writer.put_field("ener", energy);
+    writer.put_particles("particles", "position_x", view_of(blocks.x));
+    writer.put_particles("particles", "position_y", view_of(blocks.y));
+    writer.end_step();
+    writer.close();
+    const mesh::Dataset dataset = formats::flash::open(path);
+    for (const file::hdf5::Info& set : file::hdf5::list(file::hdf5::open(path))) EXPECT_NE(set.name, "localnp");
+    EXPECT_EQ(std::get<std::int64_t>(dataset.header.attributes.at("flash/metadata bytes")), 4);
+    EXPECT_EQ(std::get<std::int64_t>(dataset.header.attributes.at("logical scalars/double_precision")), 0);
+    const mesh::Part part = read_whole(dataset);
+    EXPECT_TRUE(part.particles.empty() || part.particles[0].count == 0);
+    EXPECT_TRUE(std::ranges::equal(part.fields.at(0).as<float>(), make_blocks(0, 1).energy));
+    MPI_Barrier(everyone());
+  }
 }
 
 TEST(NativeMpi, a_step_that_staging_memory_cannot_hold_is_written_inside_end_step) {

@@ -21,6 +21,7 @@ struct OutputTarget {
   int rank = 0;
   bool sync = true;
   bool faces = false;
+  bool replace = false;
   StartOutput start;
   Staging* staging = nullptr;  // the writer's, once a step was copied
 };
@@ -62,7 +63,8 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   const fs::path partial = job->path.string() + ".partial";
   ranks::agree(target->comm, [&] {
     if (target->rank != 0) return;
-    if (fs::exists(fs::symlink_status(job->path)))
+    const fs::file_status there = fs::symlink_status(job->path);
+    if (fs::exists(there) && !(target->replace && there.type() == fs::file_type::regular))
       throw Error(Kind::usage, "the output exists already").at(job->path.string());
     remove_quietly(partial);
   });
@@ -97,14 +99,14 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
 
 }  // namespace
 
-TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces,
+TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces, bool replace,
                      StartOutput start) {
   ranks::agree(comm, [&] {
     if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
     check(header);
   });
   const auto target = std::make_shared<OutputTarget>(
-      OutputTarget{comm, ranks::rank_in(comm), options.sync, faces, std::move(start), nullptr});
+      OutputTarget{comm, ranks::rank_in(comm), options.sync, faces, replace, std::move(start), nullptr});
   TargetRow row = row_of_puts();
   row.steps_by = StepsBy::path;
   row.stages = true;

@@ -15,8 +15,9 @@ namespace octavo::engine {
 /// does not rename. A result without write() has written the step.
 using StartOutput = std::function<StepWork(std::shared_ptr<StepJob> job, const std::filesystem::path& partial)>;
 
-/// Collective. `faces`: the output takes fields on faces, too.
-TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces,
+/// Collective. `faces`: the output takes fields on faces, too. `replace`: a file of the step's name is replaced once
+/// the step is complete; else it is an error.
+TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces, bool replace,
                      StartOutput start);
 
 }  // namespace octavo::engine
