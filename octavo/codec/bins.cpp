@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "octavo/codec/bit_stream.hpp"
 #include "octavo/codec/entropy.hpp"
@@ -110,18 +111,41 @@ void put_bins(std::span<const Bin> bins, Bytes& out) {
   }
 }
 
+/// Keys in ascending order, sorted byte by byte; bytes that all keys share take no pass.
+Keys sorted_keys(Keys keys) {
+  std::array<std::array<std::size_t, 256>, 8> count{};
+  for (const std::uint64_t key : keys)
+    for (unsigned byte = 0; byte < 8; ++byte) ++count[byte][key >> (8 * byte) & 255];
+  Keys other(keys.size());
+  for (unsigned byte = 0; byte < 8 && !keys.empty(); ++byte) {
+    auto& to = count[byte];
+    if (to[keys.front() >> (8 * byte) & 255] == keys.size()) continue;
+    std::exclusive_scan(to.begin(), to.end(), to.begin(), std::size_t{0});
+    for (const std::uint64_t key : keys) other[to[key >> (8 * byte) & 255]++] = key;
+    std::swap(keys, other);
+  }
+  return keys;
+}
+
+/// The bin of each key, by halving without a branch.
+void find_bins(const Keys& keys, std::span<const Bin> bins, std::vector<std::uint8_t>& found) {
+  std::array<std::uint64_t, most_bins> lower;
+  lower.fill(~std::uint64_t{0});
+  for (std::size_t b = 0; b < bins.size(); ++b) lower[b] = bins[b].lower;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::size_t at = 0;
+    for (std::size_t half = most_bins / 2; half > 0; half /= 2)
+      at += at + half < bins.size() && keys[i] >= lower[at + half] ? half : 0;
+    found[i] = static_cast<std::uint8_t>(at);
+  }
+}
+
 /// Bins, the bin of each key, and its place in it.
 void put_keys(const Keys& keys, Bytes& out) {
-  Keys sorted = keys;
-  std::sort(sorted.begin(), sorted.end());
-  const std::vector<Bin> bins = best_bins(first_bins(sorted), keys.size());
+  const std::vector<Bin> bins = best_bins(first_bins(sorted_keys(keys)), keys.size());
   put_bins(bins, out);
   Symbols symbols(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto after = std::upper_bound(bins.begin(), bins.end(), keys[i],
-                                        [](std::uint64_t key, const Bin& bin) { return key < bin.lower; });
-    symbols.symbol[i] = static_cast<std::uint8_t>(after - bins.begin() - 1);
-  }
+  find_bins(keys, bins, symbols.symbol);
   encode_symbols(symbols, Alphabet::plain, {1, keys.size(), 1}, {}, out);
   BitWriter places(out);
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "octavo/codec/chunk.hpp"
 
 /// Inside the codec room: bits packed into bytes, lowest first.
@@ -16,12 +18,14 @@ class BitWriter {
     }
     held_ |= (value & ((std::uint64_t{1} << count) - 1)) << filled_;
     filled_ += count;
-    for (; filled_ >= 8; filled_ -= 8, held_ >>= 8) put_byte(out_, held_ & 255);
+    if (filled_ < 32) return;
+    put_number(out_, static_cast<std::uint32_t>(held_));
+    held_ >>= 32;
+    filled_ -= 32;
   }
   void finish() {
-    if (filled_ > 0) put_byte(out_, held_ & 255);
+    for (; filled_ > 0; filled_ -= std::min(filled_, 8u), held_ >>= 8) put_byte(out_, held_ & 255);
     held_ = 0;
-    filled_ = 0;
   }
 
  private:

@@ -7,11 +7,11 @@
 /// whose residuals are quantised) and HPEZ (Liu et al., SIGMOD 2024: along several axes).
 namespace octavo::codec {
 
-/// Appends the payload and gives in `decoded` what decoding gives. False where this codec cannot keep the bound or
-/// make errors cancel: values are then best stored another way.
+/// Appends the payload and gives in `decoded` what decoding gives. False where it would not have less than `limit`
+/// bytes, or where this codec cannot keep the bound or make errors cancel: values are then best stored another way.
 template <class T>
-bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, std::span<T> decoded,
-                  Bytes& payload);
+bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, std::size_t limit,
+                  std::span<T> decoded, Bytes& payload);
 template <class T>
 void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out);
 

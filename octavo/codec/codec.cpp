@@ -230,8 +230,8 @@ bool boxes_promise(std::span<const T> values, const Context<T>& context, const S
   const bool predicted =
       lossless ? encode_tree(part.values, part.context, Effort::normal, tree)
                : encode_grid(part.values, part.context, settings.bound, Effort::normal, std::span<T>(decoded), tree);
-  return !predicted || (encode_boxes(part.values, part.context, settings.bound, std::span<T>(decoded), boxes) &&
-                        boxes.size() < tree.size());
+  return !predicted ||
+         encode_boxes(part.values, part.context, settings.bound, tree.size(), std::span<T>(decoded), boxes);
 }
 
 template <class T>
@@ -245,7 +245,7 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   std::vector<T> same(values.size());
   payload.clear();
   if (boxes_promise(values, context, settings, best.size) &&
-      encode_boxes(values, context, {}, std::span<T>(same), payload))
+      encode_boxes(values, context, {}, best.size, std::span<T>(same), payload))
     best.consider(Id::boxes, std::move(payload));
   add_generals(values, context, settings.effort, best.size, best);
 }
@@ -273,7 +273,7 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
     std::vector<T> of_boxes(values.size());
     Bytes bytes;
-    if (encode_boxes(values, context, settings.bound, std::span<T>(of_boxes), bytes) && bytes.size() < grid.size) {
+    if (encode_boxes(values, context, settings.bound, grid.size, std::span<T>(of_boxes), bytes)) {
       grid = {Id::boxes, bytes.size(), std::move(bytes)};
       std::copy(of_boxes.begin(), of_boxes.end(), decoded.begin());
     }

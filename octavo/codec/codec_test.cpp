@@ -68,6 +68,19 @@ TYPED_TEST(EveryType, more_effort_never_takes_more_bytes) {
     }
 }
 
+TYPED_TEST(EveryType, steep_values_on_boxes_are_interpolated_as_logarithms) {
+  using T = TypeParam;
+  for (const std::size_t negative : {0u, 5u}) {
+    const auto c = testing::steep_case<T>("steep", {4, 4, 4}, 4, negative);
+    std::vector<T> decoded;
+    const auto chunk = encoded(c, {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::automatic}, decoded);
+    ASSERT_EQ(inspect(chunk).name.substr(0, 5), "boxes");
+    // Behind id, type and twice two bytes: kind 2, logarithms, signs.
+    EXPECT_EQ(static_cast<unsigned>(chunk[6]), negative == 0 ? 10u : 14u);
+    EXPECT_LT(chunk.size() * 10, c.values.size() * 3);
+  }
+}
+
 TYPED_TEST(EveryType, smooth_values_on_boxes_are_interpolated_with_errors_that_cancel) {
   using T = TypeParam;
   auto c = testing::box_case<T>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);

@@ -168,6 +168,26 @@ Case<T> box_case(std::string name, std::array<std::uint32_t, 3> shape, std::arra
   return c;
 }
 
+/// A bell on boxes that falls by many orders of magnitude; it is positive, and below `negative` boxes negative.
+template <class T>
+Case<T> steep_case(std::string name, std::array<std::uint32_t, 3> shape, std::uint32_t boxes, std::size_t negative) {
+  Case<T> c;
+  c.name = std::move(name);
+  c.shape = shape;
+  for (std::uint32_t b = 0; b < boxes * boxes * boxes; ++b) {
+    const std::array<std::uint32_t, 3> at{b % boxes, b / boxes % boxes, b / boxes / boxes};
+    c.at.push_back(at);
+    for (std::uint32_t cell = 0; cell < shape[0] * shape[1] * shape[2]; ++cell) {
+      const double x = at[0] * shape[0] + cell % shape[0], y = at[1] * shape[1] + cell / shape[0] % shape[1],
+                   z = at[2] * shape[2] + cell / shape[0] / shape[1];
+      const double size = std::exp(-0.05 * ((x - 11) * (x - 11) + 0.7 * (y - 9) * (y - 9) + 0.4 * (z - 5) * (z - 5)));
+      c.values.push_back(static_cast<T>(b < negative ? -size : size));
+    }
+  }
+  c.width = c.values.size() / c.at.size();
+  return c;
+}
+
 /// Few values in no order, as masses of particles are.
 template <class T>
 Case<T> table_case(std::string name, std::size_t count, std::size_t distinct, std::uint64_t seed) {
@@ -253,6 +273,8 @@ std::vector<Case<T>> cases(double size = 1) {
   all.push_back(parabola);
   all.push_back(box_case<T>("blocks", {6, 4, 5}, {4, 3, 2}, 1, 0, 211));
   all.push_back(box_case<T>("blocks, positive", {8, 8, 1}, {4, 3, 1}, 2, 3, 0));
+  all.push_back(steep_case<T>("blocks, steep", {4, 4, 4}, 4, 0));
+  all.push_back(steep_case<T>("blocks, steep, signs", {4, 4, 4}, 4, 5));
   all.push_back(box_case<T>("cells", {1, 1, 1}, {24, 20, 5}, 1, 0.5, 0));
   Case<T> noise = tree_case<T>("random bits in a tree", scaled(300), 8, 1, 1, 1e-2, 11);
   noise.values = random_bits<T>(noise.values.size(), 12);

@@ -743,9 +743,10 @@ class Boxes:
 
     def read_head(self, cursor):
         flags = cursor.byte()
-        if flags not in (0, 1, 2, 6):
+        if flags not in (0, 1, 2, 6, 10, 14):
             raise ValueError("unknown kind of boxes")
-        self.kind, self.signs, self.exact_grid = flags & 3, bool(flags & 4), ExactGrid(self.dtype)
+        self.kind, self.signs, self.logarithms = flags & 3, bool(flags & 4), bool(flags & 8)
+        self.exact_grid = ExactGrid(self.dtype)
         if self.kind != self.LOSSLESS:
             bound, lattice = read_bound(cursor), Lattice(cursor, self.dtype)
             if lattice.common is not None:
@@ -835,7 +836,8 @@ class Boxes:
     def decode(self, cursor):
         self.read_head(cursor)
         n = self.count
-        self.value, self.known, self.length, self.last = [0.0] * n, [False] * n, [0] * n, 0.0
+        self.value, self.known, self.length = [0.0] * n, [False] * n, [0] * n
+        self.last, self.last_negative = 0.0, False
         self.out, self.exact = np.zeros(n, self.dtype), []
         group, stages = [], list(self.stages())
         for s, (stride, axes, weight) in enumerate(stages):
@@ -874,10 +876,15 @@ class Boxes:
             self.out[i] = min(max(y + self.moved[y < 0], -self.limit), self.limit)
         else:
             place = 2.0**-960 <= abs(expected) <= 1.7976931348623157e308
-            y = exp2_of(((log2_of(expected) if place else 0.0) + float(number) * self.step) + self.centre)
-            if self.signs and (place and expected < 0) != bool((symbol - SPECIALS) & 1):
+            level = expected if self.logarithms else log2_of(expected) if place else 0.0
+            level = level + float(number) * self.step
+            y = exp2_of(level + self.centre)
+            negative = self.last_negative if self.logarithms else place and expected < 0
+            if self.signs and negative != bool((symbol - SPECIALS) & 1):
                 y = -y
             self.out[i] = min(max(y * exp2_of(self.moved[y < 0]), -self.limit), self.limit)
+            if self.logarithms:
+                self.last_negative, y = y < 0, level
         self.value[i], self.known[i], self.last = y, True, y
 
 
