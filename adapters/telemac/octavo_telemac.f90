@@ -5,8 +5,9 @@
 !> TELEMAC changes. The lengths of texts stand behind the other arguments, as compilers pass them.
 module octavo_telemac
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: error_unit, int64
-  use mpi
+  use, intrinsic :: iso_fortran_env, only: error_unit
+  use mpi, only: MPI_COMM_WORLD
+  use octavo_telemac_mpi, only: rank, ranks, setting, count_time
   use octavo, only: octavo_writer, octavo_target, octavo_serafin
   implicit none
   private
@@ -77,38 +78,17 @@ module octavo_telemac
     type(octavo_writer) :: writer
   end type
 
-  integer :: rank = 0, ranks = 0                     !< 0: TELEMAC has not started MPI
   integer, parameter :: most_files = 32, first_id = 1000000  !< hermes' own files have numbers of Fortran's units
   type(result_file), target :: files(most_files)
   integer :: num_files = 0
-  integer(int64) :: ticks = 0                        !< in calls that write results, whoever writes them
 
 contains
-
-  !> The writer's threads need MPI_THREAD_FUNNELED.
-  subroutine start_mpi(ierr) bind(c, name='__wrap_mpi_init_')
-    integer(c_int), intent(out) :: ierr
-    integer :: provided
-    call MPI_INIT_THREAD(MPI_THREAD_FUNNELED, provided, ierr)
-    call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
-    call MPI_COMM_SIZE(MPI_COMM_WORLD, ranks, ierr)
-  end subroutine
-
-  subroutine end_mpi(ierr) bind(c, name='__wrap_mpi_finalize_')
-    integer(c_int), intent(out) :: ierr
-    integer(int64) :: longest, second
-    call MPI_REDUCE(ticks, longest, 1, MPI_INTEGER8, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
-    call system_clock(count_rate=second)
-    if (rank == 0 .and. setting('OCTAVO_TELEMAC_TIMES') /= '') &
-      print '(a,f0.3,a)', ' octavo: results took ', real(longest)/real(second), ' s'
-    call PMPI_FINALIZE(ierr)
-  end subroutine
 
   module procedure open_mesh
     character(:), allocatable :: path
     path = text(name(:name_length))
     ierr = 0
-    if (ranks == 0) call end_if_merged(path)
+    if (ranks == 0 .and. text(mode(:5)) == 'READ') call end_if_merged(path)
     if (text(mode(:5)) == 'WRITE' .and. result_of(path) /= '') then
       call add_file(path, id)
     else
@@ -181,12 +161,6 @@ contains
     end if
     call count_time(1)
   end procedure
-
-  function setting(name) result(value)
-    character(*), intent(in) :: name
-    character(1024) :: value
-    call get_environment_variable(name, value)
-  end function
 
   !> Whether OCTAVO_TELEMAC has TELEMAC's name of this result in its list, or says all.
   logical function chosen(path)
@@ -275,13 +249,6 @@ contains
     character(:), allocatable :: out
     out = trim(transfer(characters, repeat(' ', size(characters))))
   end function
-
-  subroutine count_time(sign)
-    integer, intent(in) :: sign
-    integer(int64) :: now
-    call system_clock(now)
-    ticks = ticks + sign*now
-  end subroutine
 
   subroutine remove(path)
     character(*), intent(in) :: path

@@ -86,7 +86,7 @@ SETUPS = [
         ["T3DRES", "T3DHYD", "T3DRST"],
         "T3DRST",
         [
-            (r"NUMBER OF TIME STEPS = \d+", "NUMBER OF TIME STEPS = 20"),
+            (r"NUMBER OF TIME STEPS = \d+", "NUMBER OF TIME STEPS = 10"),
             (r"GRAPHIC PRINTOUT PERIOD = \d+", "GRAPHIC PRINTOUT PERIOD = 5"),
         ],
         [
@@ -143,8 +143,10 @@ class Tree:
         return objects
 
     def link(self, code: str, objects: list[Path], out: Path, adapted: bool) -> Path:
-        given = " ".join(map(str, objects)) + (" " + self.words if adapted else "")
-        command = self.command(self.build / f"lib/{code}.cmdx").replace("<objs>", given).replace("<exename>", str(out))
+        before, _, behind = self.words.partition("<libs>") if adapted else ("", "", "")
+        given = " ".join(map(str, [*objects, before]))
+        command = self.command(self.build / f"lib/{code}.cmdx") + behind
+        command = command.replace("<objs>", given).replace("<exename>", str(out))
         judge.run(["sh", "-c", command], out.parent, f"{out.name}.log")
         return out
 
@@ -161,6 +163,7 @@ class Programs:
     adapted: Path
     gretel: Path
     adapted_gretel: Path
+    partel: Path  # with the adapter
 
 
 def programs_of(tree: Tree, setup: Setup, folder: Path) -> Programs:
@@ -168,6 +171,7 @@ def programs_of(tree: Tree, setup: Setup, folder: Path) -> Programs:
     return Programs(
         *(tree.link(setup.code, objects, folder / name, name == "adapted") for name in ("plain", "adapted")),
         *(tree.link("gretel", [], folder / name, name != "gretel") for name in ("gretel", "adapted-gretel")),
+        tree.link("partel", [], folder / "partel", True),
     )
 
 
@@ -338,14 +342,24 @@ def continues(run: Run) -> None:
     )
 
 
-def merging_ends(run: Run) -> None:
-    """TELEMAC's launcher calls gretel after each run: it finds the whole file and ends. Pieces of an older run are gone."""
+def launcher_tools(run: Run) -> None:
+    """TELEMAC's launcher calls partel before each run and gretel after it, linked with the adapter as all programs are."""
+    prefix, chosen = run.setup.prefix, ["env", "OCTAVO_TELEMAC=all"]
+    cut = run.prepare(run.folder / "partel", 1)
+    answers = [f"{prefix}GEO", "SERAFIN", f"{prefix}CLI", "2", "1", "", "", "", f"{prefix}GEO", "SERAFIN", "NO"]
+    (cut / "partel.par").write_text("\n".join(answers) + "\n")
+    judge.run(["sh", "-c", '"$@" < partel.par', "sh", *chosen, run.programs.partel], cut, "partel.log")
+    pieces = [path.name for path in sorted(cut.glob(f"{prefix}GEO0*"))]
+    same = [(cut / name).read_bytes() == (run.folder / "plain-2" / name).read_bytes() for name in pieces]
+    run.check(
+        "partel of the launcher before it", len(same) == 2 and all(same), f"{sum(same)} pieces as Octavo cuts them"
+    )
     folder, result = run.folder / "native-2", run.setup.results[0]
     run.start(run.programs.adapted, folder, 2, "all")
     before = (folder / result).read_bytes()
-    run.merge(["env", "OCTAVO_TELEMAC=all", run.programs.adapted_gretel], folder, result, 2)
-    same = (folder / result).read_bytes() == before == (run.folder / "octavo-2" / result).read_bytes()
-    run.check("gretel of the launcher after it", same, "the file stays")
+    run.merge([*chosen, run.programs.adapted_gretel], folder, result, 2)
+    same = [(folder / result).read_bytes() == before, before == (run.folder / "octavo-2" / result).read_bytes()]
+    run.check("gretel of the launcher after it, where older pieces lay", all(same), "the file stays")
 
 
 def refusals(run: Run) -> None:
@@ -446,7 +460,7 @@ def measure(run: Run) -> None:
 def try_setup(trial: judge.Trial, tree: Tree, setup: Setup) -> None:
     folder = trial.folder / setup.name
     run = Run(trial, tree, setup, folder, programs_of(tree, setup, folder / "programs"))
-    others = [merging_ends, refusals] if setup.name in ("gouttedo", "canal") else []
+    others = [launcher_tools, refusals] if setup.name in ("gouttedo", "canal") else []
     for work in (beside_gretel, continues, *others, *([measure] if setup.name == "gouttedo" else [])):
         trial.attempt(run.name(work.__name__), lambda w=work: w(run))
 
