@@ -233,6 +233,7 @@ contains
     target%title = file%title
     target%variables = file%variables
     target%double_precision = fformat == 'SERAFIND'
+    target%sync = .false.  ! as TELEMAC itself
     if (any(date /= 0)) target%date = date
     target%mesh%planes = planes
     target%mesh%x = x(:points)
