@@ -135,7 +135,7 @@ typedef struct octavo_triangles {
   const int64_t* global_triangle; /* [triangles] numbers in the whole mesh, from 0; NULL on all ranks: numbered by
                                      their lowest point */
   const int32_t* boundary;        /* SERAFIN: [points] IPOBO: position on the boundary from 1, 0 inside; or NULL */
-  const char* geometry;           /* SERAFIN: a file of the whole mesh that gives coordinates, connectivity and IPOBO;
+  const char* geometry;           /* SERAFIN: a file of the whole mesh that gives connectivity, IPOBO and origin;
                                      or NULL */
 } octavo_triangles;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -24,11 +25,11 @@ def try_code(code: str, folder: Path, **environment: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.parametrize("code", ["ramses", "amrex", "amrex-adapter", "flash", "telemac"])
+@pytest.mark.parametrize("code", ["ramses", "amrex", "amrex-adapter", "flash", "telemac", "telemac_adapter"])
 def test_without_programs_a_trial_is_skipped_visibly(code, tmp_path):
     done = try_code(code, tmp_path, **{code.upper(): ""})
     assert done.returncode == 0, done.stderr
-    assert f"SKIP {code}" in done.stdout and done.stdout.endswith("0 passed, 0 failed, 1 skipped\n")
+    assert f"SKIP {code.replace('_', '-')}" in done.stdout and done.stdout.endswith("0 passed, 0 failed, 1 skipped\n")
 
 
 def test_a_tree_that_does_not_exist_is_an_error(tmp_path):
@@ -64,3 +65,32 @@ def test_pieces_of_an_older_partel_differ_in_tag_and_colour_alone(monkeypatch):
         ("T2DCLI00001-00000", b"  2 2 2  0.5   163   22\n"),
     ):
         assert not telemac.same_but_for_version(old, {**new, name: bytes_of})
+
+
+def serafin(value: float, date: bool) -> bytes:
+    """A mesh of one triangle, one variable and one step."""
+    dates = [struct.pack(">6i", 2026, 1, 1, 0, 0, 0)] if date else []
+    iparam = struct.pack(">10i", 1, 0, 0, 0, 0, 0, 0, 3, 0, int(date))
+    floats = [struct.pack(">3f", *values) for values in ((0, 1, 0), (0, 0, 1), (value, 2, 3))]
+    records = [
+        b"t".ljust(80),
+        struct.pack(">2i", 1, 0),
+        b"DEPTH".ljust(32),
+        iparam,
+        *dates,
+        struct.pack(">4i", 1, 3, 3, 1),
+    ]
+    records += [struct.pack(">3i", 1, 2, 3)] * 2 + floats[:2] + [struct.pack(">f", 0.5), floats[2]]
+    return b"".join(struct.pack(">i", len(record)) + record + struct.pack(">i", len(record)) for record in records)
+
+
+def test_other_records_of_two_results_are_named(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(TRY))
+    import telemac_adapter
+
+    paths = [tmp_path / name for name in ("a.slf", "b.slf", "c.slf")]
+    for path, data in zip(paths, (serafin(1, True), serafin(1.5, True), serafin(1, False)), strict=True):
+        path.write_bytes(data)
+    assert telemac_adapter.other_records(paths[0], paths[0]) == []
+    assert telemac_adapter.other_records(paths[0], paths[1]) == ["step 0, record 1"]
+    assert telemac_adapter.other_records(paths[0], paths[2]) == ["IPARAM", "date"]

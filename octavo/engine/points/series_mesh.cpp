@@ -88,7 +88,7 @@ void check_place(const Point& point, double x, double y) {
 
 /// Keeps the first point that came of every number. Returns for each point that came whether it was kept.
 std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64_t begin, std::int64_t end,
-                                      bool coordinates, SharedMesh& shared) {
+                                      SharedMesh& shared) {
   const auto count = static_cast<std::size_t>(end - begin);
   std::vector<std::uint8_t> known(count, 0), first(came.size(), 0);
   shared.x.resize(count);
@@ -97,7 +97,7 @@ std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64
   for (std::size_t i = 0; i < came.size(); ++i) {
     const auto at = static_cast<std::size_t>(came[i].number - begin);
     if (known[at] != 0) {
-      if (coordinates) check_place(came[i], shared.x[at], shared.y[at]);
+      check_place(came[i], shared.x[at], shared.y[at]);
       continue;
     }
     known[at] = first[i] = 1;
@@ -137,7 +137,7 @@ void share_points(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t total, Sha
   std::vector<std::uint8_t> first;
   ranks::agree(comm, [&] {
     first = keep_lowest(came.values, base::share_begin(total, ranks, rank), base::share_begin(total, ranks, rank + 1),
-                        !mesh.geometry, shared);
+                        shared);
   });
   const ranks::Routed<std::uint8_t> owned = ranks::route<std::uint8_t>(comm, first, came.counts);
   ranks::agree(comm, [&] {
@@ -243,7 +243,7 @@ void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
   serafin::encode_header(header);  // throws for an invalid header
 }
 
-/// Coordinates that come from the geometry keep its origin.
+/// The geometry has the origin, which TELEMAC does not add to coordinates.
 Sizes sizes_of_geometry(const SeriesMesh& mesh, std::int64_t points, serafin::Header& header) {
   const serafin::Series series = serafin::open_series(*mesh.geometry);
   const std::int64_t there = serafin::plane_points(series.header);
@@ -295,7 +295,7 @@ void put_coordinates(const MeshFile& to, int axis, std::int64_t first, std::span
     write_coordinates(to.put, to.header, axis, plane * to.plane_points() + first, values);
 }
 
-/// Copies the mesh of a geometry file, a piece at a time.
+/// Copies the triangles and IPOBO of a geometry file, a piece at a time.
 void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
   const serafin::Series from = serafin::open_series(path);
   constexpr std::int64_t batch = 1 << 18;
@@ -313,8 +313,6 @@ void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
   std::vector<std::int32_t> numbers(whole.x.size());
   read_numbers(from, 0, numbers);
   put_numbers(to, 0, numbers);
-  put_coordinates(to, 0, 0, whole.x);
-  put_coordinates(to, 1, 0, whole.y);
 }
 
 }  // namespace
@@ -362,11 +360,12 @@ void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared,
     else if (header.elements == 0)
       put_triangles(to, 0, {});
   });
-  if (mesh.geometry) return;
-  ranks::to_root<Triangle>(comm, shared.triangles,
-                           [&](std::int64_t first, auto some) { put_triangles(to, first, some); });
-  ranks::to_root<std::int32_t>(comm, shared.boundary,
-                               [&](std::int64_t first, auto some) { put_numbers(to, first, some); });
+  if (!mesh.geometry) {
+    ranks::to_root<Triangle>(comm, shared.triangles,
+                             [&](std::int64_t first, auto some) { put_triangles(to, first, some); });
+    ranks::to_root<std::int32_t>(comm, shared.boundary,
+                                 [&](std::int64_t first, auto some) { put_numbers(to, first, some); });
+  }
   ranks::to_root<double>(comm, shared.x, [&](std::int64_t first, auto some) { put_coordinates(to, 0, first, some); });
   ranks::to_root<double>(comm, shared.y, [&](std::int64_t first, auto some) { put_coordinates(to, 1, first, some); });
 }
