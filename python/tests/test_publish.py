@@ -1,16 +1,13 @@
-"""`octavo publish`: files beside what the view answers, sums, the registration's JSON, a run that was cut off; and the site in a browser."""
+"""`octavo publish`: files beside what the view answers, sums, the registration's JSON, a run that was cut off."""
 
 from __future__ import annotations
 
-import functools
 import gzip
-import http.server
 import json
 import os
 import shutil
 import signal
 import subprocess
-import threading
 import time
 
 import numpy as np
@@ -113,6 +110,14 @@ def test_all_that_was_planned_is_there(run_json, store, site):
     # Of each of 2 steps: 2 fields as (2 planes + a maximum) along 2 axes, 1 + 4 tiles each; 2 volumes of 1 + 8 bricks.
     assert len(found) == planned["files"] == 2 * (2 * 3 * 2 * 5 + 2 * 9)
     assert sum(len(gzip.decompress(path.read_bytes())) for path in found) < planned["bytes"] + 1000 * len(found)
+
+
+def test_statistics_are_of_the_condition_and_planes_have_folders_of_their_own(store, tmp_path):
+    words = ["--field", "density", "--where", "density > 1", "--at", "0.1234567,0.12345674", "--zooms", "1"]
+    assert publish(store, tmp_path / "site", words=words).returncode == 0
+    stats = json.loads((tmp_path / "site" / "step" / "0" / "stats" / "0.json").read_text())
+    assert stats["leaves"] == octavo.open(store, step=7).where("density > 1").stats(["density"])["leaves"]
+    assert len(list((tmp_path / "site" / "step" / "0").rglob("*.tile"))) == 2
 
 
 def test_places_cover_a_long_domain_once():
@@ -273,19 +278,21 @@ def test_damaged_data_is_not_published(run, tmp_path):
 
 
 def test_memory_is_bounded_and_nothing_is_written_beside_the_data(run, tmp_path):
-    """A sample whose values of one field are larger than the bound."""
+    """Of a sample of 255 MB, two threads: the interpreter, parts and tiles."""
     path = tmp_path / "data" / "output_00001"
     path.parent.mkdir()
     run("sample", path, "--domains", 16, "--levels", "7-8", "-q")
     before = {one: one.stat().st_mtime_ns for one in path.parent.rglob("*")}
     command = [
-        str(word) for word in (OCTAVO, "publish", path, "-o", tmp_path / "site", "--field", "density", "--volume", "-q")
+        str(word)
+        for word in (OCTAVO, "publish", path, "-o", tmp_path / "site", "--field", "density", "--volume", "-j", 2, "-q")
     ]
     running = subprocess.Popen(command)
     _, status, used = os.wait4(running.pid, 0)
     running.returncode = status
     assert status == 0
-    assert used.ru_maxrss < 300 * 1024
+    assert sum(one.stat().st_size for one in before) > 200e6
+    assert used.ru_maxrss < 120 * 1024
     assert {one: one.stat().st_mtime_ns for one in path.parent.rglob("*")} == before
 
 
@@ -299,86 +306,3 @@ def test_triangles_over_time(data, tmp_path):
     np.testing.assert_allclose(tiles.unpacked(gzip.decompress(body))[1], expected, rtol=1e-6)
     done = publish(path, tmp_path / "other", words=["--field", "WATER DEPTH", "--volume"])
     assert done.returncode == 4 and "3-D" in done.stderr
-
-
-# ------------------------------------------------------------------ in a browser
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-class Served:
-    """The site by Python's own web server, below another path than the root, as archives have it."""
-
-    def __init__(self, folder):
-        handler = functools.partial(Quiet, directory=str(folder.parent))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/{folder.name}/"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-@pytest.fixture(scope="module")
-def served(site):
-    running = Served(site)
-    yield running
-    running.server.shutdown()
-    running.server.server_close()
-
-
-browser = pytest.importorskip("test_view_page")
-driver = browser.driver
-
-
-@pytest.fixture
-def page(driver, served):
-    yield browser.Page(driver, served).open("field=density")
-    assert not [row for row in driver.get_log("browser") if row["level"] == "SEVERE"]
-
-
-@browser.pytestmark
-def test_the_site_shows_what_the_view_shows(driver, served, store):
-    words = "field=density&kind=max&axis=x&step=1&colours=magma"
-    shown = browser.Page(driver, served).open(words).pixels()
-    with browser.View(store) as running:
-        live = browser.Page(driver, running).open(words).pixels()
-    assert (shown == live).all() and len(np.unique(shown[..., 0])) > 20
-
-
-@browser.pytestmark
-def test_controls_of_a_site(page):
-    assert page.find("#about-title").text == "A box"
-    for name in ("where", "region", "copy-command", "save-tif", "do-profile", "line"):
-        assert not page.find(f"#{name}").is_displayed(), name
-    kinds = page.run(
-        "return [...document.getElementById('kind').options].filter((o) => !o.disabled).map((o) => o.value)"
-    )
-    assert kinds == ["slice", "max", "volume", "peak", "surface"]
-    page.slide("at", 0.1)
-    assert "at=0.25" in page.address()
-    page.press("]")
-    assert "at" not in page.address()  # 0.5
-    page.radio("axis", "x")
-    before = page.pixels()
-    page.slide("time", 1)
-    assert (page.pixels() != before).any()
-    page.find("#do-stats").click()
-    assert "Statistics" in page.answer()
-    page.radio("mode", "difference")
-    assert "B \u2212 A" in page.find("figcaption").text
-    page.write("field", "temperature")
-    assert page.value("field") == "density"  # what there is
-
-
-@browser.pytestmark
-def test_zooms_beyond_the_last_stay_sharp_pixels(page):
-    page.press("+++++++++")
-    text = page.at(0.5, 0.5)
-    assert "density = " in text
-
-
-@browser.pytestmark
-def test_volumes_of_a_site(page):
-    page.choose("kind", "peak")
-    assert (page.pixels()[..., 3] > 0).mean() > 0.1

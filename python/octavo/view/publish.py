@@ -19,6 +19,7 @@ from importlib import resources
 from threading import Event
 from typing import Any
 
+from octavo import _core
 from octavo.cli.console import as_json
 from octavo.errors import Damaged, UsageError
 from octavo.view import answers, bricks, datacite, tiles
@@ -68,27 +69,20 @@ def zooms_for(data: Any, edge: int, most: int) -> int:
     return min(most, 1 + max(0, math.ceil(math.log2(side / (edge * finest)) - 1e-6)))
 
 
-def folder_of(look: Look) -> str:
+def folder_of(look: Look, solid: bool = False) -> str:
     """The name of a look's folder: readable, and one for each look."""
-    place = f"-{look.at:g}" if look.kind == "slice" else ""
-    words = "".join(sign if sign.isalnum() else "_" for sign in look.field)[:40]
-    told = json.dumps([look.field, look.weight, look.where, look.unit]).encode()
-    return f"{words}-{look.kind}-{look.axis}{place}-{hashlib.sha256(told).hexdigest()[:6]}"
-
-
-def _volume_folder(look: Look) -> str:
-    return folder_of(look).replace("-slice-z-0.5-", "-volume-")
+    words = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in look.field)[:40]
+    kind = "volume" if solid else f"{look.kind}-{look.axis}" + (f"-{look.at:g}" if look.kind == "slice" else "")
+    told = json.dumps([look.field, look.at, look.weight, look.where, look.unit]).encode()
+    return f"{words}-{kind}-{hashlib.sha256(told).hexdigest()[:6]}"
 
 
 def _words(look: Look) -> dict[str, Any]:
     """A look as the page asks for it."""
     words: dict[str, Any] = {"field": look.field, "kind": look.kind, "axis": look.axis}
     if look.kind == "slice":
-        words["at"] = int(look.at) if look.at in (0, 1) else look.at  # as the page writes the number
-    for name in ("weight", "where", "unit"):
-        if (value := getattr(look, name)) is not None and (name != "weight" or look.kind == "mean"):
-            words[name] = value
-    return words
+        words["at"] = look.at
+    return words | {name: value for name in ("weight", "where", "unit") if (value := getattr(look, name)) is not None}
 
 
 def site_of(plan: Plan, title: str, about: list[list[str]]) -> dict[str, Any]:
@@ -96,7 +90,7 @@ def site_of(plan: Plan, title: str, about: list[list[str]]) -> dict[str, Any]:
     flat = [_words(look) | {"folder": folder_of(look), "zooms": plan.zooms} for look in plan.looks]
     solid = [
         {name: value for name, value in _words(look).items() if name in ("field", "where", "unit")}
-        | {"folder": _volume_folder(look), "bricks": plan.bricks}
+        | {"folder": folder_of(look, solid=True), "bricks": plan.bricks}
         for look in plan.volumes
     ]
     return {"title": title, "about": about, "fields": list(plan.fields), "looks": flat + solid}
@@ -138,7 +132,7 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
     for number in range(plan.steps):
         yield f"step/{number}/facts.json", _facts(steps, number, plan)
         for k, field in enumerate(plan.fields):
-            yield f"step/{number}/stats/{k}.json", _stats(steps, number, field)
+            yield f"step/{number}/stats/{k}.json", _stats(steps, number, Look(field, where=plan.looks[0].where))
         data = steps.opened(number)._data
         for look in plan.looks:
             window = tiles.domain(data, look.axis)
@@ -149,7 +143,7 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
         for look in plan.volumes:
             for zoom in range(plan.bricks):
                 for i, j, k in places(tuple(data.lo), tuple(data.hi), zoom):
-                    name = f"step/{number}/{_volume_folder(look)}/{zoom}/{i}/{j}/{k}.brick"
+                    name = f"step/{number}/{folder_of(look, solid=True)}/{zoom}/{i}/{j}/{k}.brick"
                     yield name, _brick(steps, number, look, zoom, (i, j, k))
 
 
@@ -163,8 +157,8 @@ def _facts(steps: Steps, number: int, plan: Plan) -> Callable[[Progress], bytes]
     return job
 
 
-def _stats(steps: Steps, number: int, field: str) -> Callable[[Progress], bytes]:
-    return lambda progress: _json(answers.stats(steps.opened(number), Look(field), None, progress))
+def _stats(steps: Steps, number: int, look: Look) -> Callable[[Progress], bytes]:
+    return lambda progress: _json(answers.stats(steps.opened(number), look, None, progress))
 
 
 def _tile(steps: Steps, number: int, look: Look, zoom: int, column: int, row: int) -> Callable[[Progress], bytes]:
@@ -196,7 +190,7 @@ def _json(facts: Any) -> bytes:
 
 def begin(folder: str, plan: Plan, state: Any, overwrite: bool) -> None:
     """Makes the folder, or goes on with one of the same plan and input. Raises UsageError for another one's."""
-    told = _json({"plan": asdict(plan), "input": state})
+    told = _json({"octavo": _core.version, "plan": asdict(plan), "input": state})
     path = os.path.join(folder, PLAN)
     if os.path.isdir(folder) and os.listdir(folder):
         if not os.path.exists(path):

@@ -88,13 +88,13 @@ def picture(shown: Shown, data: Any, look: Look, window: Window, colours: Colour
 
 
 def difference(
-    one: tuple[Shown, Any, Look], less: tuple[Shown, Any, Look], axis_window: Window, colours: Colours
+    one: tuple[Shown, Any, Look], less: tuple[Shown, Any, Look], window: Window, colours: Colours
 ) -> dict[str, str]:
     """The Python that draws the window of one picture less that of another, and a command that runs it: no verb does this."""
     calls = []
     for shown, data, look in (less, one):
-        _, methods = selecting(look, region_of(data, axis_window))
-        calls.append(f"{opening(shown)}{{}} = ds{methods}.{cut(data, look, axis_window, False)[1]}\n")
+        _, methods = selecting(look, region_of(data, window))
+        calls.append(f"{opening(shown)}{{}} = ds{methods}.{cut(data, look, window, False)[1]}\n")
     _, save = coloured(colours)
     second = calls[1].removeprefix("import octavo\n\n")
     python = calls[0].format("before") + second.format("after") + f"(after - before).save('view.png', {save})\n"

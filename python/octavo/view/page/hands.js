@@ -95,7 +95,8 @@ function hover(pane, [px, py]) {
   $("values").textContent = `${what} ${unit}   ${"xyz"[a]} = ${short(found.x / size, 6)}, ${"xyz"[b]} = ${short(found.y / size, 6)} ${name}` + (Number.isFinite(found.level) ? `   level ${found.level}` : "");
 }
 
-export function look(axis) {
+// Turns the camera of a volume; false of flat pictures.
+export function lookAlong(axis) {
   if (!solid()) return false;
   [state.turn, state.tilt] = ANGLES[axis];
   turnBy(0, 0);

@@ -2,7 +2,7 @@
 
 import {MAPS, scaleOf, short} from "./colours.js";
 import {findGround, hasGround, host, useGround} from "./ground.js";
-import {listenToKeys, listenToPointer, look} from "./hands.js";
+import {listenToKeys, listenToPointer, lookAlong} from "./hands.js";
 import {Pane, lengthUnit, levelLook} from "./pane.js";
 import {domainOf} from "./regions.js";
 import {$, active, activePane, guarded, infoOf, say, scene, views} from "./scene.js";
@@ -288,7 +288,7 @@ function listen() {
 }
 
 function choose(name, value) {
-  if (name === "axis" && look(value)) return scene.changed();
+  if (name === "axis" && lookAlong(value)) return scene.changed();
   if (name === "side") state.side = Number(value);
   else state[name] = value;
   if (name === "mode" && value !== "one" && !state.views[1].field) state.views[1] = {...state.views[0], step: Math.min(state.views[0].step + 1, scene.steps.length - 1)};

@@ -92,7 +92,7 @@ export function drawSolid(pane, info, view, scale, moving) {
     const picture = pane.volume.draw(nodes, {
       width: Math.ceil(width / by), height: Math.ceil(height / by), mode: view.kind, scale, towards, light,
       middle: middleOf(info).map((at, i) => inCube(at - info.lo[i])), domain: info.hi.map((hi, i) => inCube(hi - info.lo[i])),
-      right: right.map((x) => x * half[0]), up: up.map((x) => x * half[1]), density: 10 ** (4 * state.opacity - 0.5),
+      right: right.map((x) => x * half[0]), up: up.map((x) => x * half[1]), density: 10 ** (4 * state.opacity - 0.25) / inCube(state.w),
       threshold: fraction(scale, valueOf(scale)), stride: moving ? 1 : 0.5,
     });
     context.imageSmoothingEnabled = moving;
