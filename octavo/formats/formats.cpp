@@ -8,6 +8,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/amrex/amrex.hpp"
 #include "octavo/formats/flash/flash.hpp"
+#include "octavo/formats/gmsh/gmsh.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
@@ -34,7 +35,8 @@ using OpenOne = mesh::Dataset (*)(const fs::path&);
 // ------------------------------------------------------------------------------------------------- series of triangles
 
 constexpr std::array<std::string_view, 2> serafin_endings{".slf", ".srf"};
-constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"}, ugrid_endings{".nc"};
+constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"}, ugrid_endings{".nc"},
+    gmsh_endings{".msh"};
 
 constexpr Format serafin_row{
     .name = "serafin",
@@ -90,6 +92,20 @@ constexpr Format ugrid_row{
     .common_names = &ugrid::common_names,
 };
 
+constexpr Format gmsh_row{
+    .name = "gmsh",
+    .title = "Gmsh",
+    .recognise = &gmsh::recognise,
+    .open = &gmsh::open,
+    .list_steps = &gmsh::list_steps,
+    .triangles = true,
+    .polygons = true,
+    .endings = gmsh_endings,
+    .write = [](const Series& steps, const fs::path& path, const WriteRequest&,
+                WriteReport& report) { gmsh::write(steps, path, report); },
+    .common_names = &serafin::common_names,
+};
+
 // ------------------------------------------------------------------------------------------------------ steps of cells
 
 constexpr Format ramses_row{
@@ -143,8 +159,8 @@ constexpr Format flash_row{
     .lost_note = &flash::lost_note,
 };
 
-constexpr std::array<Format, 7> formats{
-    {ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row, ugrid_row}};
+constexpr std::array<Format, 8> formats{
+    {ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row, ugrid_row, gmsh_row}};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -161,8 +177,9 @@ Error not_recognised(const fs::path& path) {
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }
-  return Error(Kind::corrupt,
-               "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED, VTKHDF or UGRID output, found " + found)
+  return Error(
+             Kind::corrupt,
+             "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED, VTKHDF, UGRID or Gmsh output, found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }

@@ -146,12 +146,14 @@ void read_shape(const Opened& file, Contents& to) {
   mesh.shape = mesh.planes > 1 ? MED_PENTA6 : MED_TRIA3;
   mesh.elements = entities(file.id(), mesh.name, MED_CELL, mesh.shape, MED_CONNECTIVITY);
   file.require_room(mesh.elements, "elements");
+  if (mesh.planes == 1) mesh.quadrangles = entities(file.id(), mesh.name, MED_CELL, MED_QUAD4, MED_CONNECTIVITY);
+  file.require_room(mesh.quadrangles, "quadrangles");
   const bool whole = mesh.points % mesh.planes == 0 && (mesh.planes == 1 || mesh.elements % (mesh.planes - 1) == 0);
-  if (mesh.elements <= 0 || !whole)
-    throw Error(Kind::unsupported, "a mesh of " + std::to_string(mesh.points) + " points with " +
-                                       std::to_string(mesh.elements) +
-                                       (mesh.planes > 1 ? " prisms on " : " triangles on ") +
-                                       std::to_string(mesh.planes) + " planes: expected triangles, or prisms and NPLAN")
+  if (mesh.elements < 0 || mesh.quadrangles < 0 || mesh.elements + mesh.quadrangles == 0 || !whole)
+    throw Error(Kind::unsupported,
+                "a mesh of " + std::to_string(mesh.points) + " points with " + std::to_string(mesh.elements) +
+                    (mesh.planes > 1 ? " prisms on " : " triangles on ") + std::to_string(mesh.planes) +
+                    " planes: expected triangles and quadrangles, or prisms and NPLAN")
         .at(to.path.string());
 }
 

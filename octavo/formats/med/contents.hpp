@@ -14,7 +14,8 @@ namespace octavo::formats::med {
 struct MeshEntry {
   Name name{};
   std::string title;
-  std::int64_t points = 0, elements = 0;
+  std::int64_t points = 0, elements = 0;  ///< elements of `shape`
+  std::int64_t quadrangles = 0;           ///< beside triangles, or alone
   med_geometry_type shape = MED_TRIA3;
   int planes = 1;
   int axes = 2;

@@ -75,7 +75,8 @@ Groups read_groups(const std::filesystem::path& path) {
   groups.edges = read_edges(file, mesh);
   groups.of_edge =
       read_families_of(file, mesh.name, MED_CELL, MED_SEG2, static_cast<std::int64_t>(groups.edges.size() / 2));
-  groups.of_triangle = read_families_of(file, mesh.name, MED_CELL, mesh.shape, mesh.elements);
+  if (mesh.quadrangles == 0)  // what is written has other triangles than these
+    groups.of_triangle = read_families_of(file, mesh.name, MED_CELL, mesh.shape, mesh.elements);
   groups.of_point = read_families_of(file, mesh.name, MED_NODE, MED_NONE, mesh.points);
   return groups;
 }

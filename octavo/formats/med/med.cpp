@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/mesh/announced.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 #ifdef OCTAVO_HAVE_MED
 #include "octavo/formats/med/contents.hpp"
 #endif
@@ -77,6 +79,32 @@ std::vector<med_int> read_numbers(const Opened& file, const Contents& contents) 
   return numbers;
 }
 
+/// The points of all elements of a shape, from 0.
+std::vector<std::int64_t> read_elements(const Opened& file, const Contents& contents, med_geometry_type shape,
+                                        std::size_t size) {
+  std::vector<med_int> cells(size);
+  if (!cells.empty())
+    file.require(
+        library().MEDmeshElementConnectivityRd(file.id(), contents.mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
+                                               shape, MED_NODAL, MED_FULL_INTERLACE, cells.data()) >= 0,
+        "the connectivity");
+  std::vector<std::int64_t> out(cells.begin(), cells.end());
+  for (std::int64_t& point : out) --point;
+  return out;
+}
+
+/// Triangles, then quadrangles.
+void add_quadrangles(const Opened& file, const Contents& contents, mesh::Unstructured& mesh) {
+  const std::vector<std::int64_t> triangles = std::exchange(mesh.connectivity, {});
+  const std::vector<std::int64_t> quadrangles =
+      read_elements(file, contents, MED_QUAD4, 4 * static_cast<std::size_t>(contents.mesh.quadrangles));
+  std::int64_t cell = 0;
+  for (std::size_t i = 0; i < triangles.size(); i += 3)
+    mesh::add_cell(std::span(triangles).subspan(i, 3), cell++, mesh);
+  for (std::size_t i = 0; i < quadrangles.size(); i += 4)
+    mesh::add_cell(std::span(quadrangles).subspan(i, 4), cell++, mesh);
+}
+
 mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.mesh.planes;
@@ -87,15 +115,13 @@ mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
   mesh.y.assign(places.begin() + static_cast<std::ptrdiff_t>(all),
                 places.begin() + static_cast<std::ptrdiff_t>(all + points));
   const std::size_t nodes = mesh.planes > 1 ? 6 : 3;
-  std::vector<med_int> cells(nodes * static_cast<std::size_t>(contents.mesh.elements));
-  file.require(
-      library().MEDmeshElementConnectivityRd(file.id(), contents.mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
-                                             contents.mesh.shape, MED_NODAL, MED_FULL_INTERLACE, cells.data()) >= 0,
-      "the connectivity");
+  const std::vector<std::int64_t> cells =
+      read_elements(file, contents, contents.mesh.shape, nodes * static_cast<std::size_t>(contents.mesh.elements));
   const std::size_t triangles = cells.size() / nodes / static_cast<std::size_t>(std::max(1, mesh.planes - 1));
   mesh.connectivity.reserve(3 * triangles);
   for (std::size_t t = 0; t < triangles; ++t)
-    for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * nodes + k] - 1);
+    for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * nodes + k]);
+  if (contents.mesh.quadrangles > 0) add_quadrangles(file, contents, mesh);
   if (contents.is_piece) {
     const std::vector<med_int> numbers = read_numbers(file, contents);
     for (std::size_t i = 0; i < points; ++i) mesh.global_point.push_back(numbers[i] - 1);
@@ -182,7 +208,10 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
   set_title(contents, header);
   header.attributes["meshes"] = static_cast<std::int64_t>(contents.meshes.size());
   const std::int64_t layers = std::max(1, contents.mesh.planes - 1);
-  header.attributes["triangles"] = contents.mesh.elements / layers;
+  header.attributes["triangles"] = contents.mesh.elements / layers + 2 * contents.mesh.quadrangles;
+  if (contents.mesh.quadrangles > 0)
+    header.attributes[mesh::cells_attribute] =
+        std::vector<std::int64_t>{contents.mesh.elements, contents.mesh.quadrangles};
   header.attributes["planes"] = std::int64_t{contents.mesh.planes};
   if (!contents.steps.empty()) {
     header.time = contents.steps[step].time;
@@ -206,9 +235,10 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
   const auto contents = std::make_shared<const Contents>(std::move(found));
-  mesh::Dataset dataset = mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
-                                            static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
-                                            contents->mesh.elements, contents->mesh.points);
+  mesh::Dataset dataset =
+      mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
+                        static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
+                        contents->mesh.elements + 2 * contents->mesh.quadrangles, contents->mesh.points);
   if (contents->meshes.size() > 1)
     dataset.notes.push_back("the file has " + std::to_string(contents->meshes.size()) + " meshes, this is " +
                             text_of(contents->mesh.name) + "; FILE#NAME is another");

@@ -30,7 +30,7 @@ bool recognise(const std::filesystem::path& path);
 /// description), "meshes" (their number), scalar parameters by name, and for files of write.hpp those of a SERAFIN
 /// file. Field IPOBO, int32, is the numbering of points that TELEMAC keeps in the global numbers of a whole mesh. In a
 /// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. Throws
-/// Error(unsupported) for elements other than triangles, or prisms with the parameter NPLAN.
+/// Error(unsupported) for elements other than triangles and quadrangles, or prisms with the parameter NPLAN.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 FileSteps list_steps(const std::filesystem::path& path);
 /// Names of all meshes of a file.

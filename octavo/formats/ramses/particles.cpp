@@ -38,7 +38,7 @@ std::optional<ScalarType> type_of_width(bool real, std::uint64_t width) {
   return {};
 }
 
-FieldInfo attribute(const std::string& name, ScalarType type) {
+FieldInfo attribute_info(const std::string& name, ScalarType type) {
   return {name, unit_of(name), type, mesh::Centring::particle, 1, 0};
 }
 
@@ -47,10 +47,10 @@ std::vector<FieldInfo> oldest_attributes(int ndim) {
   std::vector<FieldInfo> list;
   for (const char* vector : {"position_", "velocity_"})
     for (int axis = 0; axis < ndim; ++axis)
-      list.push_back(attribute(vector + std::string(1, "xyz"[axis]), ScalarType::float64));
-  list.push_back(attribute("mass", ScalarType::float64));
-  list.push_back(attribute("identity", ScalarType::int32));
-  list.push_back(attribute("levelp", ScalarType::int32));
+      list.push_back(attribute_info(vector + std::string(1, "xyz"[axis]), ScalarType::float64));
+  list.push_back(attribute_info("mass", ScalarType::float64));
+  list.push_back(attribute_info("identity", ScalarType::int32));
+  list.push_back(attribute_info("levelp", ScalarType::int32));
   return list;
 }
 
@@ -70,7 +70,7 @@ void append_newer(std::vector<FieldInfo>& list, std::size_t records, const std::
     std::vector<std::string>& names = one_byte ? bytes : reals;
     const std::string name = names.empty() ? "attribute_" + std::to_string(i + 1) : names.front();
     if (!names.empty()) names.erase(names.begin());
-    list.push_back(attribute(name, one_byte ? ScalarType::int8 : ScalarType::float64));
+    list.push_back(attribute_info(name, one_byte ? ScalarType::int8 : ScalarType::float64));
   }
 }
 
@@ -112,7 +112,7 @@ ParticleLayout find_particle_layout(RecordReader& reader, const ParticleFileHead
   ParticleLayout layout;
   if (descriptor)
     for (const Variable& variable : *descriptor)
-      layout.attributes.push_back(attribute(variable.name, type_of_letter(variable.type)));
+      layout.attributes.push_back(attribute_info(variable.name, type_of_letter(variable.type)));
   if (!descriptor) layout.attributes = oldest_attributes(header.ndim);
   if (sizes.size() < layout.attributes.size() || (descriptor && sizes.size() > layout.attributes.size()))
     throw reader.error("expected " + std::to_string(layout.attributes.size()) +

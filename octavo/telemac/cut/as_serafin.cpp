@@ -3,6 +3,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/gmsh/gmsh.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/ugrid/ugrid.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
@@ -38,7 +39,7 @@ AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std:
   bool other = false;
   base::agree(ranks, [&] {
     other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || formats::ugrid::recognise(given) ||
-            store::recognise(given);
+            formats::gmsh::recognise(given) || store::recognise(given);
     if (!other || ranks.rank != 0) return;
     made_.path = made_of(stem);
     formats::WriteRequest request;

@@ -29,6 +29,7 @@ EXAMPLES = [
     "octavo convert r2d.slf r2d.vtkhdf",
     "octavo convert FlowFM_map.nc r2d.vtkhdf",
     "octavo convert r2d.slf r2d.nc",
+    "octavo convert mesh.msh geo.slf",
     "octavo convert r2d.slf highest.slf --over-time max",
     "octavo convert r2d.slf valley.slf --polygon valley.geojson",
     "octavo convert output_00080 more/output_00080 --to ramses --domains 4096",
@@ -42,8 +43,8 @@ _GOES_WITH = (
     (lambda a: a.boundary_out, ("serafin",), "--boundary-out goes with --to serafin, of a MED file"),
     (
         lambda a: a.over_time or a.polygon,
-        ("serafin", "med", "vtkhdf", "ugrid"),
-        "--over-time and --polygon go with --to serafin, med, vtkhdf or ugrid",
+        ("serafin", "med", "vtkhdf", "ugrid", "gmsh"),
+        "--over-time and --polygon go with --to serafin, med, vtkhdf, ugrid or gmsh",
     ),
     (lambda a: a.report, ("octavo",), "--report goes with a store that is written"),
     (lambda a: a.multifab or a.dt, ("amrex",), "--multifab and --dt go with --to amrex --kind checkpoint"),
@@ -62,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--to", choices=["octavo", *(format["name"] for format in _core.formats())],
                         help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
-                             "what OUT ends in (.slf, .srf, .med, .vtkhdf, .nc), else a store")  # fmt: skip
+                             "what OUT ends in (.slf, .srf, .med, .vtkhdf, .nc, .msh), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
                         help="of a store that is read: its flow (default: analysis, if it has a step); else the flow written (analysis)")  # fmt: skip
     parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")

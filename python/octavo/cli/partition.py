@@ -22,7 +22,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("mesh", metavar="MESH", help="the geometry, .slf or .med; its steps are cut, too")
+    parser.add_argument("mesh", metavar="MESH", help="the geometry, .slf, .med, .msh ...; its steps are cut, too")
     parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="pieces become PREFIX + GEO, CLI, PAR ...")
     parser.add_argument(
         "--parts",

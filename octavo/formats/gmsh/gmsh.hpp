@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "octavo/formats/row/series.hpp"
+
+/// Meshes of Gmsh (.msh), versions 2.2 and 4.1, as text or binary: surfaces of triangles and quadrangles.
+namespace octavo::formats::gmsh {
+
+/// A file that begins with $MeshFormat.
+bool recognise(const std::filesystem::path& path);
+/// One part without steps, of one plane, with cells of mesh/triangles/cells.hpp; the heights of points are the field
+/// BOTTOM where they are not all 0. Reads the file whole, and keeps the mesh. Notes name what is left out. Throws
+/// Error(unsupported) for solids and for cells of higher order, Error(corrupt) with the byte. `step`: nothing or 0.
+mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step);
+FileSteps list_steps(const std::filesystem::path& path);
+
+/// Writes the mesh as text of version 2.2. The heights are those of the variable that means the bottom, if there is
+/// one, at the last step; a note names the other variables. Memory: the mesh and that variable.
+void write(const Series& series, const std::filesystem::path& path, WriteReport& report);
+
+}  // namespace octavo::formats::gmsh

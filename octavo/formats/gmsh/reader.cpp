@@ -1,0 +1,304 @@
+// "Gmsh Reference Manual", chapter "Gmsh file formats": MSH 4.1 and the legacy MSH 2.2.
+#include "octavo/formats/gmsh/reader.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <span>
+
+#include "octavo/base/byte_order.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
+
+namespace octavo::formats::gmsh {
+namespace {
+
+using base::Error;
+using base::Kind;
+
+/// Lines, words and binary numbers, one after another.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) : file_(file::open_read(path)), length_(file::size(file_)) {}
+  bool at_end() { return !peek(); }
+  std::uint64_t at() const { return from_ + next_; }
+  std::uint64_t left() const { return length_ - at(); }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(Kind::corrupt, what).at("byte " + std::to_string(at()));
+  }
+  std::string line() {
+    constexpr std::size_t longest = 4096;
+    std::string out;
+    while (const auto c = peek()) {
+      ++next_;
+      if (*c == '\n') break;
+      if (out.size() == longest) refuse("a line of more than " + std::to_string(longest) + " bytes");
+      out += *c;
+    }
+    out.resize(out.find_last_not_of(" \t\r") + 1);  // gmsh ends lines with a blank
+    return out;
+  }
+  std::string word() {
+    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+    while (peek() && blank(*peek())) ++next_;
+    std::string out;
+    while (peek() && !blank(*peek()) && out.size() < 64) {
+      out += *peek();
+      ++next_;
+    }
+    if (out.empty()) refuse("the file ends where a number was expected");
+    return out;
+  }
+  template <class T>
+  T text_number() {
+    const std::string found = word();
+    T value{};
+    const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
+    if (error != std::errc() || end != found.data() + found.size())
+      refuse("expected a number, found \"" + found + "\"");
+    return value;
+  }
+  template <class T>
+  T binary_number(std::endian order) {
+    std::array<std::byte, sizeof(T)> bytes{};
+    for (std::byte& byte : bytes) {
+      if (!peek()) refuse("the file ends in a number");
+      byte = static_cast<std::byte>(*peek());
+      ++next_;
+    }
+    return base::load<T>(bytes.data(), order);
+  }
+
+ private:
+  std::optional<char> peek() {
+    if (next_ == buffer_.size()) {
+      from_ += buffer_.size();
+      next_ = 0;
+      buffer_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(1 << 20, length_ - from_)));
+      if (buffer_.empty()) return {};
+      file::pread_all(file_, from_, std::as_writable_bytes(std::span(buffer_)));
+    }
+    return buffer_[next_];
+  }
+  file::File file_;
+  std::uint64_t length_ = 0, from_ = 0;
+  std::size_t next_ = 0;
+  std::vector<char> buffer_;
+};
+
+/// The numbers of a file, as its first section says they stand.
+class Numbers {
+ public:
+  explicit Numbers(Reader& reader) : reader_(reader) {
+    version = reader.word();
+    binary_ = reader.text_number<int>() == 1;
+    const int size = reader.text_number<int>();
+    if (version != "2.2" && version != "4.1")
+      throw Error(Kind::unsupported, "version " + version + " of Gmsh's format: expected 2.2 or 4.1")
+          .hint("gmsh MESH.msh -save -format msh41 -o OUT.msh");
+    if (binary_ && size != 8)
+      throw Error(Kind::unsupported, "numbers of " + std::to_string(size) + " bytes: expected 8");
+    reader.line();
+    if (!binary_) return;
+    const auto one = reader.binary_number<std::int32_t>(std::endian::little);
+    if (one != 1 && one != 0x01000000) reader.refuse("byte order: expected a 1, found " + std::to_string(one));
+    order_ = one == 1 ? std::endian::little : std::endian::big;
+  }
+  bool binary() const { return binary_; }
+  std::int64_t integer() {
+    return binary_ ? reader_.binary_number<std::int32_t>(order_) : reader_.text_number<std::int64_t>();
+  }
+  /// A count or a tag: of version 4.1, eight bytes.
+  std::int64_t large() {
+    if (!binary_ || version == "2.2") return integer();
+    return reader_.binary_number<std::int64_t>(order_);
+  }
+  double real() { return binary_ ? reader_.binary_number<double>(order_) : reader_.text_number<double>(); }
+  /// A number of things that each take `least` bytes or more.
+  std::int64_t count(std::uint64_t least, const std::string& what) {
+    const std::int64_t found = large();
+    if (found < 0 || static_cast<std::uint64_t>(found) > reader_.left() / least)
+      reader_.refuse(std::to_string(found) + " " + what + " do not fit the file");
+    return found;
+  }
+  /// The same of version 2.2, which is text in binary files, too.
+  std::int64_t text_count(const std::string& what) {
+    const auto found = reader_.text_number<std::int64_t>();
+    if (found < 0 || static_cast<std::uint64_t>(found) > reader_.left() / 2)
+      reader_.refuse(std::to_string(found) + " " + what + " do not fit the file");
+    reader_.line();
+    return found;
+  }
+  std::string version;
+
+ private:
+  Reader& reader_;
+  bool binary_ = false;
+  std::endian order_ = std::endian::little;
+};
+
+/// Points of an element, by Gmsh's number of its type; 0: not known.
+std::int64_t points_of(std::int64_t type) {
+  constexpr std::array<int, 32> points{0, 2,  3,  4,  4, 8,  6,  5,  3,  6,  9, 10, 27, 18, 14, 1,
+                                       8, 20, 15, 13, 9, 10, 12, 15, 15, 21, 4, 5,  6,  20, 35, 56};
+  return type > 0 && type < std::ssize(points) ? points[static_cast<std::size_t>(type)] : 0;
+}
+
+bool is_line_or_point(std::int64_t type) { return type == 1 || type == 8 || type == 15 || (type >= 26 && type <= 28); }
+
+/// Takes triangles and quadrangles, passes over lines and points, and refuses all others.
+void take_element(std::int64_t type, Numbers& numbers, Surface& to) {
+  constexpr std::int64_t triangle = 2, quadrangle = 3;
+  if (type != triangle && type != quadrangle && !is_line_or_point(type)) {
+    const bool solid = type == 4 || type == 5 || type == 6 || type == 7;
+    throw Error(Kind::unsupported, "elements of Gmsh's type " + std::to_string(type) +
+                                       (solid ? ", which are solids: expected a surface"
+                                              : ": expected triangles (2) and quadrangles (3)"));
+  }
+  std::array<std::int64_t, 4> cell{-1, -1, -1, -1};
+  const std::int64_t points = points_of(type);
+  for (std::int64_t k = 0; k < points; ++k) {
+    const std::int64_t tag = numbers.large();
+    if (k < 4) cell[static_cast<std::size_t>(k)] = tag;
+  }
+  if (type == triangle || type == quadrangle) to.cells.push_back(cell);
+}
+
+std::array<double, 3> read_place(Numbers& numbers) {
+  const double x = numbers.real(), y = numbers.real(), z = numbers.real();
+  return {x, y, z};
+}
+
+// ------------------------------------------------------------------ version 2.2
+
+void read_nodes_2(Numbers& numbers, Surface& to) {
+  const std::int64_t count = numbers.text_count("points");
+  for (std::int64_t i = 0; i < count; ++i) {
+    to.tags.push_back(numbers.integer());
+    to.places.push_back(read_place(numbers));
+  }
+}
+
+void read_elements_2(Reader& reader, Numbers& numbers, Surface& to) {
+  const std::int64_t count = numbers.text_count("elements");
+  for (std::int64_t done = 0; done < count;) {
+    std::int64_t type = 0, many = 1, tags = 0;
+    if (numbers.binary()) {
+      type = numbers.integer();
+      many = numbers.integer();
+      tags = numbers.integer();
+      if (many < 1 || many > count - done)
+        reader.refuse(std::to_string(many) + " elements of " + std::to_string(count));
+    }
+    for (std::int64_t i = 0; i < many; ++i) {
+      numbers.integer();  // the element's number
+      if (!numbers.binary()) {
+        type = numbers.integer();
+        tags = numbers.integer();
+      }
+      if (tags < 0 || static_cast<std::uint64_t>(tags) > reader.left()) reader.refuse(std::to_string(tags) + " tags");
+      for (std::int64_t k = 0; k < tags; ++k) numbers.integer();
+      take_element(type, numbers, to);
+    }
+    done += many;
+  }
+}
+
+// ------------------------------------------------------------------ version 4.1
+
+void read_nodes_4(Numbers& numbers, Surface& to) {
+  const std::int64_t blocks = numbers.count(4, "blocks of points");
+  for (int i = 0; i < 3; ++i) numbers.large();  // points, least and largest tag
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int64_t dim = numbers.integer();
+    numbers.integer();  // tag of the geometry
+    const bool parametric = numbers.integer() != 0;
+    const std::int64_t count = numbers.count(2, "points");
+    for (std::int64_t i = 0; i < count; ++i) to.tags.push_back(numbers.large());
+    for (std::int64_t i = 0; i < count; ++i) {
+      to.places.push_back(read_place(numbers));
+      for (std::int64_t k = 0; parametric && k < std::clamp<std::int64_t>(dim, 0, 3); ++k) numbers.real();
+    }
+  }
+}
+
+void read_elements_4(Numbers& numbers, Surface& to) {
+  const std::int64_t blocks = numbers.count(4, "blocks of elements");
+  for (int i = 0; i < 3; ++i) numbers.large();  // elements, least and largest tag
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    numbers.integer();  // dimension and tag of the geometry
+    numbers.integer();
+    const std::int64_t type = numbers.integer(), count = numbers.count(2, "elements");
+    for (std::int64_t i = 0; i < count; ++i) {
+      numbers.large();  // the element's number
+      take_element(type, numbers, to);
+    }
+  }
+}
+
+/// Passes over a section that means nothing here.
+void pass_over(Reader& reader, const std::string& name) {
+  while (!reader.at_end())
+    if (reader.line() == "$End" + name) return;
+  reader.refuse("$" + name + " has no end");
+}
+
+/// Lines of a binary section may be longer than any line of text: it is passed over byte by byte.
+void pass_over_bytes(Reader& reader, const std::string& name) {
+  const std::string end = "$End" + name;
+  std::size_t same = 0;
+  while (!reader.at_end()) {
+    const char c = reader.binary_number<char>(std::endian::native);
+    same = c == end[same] ? same + 1 : c == end[0] ? 1 : 0;
+    if (same == end.size()) return;
+  }
+  reader.refuse("$" + name + " has no end");
+}
+
+void read_section(Reader& reader, Numbers& numbers, const std::string& name, Surface& to, std::set<std::string>& left) {
+  const bool old = numbers.version == "2.2";
+  if (name == "Nodes")
+    old ? read_nodes_2(numbers, to) : read_nodes_4(numbers, to);
+  else if (name == "Elements")
+    old ? read_elements_2(reader, numbers, to) : read_elements_4(numbers, to);
+  else {
+    if (name.ends_with("Data")) left.insert(name);
+    return numbers.binary() ? pass_over_bytes(reader, name) : pass_over(reader, name);
+  }
+  // Behind binary numbers a line's end may be missing.
+  for (std::string line = reader.line(); line != "$End" + name; line = reader.line())
+    if (!line.empty() || reader.at_end())
+      reader.refuse("expected $End" + name + ", found \"" + line.substr(0, 40) + "\"");
+}
+
+Surface read_sections(Reader& reader) {
+  if (reader.line() != "$MeshFormat") reader.refuse("expected $MeshFormat");
+  Numbers numbers(reader);
+  Surface to;
+  std::set<std::string> left;
+  while (!reader.at_end()) {
+    const std::string line = reader.line();
+    if (line.empty() || line == "$EndMeshFormat") continue;
+    if (line[0] != '$') reader.refuse("expected a section, found \"" + line.substr(0, 40) + "\"");
+    read_section(reader, numbers, line.substr(1), to, left);
+  }
+  for (const std::string& name : left) to.notes.push_back("values of $" + name + " are left out");
+  return to;
+}
+
+}  // namespace
+
+Surface read_surface(const std::filesystem::path& path) {
+  try {
+    Reader reader(path);
+    return read_sections(reader);
+  } catch (Error& error) {
+    throw std::move(error.at(path.string()));
+  }
+}
+
+}  // namespace octavo::formats::gmsh
