@@ -265,6 +265,14 @@ OCTAVO_API int octavo_writer_put_attribute(
     int64_t count,                /* or OCTAVO_SCALAR */
     octavo_error* error);
 
+/* Gives the units of this step, if they are not the domain's: those of a comoving box change with time. */
+OCTAVO_API int octavo_writer_put_units(
+    octavo_writer* writer,
+    double length,                /* [cm] */
+    double density,               /* [g/cm^3] */
+    double time,                  /* [s] */
+    octavo_error* error);
+
 /* Gives this rank's mesh, before its fields, by one of these three. The library copies it. SERAFIN and MED take theirs
  * from octavo_target. */
 OCTAVO_API int octavo_writer_put_tree(octavo_writer* writer, const octavo_tree* tree, octavo_error* error);
