@@ -124,6 +124,9 @@ void fill(Container& container, const Hierarchy& h) {
         const int first = Super::NReal - Container::NStructReal;
         for (int c = 0; c < container.NumRuntimeRealComps(); ++c)
           tile.GetStructOfArrays().GetRealData(first + c).back() = std::cbrt(p.pos(1));
+        for (int c = 0; c < container.NumRuntimeIntComps(); ++c)
+          tile.GetStructOfArrays().GetIntData(Super::NInt - Container::NStructInt + c).back() =
+              static_cast<int>(p.id() % 1009) + c;
       }
     });
   }
@@ -151,6 +154,8 @@ std::string digest(const Container& container) {
         for (int c = 0; c < one.NInt; ++c) h = mixed(h, std::uint64_t(one.idata(c)));
         for (int c = 0; c < container.NumRuntimeRealComps(); ++c)
           h = mixed(h, std::bit_cast<std::uint64_t>(double(data.m_runtime_rdata[c][p])));
+        for (int c = 0; c < container.NumRuntimeIntComps(); ++c)
+          h = mixed(h, std::uint64_t(data.m_runtime_idata[c][p]));
         sum += h, ++count;
       }
     }
@@ -167,6 +172,9 @@ struct State {
   explicit State(const Hierarchy& h)
       : mixed(h.geom, h.ranks, h.boxes, h.ratio), arrays(h.geom, h.ranks, h.boxes, h.ratio) {
     mixed.AddRealComp();
+    mixed.AddIntComp();
+    arrays.AddIntComp();
+    arrays.AddIntComp();
   }
 };
 
