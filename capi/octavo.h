@@ -279,6 +279,14 @@ OCTAVO_API int octavo_writer_put_attribute(
     int64_t count,                /* or OCTAVO_SCALAR */
     octavo_error* error);
 
+/* Gives the units of this step, if they are not the domain's: those of a comoving box change with time. */
+OCTAVO_API int octavo_writer_put_units(
+    octavo_writer* writer,
+    double length,                /* [cm] */
+    double density,               /* [g/cm^3] */
+    double time,                  /* [s] */
+    octavo_error* error);
+
 /* Adds a list of named values, as FLASH has them: the attribute LIST holds the names, LIST/NAME the value of each. */
 OCTAVO_API int octavo_writer_put_list(
     octavo_writer* writer,

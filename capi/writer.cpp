@@ -216,6 +216,10 @@ int octavo_writer_put_list(octavo_writer* writer, const char* list, const char* 
   });
 }
 
+int octavo_writer_put_units(octavo_writer* writer, double length, double density, double time, octavo_error* error) {
+  return put(writer, error, "the units", [&](octavo_writer& to) { to.writer.put_units(length, density, time); });
+}
+
 int octavo_writer_put_tree(octavo_writer* writer, const octavo_tree* tree, octavo_error* error) {
   return put(writer, error, "the tree", [&](octavo_writer& to) {
     to.writer.put_mesh(tree_from(complete(tree, octavo_tree_default(), "tree"), to.dim, to.roots, to.block));

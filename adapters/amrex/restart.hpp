@@ -53,6 +53,17 @@ class Restart {
     return text.str();
   }
 
+  /// The bytes that ranks put under names with this prefix, by the rest of the name, rank after rank. Each rank gets
+  /// its own, or those of all if there are others now.
+  std::map<std::string, std::string> Bytes(const std::string& prefix) const {
+    std::map<std::string, std::string> all;
+    for (const auto& [rank, by_name] : found_->opaque)
+      for (const auto& [name, bytes] : by_name)
+        if (name.starts_with(prefix))
+          all[name.substr(prefix.size())].append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return all;
+  }
+
   /// Fills a MultiFab of any boxes and ranks, but not its ghosts. Throws if the checkpoint lacks some of its cells.
   void Fill(const std::string& name, int level, ax::MultiFab& mf) { Fill(Fields(name, {&mf}).names, level, mf); }
   void Fill(const Names& names, int level, ax::MultiFab& mf) {

@@ -1,19 +1,19 @@
-// The adapter beside AMReX itself, for scripts/try/amrex-adapter.py.
+// The adapter beside AMReX itself, for scripts/try/amrex_adapter.py.
 //     mpirun -n 3 try mode=write        three levels and two kinds of particles: plotfiles by both, a checkpoint
-//     mpirun -n 2 try mode=restart      reads the checkpoint into its boxes and into others; values must be the same
-//     bits mpirun -n 2 try mode=errors       prints the error of each wrong use mpirun -n 2 try mode=time visible time
-//     and memory of both, while a loop computes between outputs
+//     mpirun -n 2 try mode=restart      reads the checkpoint into its boxes and into others; values must not change
+//     mpirun -n 2 try mode=errors       prints the error of each wrong use
+//     mpirun -n 2 try mode=time         visible time of both in turn, while a loop computes between outputs
 // Every value is a function of its place, so each rank can tell by itself whether it is right.
 #include <AMReX_ParmParse.H>
 #include <AMReX_Particles.H>
 #include <AMReX_PlotFileUtil.H>
 #include <AMReX_Print.H>
 #include <AMReX_Utility.H>
-#include <sys/resource.h>
 
 #include <bit>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <fstream>
 #include <functional>
 
@@ -124,6 +124,9 @@ void fill(Container& container, const Hierarchy& h) {
         const int first = Super::NReal - Container::NStructReal;
         for (int c = 0; c < container.NumRuntimeRealComps(); ++c)
           tile.GetStructOfArrays().GetRealData(first + c).back() = std::cbrt(p.pos(1));
+        for (int c = 0; c < container.NumRuntimeIntComps(); ++c)
+          tile.GetStructOfArrays().GetIntData(Super::NInt - Container::NStructInt + c).back() =
+              static_cast<int>(p.id() % 1009) + c;
       }
     });
   }
@@ -151,6 +154,8 @@ std::string digest(const Container& container) {
         for (int c = 0; c < one.NInt; ++c) h = mixed(h, std::uint64_t(one.idata(c)));
         for (int c = 0; c < container.NumRuntimeRealComps(); ++c)
           h = mixed(h, std::bit_cast<std::uint64_t>(double(data.m_runtime_rdata[c][p])));
+        for (int c = 0; c < container.NumRuntimeIntComps(); ++c)
+          h = mixed(h, std::uint64_t(data.m_runtime_idata[c][p]));
         sum += h, ++count;
       }
     }
@@ -167,6 +172,9 @@ struct State {
   explicit State(const Hierarchy& h)
       : mixed(h.geom, h.ranks, h.boxes, h.ratio), arrays(h.geom, h.ranks, h.boxes, h.ratio) {
     mixed.AddRealComp();
+    mixed.AddIntComp();
+    arrays.AddIntComp();
+    arrays.AddIntComp();
   }
 };
 
@@ -302,14 +310,58 @@ double peak_memory() {
   return peak;
 }
 
+// Core seconds of this process, or of the calling thread.
+double core_seconds(clockid_t of) {
+  timespec time{};
+  clock_gettime(of, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+struct Way {
+  std::string name;
+  std::function<void(int)> output;
+  std::vector<double> visible;       // [s] of each output: the call, and the wait after the computing that follows it
+  double foreground = 0, cores = 0;  // [core s] of the thread that calls, and of the process
+};
+
+// The largest of all ranks.
+double most(double figure) {
+  ParallelDescriptor::ReduceRealMax(figure);
+  return figure;
+}
+
+// Each output is timed on the slowest rank. The work in the background has all of `compute` to end.
+void take_time(Way& way, int n, const std::function<void()>& compute) {
+  ParallelDescriptor::Barrier();
+  const double begin = core_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  double visible = 0;
+  const auto timed = [&](const std::function<void()>& work) {
+    ParallelDescriptor::Barrier();
+    const double start = now(), before = core_seconds(CLOCK_THREAD_CPUTIME_ID);
+    work();
+    visible += now() - start;
+    way.foreground += core_seconds(CLOCK_THREAD_CPUTIME_ID) - before;
+  };
+  timed([&] { way.output(n); });
+  const double computing = core_seconds(CLOCK_THREAD_CPUTIME_ID);
+  compute();
+  way.cores -= core_seconds(CLOCK_THREAD_CPUTIME_ID) - computing;
+  timed([] { oa::Wait(); });
+  way.cores += core_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
+  way.visible.push_back(most(visible));
+}
+
+// `ways` write the same fields in turn.
 void time_outputs() {
   ParmParse pp;
-  int cells = 128, components = 4, outputs = 4;
+  int cells = 128, components = 4, outputs = 5;
   double seconds = 2;
   pp.query("cells", cells);
   pp.query("components", components);
   pp.query("outputs", outputs);
   pp.query("seconds", seconds);
+  Vector<std::string> wanted;
+  if (!pp.queryarr("ways", wanted)) wanted = {"native", "plotfile", "store"};
   Hierarchy h = make_hierarchy(cells, 32);
   auto fields = make_fields(h, IntVect(0), components, 2);
   const auto mf = GetVecOfConstPtrs(fields);
@@ -319,36 +371,37 @@ void time_outputs() {
     for (const double end = now() + seconds; now() < end;)
       for (int level = 0; level < nlevels; ++level) fields[level].mult(1.0, 0, components);
   };
-  const auto measure = [&](const std::string& words, const std::function<void(int)>& output) {
-    ParallelDescriptor::Barrier();
-    peak_memory();
-    double visible = 0, begin = now();
-    for (int n = 0; n < outputs; ++n) {
-      compute();
-      ParallelDescriptor::Barrier();
-      const double start = now();
-      output(n);
-      visible += now() - start;
-    }
-    const double start = now();
-    oa::Close();
-    double at_end = now() - start, peak = peak_memory();
-    double all_of_it = now() - begin;
-    for (double* figure : {&visible, &at_end, &peak, &all_of_it}) ParallelDescriptor::ReduceRealMax(*figure);
-    Print() << "time " << words << " visible " << visible / outputs << " closing " << at_end << " peak " << peak
-            << " whole " << all_of_it << "\n";
-  };
   const auto name = [](const std::string& head, int n) { return amrex::Concatenate(head, n); };
   h.steps = {0, 0, 0};
-  measure("native", [&](int n) {
-    WriteMultiLevelPlotfile(name("time/native", n), nlevels, mf, names, h.geom, n, h.steps, h.ratio);
-  });
-  measure("plotfile",
-          [&](int n) { oa::WritePlotfile(name("time/plt", n), nlevels, mf, names, h.geom, n, h.steps, h.ratio); });
-  measure("store", [&](int n) {
-    const Vector<int> steps{n, n, n};
-    oa::WritePlotfile("time/run.octavo", nlevels, mf, names, h.geom, n, steps, h.ratio);
-  });
+  std::vector<Way> ways;
+  for (const std::string& way : wanted) {
+    if (way == "native")
+      ways.push_back({way, [&](int n) {
+                        WriteMultiLevelPlotfile(name("time/native", n), nlevels, mf, names, h.geom, n, h.steps,
+                                                h.ratio);
+                      }});
+    if (way == "plotfile")
+      ways.push_back({way, [&](int n) {
+                        oa::WritePlotfile(name("time/plt", n), nlevels, mf, names, h.geom, n, h.steps, h.ratio);
+                      }});
+    if (way == "store")
+      ways.push_back({way, [&](int n) {
+                        oa::WritePlotfile("time/run.octavo", nlevels, mf, names, h.geom, n, {n, n, n}, h.ratio);
+                      }});
+  }
+  peak_memory();
+  for (int n = 0; n < outputs; ++n)
+    for (Way& way : ways) take_time(way, n, compute);
+  oa::Close();
+  const double peak = most(peak_memory());
+  for (Way& way : ways) {
+    std::vector<double> sorted = way.visible;
+    std::sort(sorted.begin(), sorted.end());
+    const double foreground = most(way.foreground), cores = most(way.cores);
+    Print() << "time " << way.name << " visible " << sorted[sorted.size() / 2] << " least " << sorted.front()
+            << " most " << sorted.back() << " first " << way.visible.front() << " foreground " << foreground / outputs
+            << " cores " << cores / outputs << " peak " << peak << "\n";
+  }
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <numeric>
 
 #include "octavo/engine/engine.hpp"
 #include "particles.hpp"
@@ -67,21 +66,6 @@ inline mesh::Patches patches_of(const Fields& fields, int nlevels, const ax::Vec
   return patches;
 }
 
-/// The largest blocks, up to 16 cells long, of which all boxes consist, and the coarse cells under them.
-inline mesh::Index3 block_of(const mesh::Patches& all) {
-  mesh::Index3 block{1, 1, 1};
-  for (std::size_t a = 0; a < AMREX_SPACEDIM; ++a) {
-    std::int64_t common = std::gcd(std::int64_t{16}, all.domain[0].hi[a] - all.domain[0].lo[a]);
-    for (std::size_t level = 0; level < all.boxes.size(); ++level)
-      for (const mesh::IndexBox& box : all.boxes[level]) {
-        const std::int64_t ratio = level > 0 ? all.ratio[level - 1] : 1, lower = all.domain[level].lo[a];
-        common = std::gcd(common, std::gcd((box.lo[a] - lower) / ratio, (box.hi[a] - lower) / ratio));
-      }
-    block[a] = common;
-  }
-  return block;
-}
-
 inline mesh::Header header_of(const mesh::Patches& all, const ax::Geometry& geom, bool store) {
   mesh::Header header;
   header.code = "AMReX";
@@ -91,7 +75,7 @@ inline mesh::Header header_of(const mesh::Patches& all, const ax::Geometry& geom
     header.periodic[a] = geom.isPeriodic(a) != 0;
   }
   if (!store) return header;
-  const mesh::PatchTree tree = plan_patch_tree(all, 0, block_of(all));
+  const mesh::PatchTree tree = plan_patch_tree(all, 0, common_block(all, 16));
   header.roots = tree.roots, header.block = tree.block, header.unfolded = tree.unfolded;
   return header;
 }
@@ -127,12 +111,7 @@ inline void put_fields(engine::Writer& writer, const std::vector<Fields>& all, i
 
 inline void put_particles(engine::Writer& writer, const std::vector<Species>& all) {
   for (const Species& species : all) {
-    for (const mesh::Field& attribute : species.values.attributes) {
-      engine::ArrayView view;
-      view.data = attribute.bytes.data(), view.type = attribute.info.type;
-      view.cells = static_cast<std::size_t>(species.values.count);
-      writer.put_particles(species.values.species, attribute.info.name, view);
-    }
+    writer.put_particles(species.values);
     writer.put_attribute("amrex/next_id/" + species.values.species, species.next_id);
   }
 }
@@ -177,6 +156,7 @@ struct Step {
   const ax::Vector<int>& steps;
   const ax::Vector<ax::IntVect>& ratio;
   const std::vector<Species>& species;
+  const std::map<std::string, std::string>& bytes;  ///< that this rank keeps in a store beside its values, by name
 };
 
 /// Everything that can be wrong is found before a step is begun.
@@ -251,6 +231,7 @@ inline void write(const Step& step, store::Flow flow, const std::vector<double>&
   writer.put_mesh(patches_of(step.fields[0], step.nlevels, step.geom, step.ratio, false));
   put_fields(writer, step.fields, step.nlevels);
   put_particles(writer, step.species);
+  for (const auto& [name, bytes] : step.bytes) writer.put_bytes(name, std::as_bytes(std::span(bytes)));
   writer.end_step();
 }
 
@@ -279,7 +260,7 @@ inline void WritePlotfile(const std::string& name, int nlevels, const ax::Vector
                           const ax::Vector<int>& level_steps, const ax::Vector<ax::IntVect>& ref_ratio,
                           const std::vector<Species>& particles = {}) {
   const std::vector<Fields> fields{{names, mf}};
-  within::write({name, nlevels, fields, geom, time, level_steps, ref_ratio, particles}, store::Flow::analysis, {});
+  within::write({name, nlevels, fields, geom, time, level_steps, ref_ratio, particles, {}}, store::Flow::analysis, {});
 }
 
 /// `level_dt` and `level_steps` may list more levels than there are.
@@ -287,7 +268,7 @@ inline void WriteCheckpoint(const std::string& name, int nlevels, const std::vec
                             const ax::Vector<ax::Geometry>& geom, ax::Real time, const ax::Vector<int>& level_steps,
                             const ax::Vector<ax::Real>& level_dt, const ax::Vector<ax::IntVect>& ref_ratio,
                             const std::vector<Species>& particles = {}) {
-  within::write({name, nlevels, fields, geom, time, level_steps, ref_ratio, particles}, store::Flow::checkpoint,
+  within::write({name, nlevels, fields, geom, time, level_steps, ref_ratio, particles, {}}, store::Flow::checkpoint,
                 {level_dt.begin(), level_dt.end()});
 }
 

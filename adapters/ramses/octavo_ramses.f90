@@ -66,7 +66,6 @@ contains
     character(*), parameter :: lost = ' is not carried by adapters/ramses'
     call refuse(any([icoarse_max - icoarse_min, jcoarse_max - jcoarse_min, kcoarse_max - kcoarse_min] > 0), &
                 'a box of several coarse cells (nx, ny, nz)'//lost)
-    call refuse(cosmo, 'cosmology, whose units change with time,'//lost)
     call refuse(MC_tracer, 'Monte Carlo tracers (MC_tracer)'//lost)
     call refuse(strict_equilibrium > 0, 'strict_equilibrium'//lost)
     call refuse(make_mergertree, 'the merger tree (make_mergertree)'//lost)
@@ -128,8 +127,6 @@ contains
   subroutine open_store
     type(octavo_target) :: target
     type(octavo_domain) :: box
-    real(dp) :: scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2
-    call units(scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2)
     target%path = trim(store)
     if (options /= '') target%options = trim(options)
     box%code = 'RAMSES'
@@ -138,9 +135,6 @@ contains
     box%roots(1:ndim) = 2
     box%hi(1:ndim) = boxlen
     box%periodic = [nx, ny, nz] == 1 .and. [1, 2, 3] <= ndim
-    box%unit_length = scale_l
-    box%unit_density = scale_d
-    box%unit_time = scale_t
     if (from%found()) then
       call writer%open(MPI_COMM_WORLD, target, box, from)
     else
@@ -261,6 +255,9 @@ contains
 
   !> The numbers that RAMSES writes at the head of its files. They have the names that Octavo's reader of RAMSES gives them.
   subroutine put_run
+    real(dp) :: scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2
+    call units(scale_l, scale_t, scale_d, scale_v, scale_nH, scale_T2)
+    call writer%put_units(dble(scale_l), dble(scale_d), dble(scale_t))  ! with cosmology they change with time
     call writer%put_attribute('output_number', ifout - 1)
     call writer%put_attribute('levelmin', levelmin)
     call writer%put_attribute('nlevelmax', nlevelmax)

@@ -22,6 +22,7 @@ module octavo_writing
     generic :: put_attribute => put_int, put_real, put_text, put_ints, put_reals, put_texts  !< (name, value [, error])
     procedure, private :: list_ints, list_reals, list_texts
     generic :: put_list => list_ints, list_reals, list_texts  !< (list, names, values [, error])
+    procedure :: put_units                      !< (length, density, time [, error]): of this step, cgs
     procedure :: put_tree                       !< (tree [, error])
     procedure :: put_blocks                     !< (blocks [, error])
     procedure :: put_boxes                      !< (boxes [, error])
@@ -143,6 +144,12 @@ module octavo_writing
       type(c_ptr), value :: writer, bytes
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), value :: number
+      type(c_error), intent(out) :: error
+    end function
+    integer(c_int) function c_put_units(writer, length, density, time, error) bind(c, name='octavo_writer_put_units')
+      import
+      type(c_ptr), value :: writer
+      real(c_double), value :: length, density, time
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_tree(writer, tree, error) bind(c, name='octavo_writer_put_tree')
@@ -398,6 +405,14 @@ contains
     in_c = [value, 0.0_c_double]
     call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
                error)
+  end subroutine
+
+  subroutine put_units(self, length, density, time, error)
+    class(octavo_writer), intent(in) :: self
+    real(real64), intent(in) :: length, density, time
+    type(octavo_error), intent(inout), optional :: error
+    type(c_error) :: what
+    call check(c_put_units(self%handle, length, density, time, what), what, error)
   end subroutine
 
   subroutine put_bytes(self, name, bytes, error)

@@ -128,6 +128,7 @@ class Writer {
     held_.clear();
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { open().put_attribute(name, std::move(value)); }
+  void put_units(double length, double density, double time) { open().put_units(length, density, time); }
   void put_tree(const mesh::Octree& tree) { open().put_mesh(tree); }
   void put_patches(const mesh::Patches& patches) { open().put_mesh(patches); }
   void put_triangles(const engine::SeriesMesh& triangles) { capi::put_triangles(open(), target_, triangles); }
@@ -320,6 +321,7 @@ void bind_writer(nb::module_& m) {
       .def("begin_step", &Writer::begin_step, nb::arg().none(), nb::arg(), nb::arg())
       .def("put_attribute", &Writer::put_attribute)
       .def("put_bytes", &Writer::put_bytes)
+      .def("put_units", &Writer::put_units)
       .def("put_mesh", &Writer::put_tree)
       .def("put_mesh", &Writer::put_patches)
       .def("put_mesh", &Writer::put_triangles)

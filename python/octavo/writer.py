@@ -180,6 +180,10 @@ class Writer:
 
         self._put("attributes", put)
 
+    def put_units(self, length: float, density: float, time: float) -> None:
+        """Gives the units of this step [cgs], if they are not the header's: those of a comoving box change with time."""
+        self._put("the units", lambda: self._writer.put_units(length, density, time))
+
     def put_bytes(self, name: str, data: bytes) -> None:
         """Adds bytes of this rank alone, such as the state of its random numbers, to a store. `restart(...,
         opaque=True)` gives them back."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -25,9 +26,16 @@ def try_code(code: str, folder: Path, **environment: str) -> subprocess.Complete
     )
 
 
-@pytest.mark.parametrize("code", ["ramses", "amrex", "amrex-adapter", "flash", "telemac", "telemac_adapter"])
+def trials_of_make() -> list[str]:
+    """The names after `make try-`."""
+    words = re.search(r"^TRIALS := (.*)$", (TRY.parents[1] / "Makefile").read_text(), re.MULTILINE)
+    return [word.removeprefix("try-") for word in words[1].split()]
+
+
+@pytest.mark.parametrize("code", trials_of_make())
 def test_without_programs_a_trial_is_skipped_visibly(code, tmp_path):
-    done = try_code(code, tmp_path, **{code.upper(): ""})
+    nothing = dict.fromkeys(("RAMSES", "AMREX", "FLASH", "TELEMAC"), "")
+    done = try_code(code.replace("-", "_"), tmp_path, **nothing)
     assert done.returncode == 0, done.stderr
     assert f"SKIP {code.replace('_', '-')}" in done.stdout and done.stdout.endswith("0 passed, 0 failed, 1 skipped\n")
 

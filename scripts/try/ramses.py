@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import judge
+import numpy as np
 
 # RAMSES adds fluxes and particles of a cell in the order of its octs, which a restart changes: its own restart differs by
 # rounding as well. Its solver of the potential stops at a residual, so that a potential differs more than gas does.
@@ -39,6 +40,7 @@ class Setup:
     others: tuple[int, ...]  # numbers of ranks to restart on
     tolerance: float = GAS
     inputs: Callable[[Path], None] | None = None  # writes further files that RAMSES reads
+    random: bool = False  # each rank draws its own numbers: a run can only be repeated on as many ranks
     other_codes: bool = False  # also through checkpoints of AMReX and FLASH
 
 
@@ -53,6 +55,46 @@ def write_ball(folder: Path) -> None:
             lines.append(" ".join(f"{x:.12e}" for x in numbers))
     (folder / "ic_part").write_text("\n".join(lines) + "\n")
 
+
+def write_grafic(folder: Path, cells: int = 32, start: float = 0.1) -> None:
+    """Writes a young universe of 10 Mpc as RAMSES reads it: waves of random phases, moved by Zel'dovich's approximation."""
+    draw = np.random.default_rng(1)
+    step, hubble, omega = np.float64(10 / cells), 70.0, 0.3
+    k = np.fft.fftfreq(cells, 1 / cells)
+    kx, ky, kz = np.meshgrid(k, k, k, indexing="ij")
+    square = np.maximum(kx**2 + ky**2 + kz**2, 1)
+    white = np.fft.fftn(draw.normal(size=(cells,) * 3)) * ((square <= 36) & (kx**2 + ky**2 + kz**2 > 0)) / square
+    density = np.fft.ifftn(white).real
+    white, density = white * (0.25 / density.std()), density * (0.25 / density.std())
+    per_mpc = start * hubble * np.sqrt(omega / start**3 + 1 - omega)  # [km/s] of growing waves, for each Mpc
+    wave = 2 * np.pi / (cells * step)
+    arrays = {"deltab": density}
+    for name, along in (("x", kx), ("y", ky), ("z", kz)):
+        arrays["velc" + name] = np.fft.ifftn(1j * along * white / (square * wave)).real * per_mpc
+    head = np.array([cells] * 3, "<i4").tobytes()
+    head += np.array([step, 0, 0, 0, start, omega, 1 - omega, hubble], "<f4").tobytes()
+    (folder / "ic").mkdir()
+    for name, values in arrays.items():
+        records = [head, *(plane.T.astype("<f4").tobytes() for plane in values.transpose(2, 0, 1))]
+        with (folder / "ic" / f"ic_{name}").open("wb") as out:
+            for record in records:
+                out.write(len(record).to_bytes(4, "little") + record + len(record).to_bytes(4, "little"))
+
+
+COSMOLOGY = """
+&AMR_PARAMS
+levelmin=5, levelmax=8, ngridmax=60000, npartmax=80000, nexpand=1
+/
+&INIT_PARAMS
+filetype='grafic', initfile(1)='ic'
+/
+&REFINE_PARAMS
+m_refine=6*3., interpol_var=1, interpol_type=0
+/
+&HYDRO_PARAMS
+gamma=1.6666667, courant_factor=0.8, slope_type=1, riemann='hllc', smallr=1e-11
+/
+"""
 
 PERIODIC_BOX = """
 &AMR_PARAMS
@@ -110,6 +152,39 @@ epsilon=1d-4
         (1, 5),
         GRAVITY,
         inputs=write_ball,
+    ),
+    Setup(
+        "cosmology",
+        3,
+        "hydro",
+        COSMOLOGY,
+        "hydro=.true., pic=.true., poisson=.true., cosmo=.true., nsubcycle=1,1,2,2, nremap=3",
+        6,
+        3,
+        (1, 2),
+        GRAVITY,
+        inputs=write_grafic,
+    ),
+    Setup(
+        "stars",
+        3,
+        "hydro",
+        COSMOLOGY
+        + """
+&COOLING_PARAMS
+cooling=.true., z_reion=8.5
+/
+&SF_PARAMS
+n_star=1e-3, eps_star=0.5, m_star=0.2, del_star=3., T2_star=1e4
+/
+""",
+        "hydro=.true., pic=.true., poisson=.true., cosmo=.true., nsubcycle=1,1,2,2, nremap=3",
+        6,
+        3,
+        (),
+        GRAVITY,
+        inputs=write_grafic,
+        random=True,
     ),
     Setup(
         "implosion-in-walls",

@@ -138,7 +138,7 @@ def restarts(run: Run) -> None:
     ramses.ramses(run.built.plain, native, run.setup.ranks)
     own = judge.difference(end, native / "output_00003", run.setup.tolerance)
     run.check(f"native restart, {run.setup.ranks} ranks", own.equal, own.text())
-    for ranks in sorted({*RESTARTS, run.setup.ranks}):
+    for ranks in sorted({run.setup.ranks, *(() if run.setup.random else RESTARTS)}):
         folder = run.folder / f"on-{ranks}"
         write_namelist(run.setup, folder, "native=.true.")
         shutil.copytree(killed / "run.octavo", folder / "run.octavo")

@@ -14,7 +14,7 @@
 namespace octavo::engine {
 namespace {
 
-// Writing to each page makes the system provide it now, when we can report a refusal, and not in the middle of a step.
+// Writing to each page makes the system provide it now, when we can report a refusal, and not in the middle of a copy.
 void touch_pages(std::byte* memory, std::size_t size) {
   madvise(memory, size, MADV_HUGEPAGE);  // if this fails, pages are small
 #ifdef MADV_POPULATE_WRITE
@@ -34,12 +34,6 @@ Staging::Staging(std::uint64_t limit) : limit_(limit) {
     throw base::Error(base::Kind::no_space, "out of memory: " + std::to_string(limit) + " bytes for staging")
         .hint("a smaller option staging_bytes, or mode = sync");
   memory_ = static_cast<std::byte*>(memory);
-  try {
-    touch_pages(memory_, limit);
-  } catch (...) {
-    munmap(memory_, limit);
-    throw;
-  }
 }
 
 Staging::~Staging() {
@@ -63,6 +57,15 @@ bool Staging::place(std::uint64_t bytes, Range& range) const {
   return true;
 }
 
+// The first steps would wait for pages that no step may ever need, so each page is touched when a block first has it.
+void Staging::provide(std::uint64_t end) {
+  constexpr std::uint64_t huge = std::uint64_t{2} << 20;
+  if (end <= touched_) return;
+  end = std::min(limit_, (end + huge - 1) / huge * huge);
+  touch_pages(memory_ + touched_, end - touched_);
+  touched_ = end;
+}
+
 Staging::Block Staging::take(std::uint64_t bytes) {
   if (bytes == 0) return {};
   const std::uint64_t rounded = std::min(limit_, (bytes + alignment - 1) / alignment * alignment);
@@ -74,6 +77,7 @@ Staging::Block Staging::take(std::uint64_t bytes) {
     freed_.wait(lock, [&] { return place(rounded, range); });
     block.waited = seconds_since(begin);
   }
+  provide(range.end);
   ranges_.push_back(range);
   block.bytes = {memory_ + range.begin, static_cast<std::size_t>(bytes)};
   return block;

@@ -1,11 +1,16 @@
 #include "octavo/engine/step/staging.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "octavo/base/error.hpp"
 
@@ -58,7 +63,29 @@ TEST(Staging, whoever_needs_more_than_is_free_waits_until_it_is) {
   EXPECT_TRUE(got);
 }
 
-TEST(Staging, option_staging_bytes_is_what_is_allocated_at_once_and_never_exceeded) {
+std::size_t pages_in_memory(std::span<const std::byte> bytes) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  std::vector<unsigned char> there((bytes.size() + page - 1) / page);
+  EXPECT_EQ(mincore(const_cast<std::byte*>(bytes.data()), bytes.size(), there.data()), 0);
+  return page * static_cast<std::size_t>(std::count_if(there.begin(), there.end(), [](auto b) { return b & 1; }));
+}
+
+TEST(Staging, pages_exist_before_a_block_is_given_and_no_sooner) {
+  constexpr std::size_t mib = 1 << 20, all = 64 * mib;
+  Staging staging(all);
+  const auto small = staging.take(mib);
+  const std::span<const std::byte> arena(small.bytes.data(), all);
+  EXPECT_GE(pages_in_memory(small.bytes), mib);
+  EXPECT_LE(pages_in_memory(arena), 4 * mib);
+  const auto next = staging.take(9 * mib);
+  EXPECT_GE(pages_in_memory(next.bytes), 9 * mib);
+  EXPECT_LE(pages_in_memory(arena), 14 * mib);
+  staging.give_back(small.bytes);
+  staging.give_back(next.bytes);
+  EXPECT_GE(pages_in_memory(staging.take(all).bytes), all);
+}
+
+TEST(Staging, option_staging_bytes_is_the_size_of_the_arena_and_never_exceeded) {
   EXPECT_THROW(Staging(std::uint64_t{1} << 62), base::Error);
   Staging staging(100000);
   EXPECT_TRUE(staging.fits(100000));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/engine/step/all_patches.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/engine/targets/output_target.hpp"
@@ -38,6 +39,11 @@ struct Species {
 struct Rows {
   std::string minima, maxima;
 };
+template <class Way>
+void both(Way& way, Rows& rows) {
+  both(way, rows.minima);
+  both(way, rows.maxima);
+}
 
 struct AmrexStep {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -251,14 +257,6 @@ void write_mine(AmrexStep& step) {
 
 // ------------------------------------------------------------------ finished
 
-// Collective. Joins the texts of all ranks, one after another, on rank 0.
-std::string joined(MPI_Comm comm, const std::string& mine) {
-  std::string all;
-  ranks::to_root<char>(comm, mine,
-                       [&](std::int64_t, std::span<const char> text) { all.append(text.data(), text.size()); });
-  return all;
-}
-
 std::vector<std::string> names_of(const AmrexStep& step) {
   std::vector<std::string> names;
   for (const Source& source : step.job->fields) names.push_back(source.info.name);
@@ -297,8 +295,23 @@ amrex::MultiFabPlan in_order(const amrex::MultiFabPlan& plan, const std::vector<
   return out;
 }
 
+// Collective. Joins the rows of all ranks, one after another, on rank 0: all levels in one exchange.
 void gather_rows(AmrexStep& step) {
-  for (Rows& rows : step.rows) rows = {joined(step.comm, rows.minima), joined(step.comm, rows.maxima)};
+  std::vector<std::byte> all;
+  const std::string mine = base::packed(step.rows);
+  ranks::to_root<char>(step.comm, mine, [&](std::int64_t, std::span<const char> some) {
+    const auto bytes = std::as_bytes(some);
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  });
+  step.rows.assign(step.levels.size(), {});
+  for (base::Get get{all}; !get.bytes.empty();) {
+    std::vector<Rows> some;
+    both(get, some);
+    for (std::size_t level = 0; level < step.rows.size(); ++level) {
+      step.rows[level].minima += some[level].minima;
+      step.rows[level].maxima += some[level].maxima;
+    }
+  }
 }
 
 mesh::Particles without_values(const SpeciesSource& species) {

@@ -1,5 +1,6 @@
 #include "octavo/engine/write/writer.hpp"
 
+#include <cmath>
 #include <fstream>
 
 #include "octavo/base/current_error.hpp"
@@ -192,6 +193,16 @@ void Writer::put_attribute(const std::string& name, mesh::Attribute value) {
   state_->give("attribute " + name, state_->target.put_attribute, name, std::move(value));
 }
 
+void Writer::put_units(double length, double density, double time) {
+  state_->put("the units", [&] {
+    for (const double unit : {length, density, time})
+      if (!(std::isfinite(unit) && unit > 0))
+        throw Error(Kind::usage, "units: expected finite numbers above 0, found " + std::to_string(unit));
+    mesh::Header& header = state_->job->header;
+    header.unit_length = length, header.unit_density = density, header.unit_time = time;
+  });
+}
+
 void Writer::put_bytes(const std::string& name, std::span<const std::byte> bytes) {
   state_->give("bytes " + name, state_->target.put_bytes, name, bytes);
 }
@@ -229,6 +240,16 @@ void Writer::put_particles(const std::string& species, const std::string& attrib
                            const std::string& unit) {
   state_->give("particles " + species + "/" + attribute, state_->target.put_particles, species,
                mesh::FieldInfo{attribute, unit, view.type, mesh::Centring::particle, view.components, 0}, view);
+}
+
+void Writer::put_particles(const mesh::Particles& particles) {
+  for (const mesh::Field& attribute : particles.attributes) {
+    ArrayView view;
+    view.data = attribute.bytes.data(), view.type = attribute.info.type;
+    view.cells = static_cast<std::size_t>(particles.count);
+    view.components = attribute.info.components;
+    put_particles(particles.species, attribute.info.name, view, attribute.info.unit);
+  }
 }
 
 void Writer::put_error(const Error& error) {

@@ -78,6 +78,8 @@ class Writer {
   /// Header::attributes of the step: FLASH's lists ("real scalars/dt"), AMReX's "level_steps", "level_dt". A checkpoint
   /// of AMReX needs "level_dt", reals: the time step of each level, or one for all. None in a series.
   void put_attribute(const std::string& name, mesh::Attribute value);
+  /// Units of this step [cgs], if they are not the header's: those of a comoving box change with time.
+  void put_units(double length, double density, double time);
   /// This rank's tree, which lists the roots that it holds (`tree.held`). It should hold only roots that it owns or
   /// that have owned cells below them, because everything that it holds is stored. A rank may hold none. FLASH: the
   /// header's block, every block owned by one rank; AMReX: any ownership.
@@ -118,6 +120,8 @@ class Writer {
   /// "identity", else "tag"; without any of them each particle gets a new one.
   void put_particles(const std::string& species, const std::string& attribute, const ArrayView& view,
                      const std::string& unit = "");
+  /// All attributes of a species.
+  void put_particles(const mesh::Particles& particles);
   /// Bytes of this rank alone, such as the state of its random numbers. Other ranks may use the same name or not. A
   /// copy is made. Restart::opaque returns them. A rank that puts no mesh has none. To a store only.
   void put_bytes(const std::string& name, std::span<const std::byte> bytes);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -75,6 +76,21 @@ struct Planner {
 };
 
 }  // namespace
+
+Index3 common_block(const Patches& patches, std::int64_t most) {
+  Index3 block{1, 1, 1};
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(patches.dim); ++axis) {
+    const IndexBox& domain = patches.domain.at(0);
+    std::int64_t common = std::gcd(most, domain.hi[axis] - domain.lo[axis]);
+    for (std::size_t level = 0; level < patches.boxes.size(); ++level) {
+      const std::int64_t ratio = level > 0 ? patches.ratio[level - 1] : 1, lower = patches.domain[level].lo[axis];
+      for (const IndexBox& box : patches.boxes[level])
+        common = std::gcd(common, std::gcd((box.lo[axis] - lower) / ratio, (box.hi[axis] - lower) / ratio));
+    }
+    block[axis] = common;
+  }
+  return block;
+}
 
 PatchTree plan_patch_tree(const Patches& patches, int unfolded, const Index3& block) {
   PatchTree tree;

@@ -19,6 +19,10 @@ struct PatchTree {
   bool operator==(const PatchTree&) const = default;
 };
 
+/// The largest blocks of at most `most` cells along an axis (a power of two) of which all boxes consist, the coarse
+/// cells under them, and level 0. Blocks are 1 cell along unused axes.
+Index3 common_block(const Patches& patches, std::int64_t most);
+
 /// Throws Error(unsupported) for a refinement ratio that is neither 2 nor 4, and where block << unfolded does not
 /// divide the cells of level 0 along each axis.
 PatchTree plan_patch_tree(const Patches& patches, int unfolded = 0, const Index3& block = {1, 1, 1});

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
@@ -120,6 +121,36 @@ TEST(patches_to_octree, and_back_gives_the_same_cells_whatever_the_boxes) {
         for (std::size_t axis = 0; axis < 3; ++axis)
           EXPECT_LE(box.hi[axis] - box.lo[axis], std::max(options.max_box, made.block[axis]));
   }
+}
+
+// Brute force: a block fits if it divides the level-0 domain, all boxes, and the coarse cells under them.
+bool fits(const Patches& patches, std::size_t axis, std::int64_t block) {
+  const std::int64_t extent = patches.domain[0].hi[axis] - patches.domain[0].lo[axis];
+  bool fits = extent % block == 0;
+  for (std::size_t level = 0; level < patches.boxes.size(); ++level)
+    for (const IndexBox& box : patches.boxes[level])
+      for (const std::int64_t corner : {box.lo[axis], box.hi[axis]}) {
+        const std::int64_t at = corner - patches.domain[level].lo[axis];
+        fits = fits && at % block == 0 && (level == 0 || at % (block * patches.ratio[level - 1]) == 0);
+      }
+  return fits;
+}
+
+TEST(patches_to_octree, common_blocks_are_the_largest_that_fit) {
+  std::set<std::int64_t> seen;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const RandomPatches made = testing::random_patches(seed, {.blocks = seed % 2 != 0});
+    const Patches& patches = patches_of(made.part);
+    const Index3 block = common_block(patches, 16);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      std::int64_t largest = 1;
+      for (std::int64_t b = 2; b <= 16 && axis < static_cast<std::size_t>(patches.dim); b *= 2)
+        if (fits(patches, axis, b)) largest = b;
+      EXPECT_EQ(block[axis], largest) << "seed " << seed << ", axis " << axis;
+      seen.insert(largest);
+    }
+  }
+  EXPECT_GT(seen.size(), 1u);
 }
 
 TEST(patches_to_octree, a_box_of_a_large_level_holds_its_own_roots) {

@@ -67,6 +67,40 @@ CHANGES = {
 }
 
 
+# The same for a code on AmrLevel; its own plotfiles and checkpoints stay where the inputs name no store.
+LEVEL_INPUTS = """
+stop_time = 2.0
+geometry.prob_lo = 0 0 0
+geometry.prob_hi = 1 1 0.125
+geometry.is_periodic = 1 1 1
+geometry.coord_sys = 0
+amr.n_cell = 64 64 8
+amr.max_level = 2
+amr.ref_ratio = 2 2 2 2
+amr.blocking_factor = 8
+amr.max_grid_size = 16
+amr.regrid_int = 2
+amr.checkpoint_files_output = 1
+amr.check_file = chk
+amr.plot_files_output = 1
+amr.plot_file = plt
+amr.plot_int = 10
+adv.cfl = 0.7
+adv.do_reflux = 1
+adv.do_subcycle = 1
+adv.do_tracers = 1
+tagging.phierr = 1.01 1.1 1.5
+tagging.max_phierr_lev = 10
+"""
+LEVEL_CHANGES = {
+    "main.cpp": [
+        (r"(?=#include <AMReX_Amr.H>)", '#include "octavo_amrex.hpp"\n#include "amr.hpp"\n'),
+        (r"amrex::Initialize", "octavo::amrex::Initialize"),
+        (r"Amr amr\(", "octavo::amrex::Amr amr("),
+    ]
+}
+
+
 @dataclass
 class Run:
     trial: judge.Trial
@@ -188,12 +222,13 @@ def errors(run: Run, folder: Path) -> None:
         )
 
 
-def changed_copy(source: Path, to: Path) -> int:
+def changed_copy(source: Path, problem: str, to: Path, all_changes: dict[str, list[tuple[str, str]]]) -> int:
     """Copies the tutorial's sources, flat but for kernels, and changes them. Returns how many lines differ."""
     shutil.copytree(source / "Source", to)
-    shutil.copy(source / "Exec/Prob.H", to)
+    for path in [*(source / problem).glob("*.H"), *(source / problem).glob("*.cpp")]:
+        shutil.copy(path, to)
     lines = 0
-    for name, changes in CHANGES.items():
+    for name, changes in all_changes.items():
         text = (to / name).read_text()
         for pattern, new in changes:
             text, times = re.subn(pattern, new.replace("\\", r"\\"), text, flags=re.DOTALL)
@@ -206,9 +241,8 @@ def changed_copy(source: Path, to: Path) -> int:
 
 def tutorial(run: Run, config: Path, octavo: Path, source: Path) -> None:
     native, changed = run.folder / "tutorial", run.folder / "changed"
-    shutil.copytree(source / "Source", native)
-    shutil.copy(source / "Exec/Prob.H", native)
-    places = changed_copy(source, changed)
+    changed_copy(source, "Exec", native, {})
+    places = changed_copy(source, "Exec", changed, CHANGES)
     programs = {path: compile_programs(run.folder, config, octavo, path) / "code" for path in (native, changed)}
 
     def advance(code: Path, name: str, ranks: int, *words: object) -> Path:
@@ -237,30 +271,91 @@ def tutorial(run: Run, config: Path, octavo: Path, source: Path) -> None:
     run.check("tutorial: its own restart on 2", *agrees(run, whole / "plt00020", own / "plt00020"))
 
 
+def level_tutorial(run: Run, config: Path, octavo: Path, source: Path) -> None:
+    """A code on AmrLevel, with tracers, which stay in AMReX's own files."""
+    native, changed = run.folder / "level", run.folder / "level-changed"
+    changed_copy(source, "Exec/SingleVortex", native, {})
+    places = changed_copy(source, "Exec/SingleVortex", changed, LEVEL_CHANGES)
+    programs = {path: compile_programs(run.folder, config, octavo, path) / "code" for path in (native, changed)}
+
+    def advance(code: Path, name: str, ranks: int, *words: object) -> Path:
+        folder = run.folder / "level-runs" / name
+        folder.mkdir(parents=True)
+        (folder / "inputs").write_text(LEVEL_INPUTS)
+        judge.run([programs[code], "inputs", *words], folder, "run.log", ranks)
+        return folder
+
+    def same_end(words: str, end: Path) -> None:
+        run.check(f"AmrLevel: {words}", *agrees(run, whole / "plt00020", end / "plt00020"))
+        found = judge.difference(whole / "plt00020", end / "plt00020")
+        run.check(f"AmrLevel: {words}, tracers", found.equal and found.matched > 0, found.text())
+
+    whole = advance(native, "native", 3, "max_step=20", "amr.check_int=10")
+    run.check(f"AmrLevel, {places} places changed", True, "built")
+    store = ("amr.check_file=run.octavo", "amr.restart=run.octavo")
+    first = advance(changed, "changed", 3, "max_step=15", "amr.check_int=10", *store, "amr.plot_file=plots.octavo")
+    found = judge.difference(whole / "plt00010", first / "plots.octavo", 0, "--step-b", "10", "--flow-b", "analysis")
+    # AMReX writes the time with 15 digits; tracers are the code's own.
+    others = [reason for reason in found.reasons if not reason.startswith(("time differs", "particles Tracer"))]
+    run.check("AmrLevel: plotfile of step 10 in a store", found.worst == 0 and not others, found.text())
+    left = [
+        path.name for path in first.iterdir() if path.name not in ("inputs", "run.log", "run.octavo", "plots.octavo")
+    ]
+    run.check("AmrLevel: nothing beside the stores", not left, str(left))
+    for ranks in (1, 2, 3, 4):
+        words = ("max_step=20", "amr.check_int=-1", "amr.restart=run.octavo")
+        folder = run.folder / "level-runs" / f"restart-{ranks}"
+        shutil.copytree(first / "run.octavo", folder / "run.octavo")
+        (folder / "inputs").write_text(LEVEL_INPUTS)
+        judge.run([programs[changed], "inputs", *words], folder, "run.log", ranks)
+        same_end(f"restart from the newest step of 3 ranks on {ranks}, step 20", folder)
+    own = advance(native, "own", 2, "max_step=20", "amr.check_int=-1", f"amr.restart={whole}/chk00010")
+    same_end("its own restart on 2", own)
+
+
 def size_of(paths: list[Path]) -> tuple[int, int]:
     files = [path for top in paths for path in (top.rglob("*") if top.is_dir() else [top]) if path.is_file()]
     return len(files), sum(path.stat().st_size for path in files)
 
 
+PLACES = {"native": "native*", "plotfile": "plt*", "store": "run*"}
+
+
+def timed(run: Run, words: str, options: list[str], *inputs: str) -> dict[str, dict[str, float]]:
+    """Runs the loop; returns the figures of each way, and what it left on the disk."""
+    folder = run.folder / words
+    (folder / "time").mkdir(parents=True)
+    ranks = os.environ.get("RANKS", "2")
+    command = [*judge.MPIRUN, *options, "-n", ranks, run.build / "try", "mode=time", *inputs]
+    said = judge.run([*command, *os.environ.get("SIZES", "cells=96 outputs=7").split()], folder, "time.log")
+    figures = {}
+    for found in line(said, "time "):
+        way, *numbers = found.split()[1:]
+        figures[way] = {name: float(value) for name, value in zip(numbers[::2], numbers[1::2], strict=True)}
+        files, size = size_of(list((folder / "time").glob(PLACES[way])))
+        figures[way] |= {"files": files, "MB": size / 1e6}
+        print(f"{words} {way}: " + ", ".join(f"{name} {value:.4g}" for name, value in figures[way].items()), flush=True)
+    shutil.rmtree(folder / "time")
+    return figures
+
+
 def measure(run: Run) -> None:
-    """One run writes the same outputs by both, on this disk and with writes slowed down to 50 MB/s a process."""
+    """All ways in turn in one run, on this disk and with writes slowed down to 50 MB/s a process; and each way alone, for its
+    memory. Values in the store are raw, as in AMReX's files."""
     throttle = run.folder / "throttle.so"
     judge.run(
         ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc.log"
     )
-    for words, slow in (("fast", []), ("throttled", ["-x", f"LD_PRELOAD={throttle}", "-x", "THROTTLE_MB_S=50"])):
-        folder = run.folder / words
-        (folder / "time").mkdir(parents=True)
-        ranks = os.environ.get("RANKS", "2")
-        command = [*judge.MPIRUN, *slow, "-n", ranks, run.build / "try", "mode=time"]
-        said = judge.run([*command, *os.environ.get("SIZES", "").split()], folder, "time.log")
-        for found in line(said, "time "):
-            way = found.split()[1]
-            count, size = size_of(
-                list((folder / "time").glob({"native": "native*", "plotfile": "plt*", "store": "run*"}[way]))
-            )
-            print(f"{words} {found}, {count} files, {size / 1e6:.1f} MB", flush=True)
-        shutil.rmtree(folder / "time")
+    raw = ["-x", "OCTAVO_ANALYSIS_CODEC=raw"]
+    slow = ["-x", f"LD_PRELOAD={throttle}", "-x", "THROTTLE_MB_S=50"]
+    for words, options, bar in (("fast", [], 1), ("throttled", slow, 0.2)):
+        figures = timed(run, words, [*raw, *options])
+        native = figures["native"]["visible"]
+        for way in ("plotfile", "store"):
+            ratio = figures[way]["visible"] / native
+            run.check(f"visible time, {words}: {way}", ratio <= bar, f"{ratio:.2f} of AMReX's {native:.3f} s")
+    for way in PLACES:
+        timed(run, f"alone-{way}", raw, f"ways={way}")
 
 
 def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
@@ -282,6 +377,10 @@ def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:
         tutorial(run, config, octavo, Path(source).resolve())
     else:
         trial.skip(f"amrex-adapter {dim[1]}-D, tutorial", "TUTORIAL=FOLDER names no Advection_AmrCore")
+    if source := os.environ.get("LEVEL"):
+        level_tutorial(run, config, octavo, Path(source).resolve())
+    else:
+        trial.skip(f"amrex-adapter {dim[1]}-D, AmrLevel", "LEVEL=FOLDER names no Advection_AmrLevel")
     if os.environ.get("MEASURE"):
         measure(run)
 
