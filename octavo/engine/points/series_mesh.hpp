@@ -21,8 +21,9 @@ struct SeriesMesh {
   std::vector<std::int64_t> global_element{};
   /// IPOBO of its points: place on the boundary from 1, or 0 inside. May be empty.
   std::vector<std::int32_t> boundary{};
-  /// A SERAFIN file of the whole mesh. Connectivity, IPOBO and origin are copied from it, so that the two lists above, and
-  /// the connectivity of the piece, may be empty. Coordinates are those of the piece: a run may have moved its points.
+  /// A SERAFIN file of the whole mesh. Connectivity, IPOBO and origin are copied from it, so that the two lists above,
+  /// and the connectivity of the piece, may be empty. Coordinates are those of the piece: a run may have moved its
+  /// points.
   std::optional<std::filesystem::path> geometry{};
 };
 
