@@ -1,10 +1,15 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "octavo/base/error.hpp"
@@ -65,6 +70,64 @@ void both(Way& way, std::vector<T>& values) {
     values.resize(way.count(values.size(), 1));
     for (T& value : values) both(way, value);
   }
+}
+
+template <class Way>
+void both(Way& way, std::filesystem::path& path) {
+  std::string text = path.string();
+  both(way, text);
+  path = text;
+}
+
+template <class Way, class Key, class T, class Less>
+void both(Way& way, std::map<Key, T, Less>& values) {
+  const std::size_t count = way.count(values.size(), 1);
+  if constexpr (std::is_same_v<Way, Put>) {
+    for (auto& [key, value] : values) {
+      both(way, const_cast<Key&>(key));
+      both(way, value);
+    }
+  } else {
+    values.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      Key key{};
+      both(way, key);
+      both(way, values[std::move(key)]);
+    }
+  }
+}
+
+/// One of several types; `which` counts them.
+template <std::size_t first, class Way, class... Ts>
+void both_as(Way& way, std::variant<Ts...>& value, std::size_t which) {
+  if constexpr (first < sizeof...(Ts)) {
+    if (which != first) return both_as<first + 1>(way, value, which);
+    if (value.index() != first) value.template emplace<first>();
+    both(way, std::get<first>(value));
+  } else {
+    throw Error(Kind::corrupt, "a message between ranks has a value of an unknown type");
+  }
+}
+template <class Way, class... Ts>
+void both(Way& way, std::variant<Ts...>& value) {
+  std::size_t which = value.index();
+  both(way, which);
+  both_as<0>(way, value, which);
+}
+
+/// An error that is kept, if there is one.
+template <class Way>
+void both(Way& way, std::optional<Error>& error) {
+  bool is_there = error.has_value();
+  both(way, is_there);
+  if (!is_there) return error.reset();
+  Kind kind = error ? error->kind() : Kind::corrupt;
+  std::string message = error ? error->message() : std::string(), advice = error ? error->advice() : std::string();
+  std::vector<std::string> places = error ? error->places() : std::vector<std::string>();
+  both(way, kind, message, places, advice);
+  error.emplace(kind, message);
+  for (const std::string& place : places) error->at(place);
+  if (!advice.empty()) error->hint(advice);
 }
 
 /// Several values, one after the other.

@@ -37,6 +37,8 @@ struct Format {
   /// Reads headers; throws Error. `step`: if the files hold many steps, the one of this number from 0; without a number
   /// the last.
   mesh::Dataset (*open)(const std::filesystem::path& path, std::optional<std::int64_t> step);
+  /// The step that Dataset::describe() tells of.
+  mesh::Dataset (*understand)(const std::string& description) = nullptr;
   /// If files may hold many steps: all of them.
   FileSteps (*list_steps)(const std::filesystem::path& path) = nullptr;
 

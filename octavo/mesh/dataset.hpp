@@ -125,6 +125,9 @@ struct Dataset {
   /// Adds attributes with everything else, beside fields and particles, that a code needs to go on from a copy of the
   /// output. Reads files. Empty if there is nothing to add.
   std::function<void(Header& header)> carry;
+  /// Tells another process of the run all that was read when the step was opened. The format makes a Dataset of it
+  /// that opens no file before it reads a part (formats::Format::understand). Empty: each process opens the step.
+  std::function<std::string()> describe{};
   /// Reads the octs in walls that RAMSES keeps beside a part's cells (formats/ramses/walls.hpp). Empty if there are
   /// none.
   std::function<Particles(int part)> read_walls;

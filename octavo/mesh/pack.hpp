@@ -1,5 +1,6 @@
 #pragma once
 #include "octavo/base/pack.hpp"
+#include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/field.hpp"
 #include "octavo/mesh/octree.hpp"
 #include "octavo/mesh/particles.hpp"
@@ -16,6 +17,13 @@ void both(Way& way, FieldInfo& info) {
 template <class Way>
 void both(Way& way, SpeciesInfo& info) {
   both(way, info.name, info.count, info.attributes);
+}
+
+template <class Way>
+void both(Way& way, Header& header) {
+  both(way, header.code, header.time, header.dim, header.roots, header.block, header.level_origin, header.unfolded);
+  both(way, header.lo, header.hi, header.periodic, header.unit_length, header.unit_density, header.unit_time);
+  both(way, header.fields, header.attributes);
 }
 
 template <class Way>

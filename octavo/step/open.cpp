@@ -51,6 +51,14 @@ mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice) 
   return dataset;
 }
 
+mesh::Dataset open_known(const std::string& format, const std::filesystem::path& path, std::int64_t step) {
+  return within_memory(formats::format_named(format).open(path, step));
+}
+
+mesh::Dataset understand(const std::string& format, const std::string& description) {
+  return within_memory(formats::format_named(format).understand(description));
+}
+
 namespace {
 
 std::vector<store::StepInfo> steps_of_file(const formats::FileSteps& file) {

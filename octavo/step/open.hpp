@@ -20,6 +20,13 @@ struct StepChoice {
 /// Throws Error(usage) if `choice` names a step of an output that has only one.
 mesh::Dataset open(const std::filesystem::path& path, const StepChoice& choice = {});
 
+/// The step of this number, from 0, of a file of many whose format is known (Dataset::format): it is not looked for
+/// again.
+mesh::Dataset open_known(const std::string& format, const std::filesystem::path& path, std::int64_t step);
+
+/// The step that Dataset::describe() of another process tells of; `format` is its Dataset::format. Opens no file.
+mesh::Dataset understand(const std::string& format, const std::string& description);
+
 /// The steps at a path: those of a store, or the one that a native output is.
 std::vector<store::StepInfo> steps(const std::filesystem::path& path);
 

@@ -10,24 +10,56 @@
 
 namespace octavo::step {
 
+namespace {
+
+/// A step as rank 0 tells the others of it.
+struct Told {
+  std::string format;  ///< empty: each rank opens the step itself
+  std::string text;
+};
+template <class Way>
+void both(Way& way, Told& told) {
+  using base::both;
+  both(way, told.format, told.text);
+}
+
+constexpr const char* store_format = "octavo";
+
+SharedStep open_first(const std::filesystem::path& path, const StepChoice& choice) {
+  if (!store::recognise(path)) return SharedStep(open(path, choice));
+  store::DescribedStep opened = store::open_described(path, choice.flow, choice.step);
+  SharedStep step(std::move(opened.dataset));
+  step.describe_parts = std::move(opened.describe);
+  return step;
+}
+
+Told told_of(const SharedStep& step) {
+  if (step.describe_parts) return {store_format, step.describe_parts({})};
+  if (step.describe) return {step.format, step.describe()};
+  return {};
+}
+
+}  // namespace
+
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks) {
   SharedStep step;
-  std::string headers;
+  Told told;
   base::agree(ranks, [&] {
     if (ranks.rank != 0) return;
-    if (!store::recognise(path)) return;
-    store::DescribedStep opened = store::open_described(path, choice.flow, choice.step);
-    step = SharedStep(std::move(opened.dataset));
-    step.describe = std::move(opened.describe);
-    if (step.describe && ranks.size > 1) headers = step.describe({});
+    step = open_first(path, choice);
+    if (ranks.size > 1) told = told_of(step);
   });
-  if (ranks.size > 1) headers = base::from_first(ranks, headers);
+  if (ranks.size > 1) told = base::from_first(ranks, told);
   base::agree(ranks, [&] {
-    if (headers.empty() && !(ranks.rank == 0 && step.read)) step = SharedStep(open(path, choice));
-    if (!headers.empty() && ranks.rank != 0) step = SharedStep(store::understand(headers));
+    if (ranks.rank == 0) return;
+    if (told.format.empty())
+      step = SharedStep(open(path, choice));
+    else
+      step =
+          SharedStep(told.format == store_format ? store::understand(told.text) : understand(told.format, told.text));
   });
   step.choice = choice;
-  step.by_one = !headers.empty() && ranks.size > 1;
+  step.by_one = told.format == store_format;
   return step;
 }
 
@@ -39,7 +71,7 @@ SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choi
     if (ranks.rank != 0) return;
     std::vector<int> all(static_cast<std::size_t>(step.num_parts));
     std::iota(all.begin(), all.end(), 0);
-    text = step.describe(all);
+    text = step.describe_parts(all);
   });
   text = base::from_first(ranks, text);
   base::agree(ranks, [&] {
@@ -56,7 +88,8 @@ mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,
   std::vector<std::string> to(static_cast<std::size_t>(ranks.size));
   base::agree(ranks, [&] {
     if (ranks.rank != 0) return;
-    for (int rank = 1; rank < ranks.size; ++rank) to[static_cast<std::size_t>(rank)] = step.describe(parts_of(rank));
+    for (int rank = 1; rank < ranks.size; ++rank)
+      to[static_cast<std::size_t>(rank)] = step.describe_parts(parts_of(rank));
   });
   const std::vector<std::string> from = base::all_to_all(ranks, std::move(to));
   mesh::Dataset mine;

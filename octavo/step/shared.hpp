@@ -21,15 +21,15 @@ struct SharedStep : mesh::Dataset {
   bool by_one = false;
   /// For a store: tells another process what it needs to read some parts (numbers ascending). Empty for other formats,
   /// for triangles, and on other ranks than 0.
-  std::function<std::string(const std::vector<int>& parts)> describe{};
+  std::function<std::string(const std::vector<int>& parts)> describe_parts{};
 };
 
-/// Opens a step as open() does. In a store, rank 0 alone reads footers and tables; other formats are opened by each
-/// rank. Every rank gets the same error. Collective.
+/// Opens a step as open() does. Rank 0 alone opens files. It tells the other ranks the headers of a store, and all that
+/// it knows of a format that describes what it has opened (Dataset::describe). Each rank opens other formats, and
+/// triangles in a store, by itself. Every rank gets the same error. Collective.
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
 
-/// The same for verbs of which every rank may read any part: rank 0 reads footers and tables of a store, and tells all
-/// ranks of all parts. Collective.
+/// The same for verbs of which every rank may read any part: rank 0 tells all ranks of all parts. Collective.
 SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
 
 /// Gives this rank its parts as a data set of their own, numbered from 0: those of parts_of(rank), ascending. Only rank

@@ -9,7 +9,7 @@
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/formats/formats.hpp"
-#include "octavo/step/open.hpp"
+#include "octavo/step/shared.hpp"
 #include "octavo/step/translate.hpp"
 #include "octavo/store/read/verify.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -153,16 +153,20 @@ store::Report verify_native(const mesh::Dataset& dataset, int threads, const bas
   return report;
 }
 
+// Collective. Rank 0 looks.
+bool is_store(const std::filesystem::path& path, const base::Ranks& ranks) {
+  return base::from_first(ranks, static_cast<int>(ranks.rank == 0 && store::recognise(path))) != 0;
+}
+
 }  // namespace
 
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress,
                      const base::Ranks& ranks) {
   if (ranks.size > 1 && threads == 0) threads = 1;
-  if (store::recognise(path)) return store::verify_shared(path, base::thread_count(threads), progress, ranks);
-  if (formats::format_of(path).list_steps != nullptr) return verify_series(path, progress);
-  mesh::Dataset dataset;
-  base::agree(ranks, [&] { dataset = step::open(path); });
-  return verify_native(dataset, threads, progress, ranks);
+  if (is_store(path, ranks)) return store::verify_shared(path, base::thread_count(threads), progress, ranks);
+  const step::SharedStep step = step::open_shared(path, {}, ranks);
+  const bool of_many = formats::format_named(step.format).list_steps != nullptr;
+  return of_many ? verify_series(path, step, progress, ranks) : verify_native(step, threads, progress, ranks);
 }
 
 store::Report verify_quick(const std::filesystem::path& path) {

@@ -12,8 +12,8 @@ namespace octavo::verbs {
 /// counts in the headers and with the domain's volume. No two particles of FLASH or AMReX may have the same identity.
 /// Throws Error if nothing could be opened, and Error(unsupported) if the mesh cannot be a tree.
 ///
-/// Collective over `ranks`, which share the parts; all return the report of one process, or throw the same Error. Each
-/// rank checks all of a file of triangles.
+/// Collective over `ranks`, which share the parts, and the steps of a file of triangles; all return the report of one
+/// process, or throw the same Error. Rank 0 alone reads headers.
 store::Report verify(const std::filesystem::path& path, int threads, const base::Progress& progress = {},
                      const base::Ranks& ranks = {});
 /// Checks only that a store's steps are complete (store::verify_quick). Throws Error(usage) for a native output, which

@@ -7,9 +7,12 @@
 #include <tuple>
 #include <vector>
 
+#include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/rank_exchange.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/store/read/verify.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -184,31 +187,60 @@ void check_time(double time, double before, const std::string& where, store::Rep
                                         std::to_string(before)});
 }
 
-}  // namespace
-
-store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress) {
-  const formats::Format& format = formats::format_of(path);
-  const mesh::Dataset last = step::open(path);
-  store::Report report;
+/// Rank 0's part. Returns the times of all steps.
+std::vector<double> begin(const std::filesystem::path& path, const mesh::Dataset& last, store::Report& report) {
   report.notes = last.notes;
   report.bytes = static_cast<std::uint64_t>(std::filesystem::file_size(last.path));  // without "#MESH"
   check_mesh(last, report);
-  const std::vector<double> times = format.list_steps(path).times;
+  return formats::format_named(last.format).list_steps(path).times;
+}
+
+/// The steps [first, last).
+store::Report check_steps(const std::filesystem::path& path, const std::string& format,
+                          const std::vector<double>& times, std::size_t first, std::size_t last,
+                          const base::Progress& progress) {
+  store::Report report;
   mesh::Request values;
   values.mesh = false;
-  for (std::size_t step = 0; step < times.size(); ++step) {
+  for (std::size_t step = first; step < last; ++step) {
     const std::string where = path.string() + ", step " + std::to_string(step);
     if (step > 0) check_time(times[step], times[step - 1], where, report);
     find(report, where, [&] {
-      const mesh::Part part = step::open(path, {{}, static_cast<std::int64_t>(step)}).read(0, values);
+      const mesh::Part part = step::open_known(format, path, static_cast<std::int64_t>(step)).read(0, values);
       for (const mesh::Field& field : part.fields) check_values(field, where, report);
     });
     ++report.steps;
-    if (progress && !progress(static_cast<std::int64_t>(step + 1), static_cast<std::int64_t>(times.size())))
+    if (progress && !progress(static_cast<std::int64_t>(step + 1 - first), static_cast<std::int64_t>(last - first)))
       throw base::Error(base::Kind::interrupted, "interrupted");
   }
-  if (report.findings.empty() && last.unstructured) note_oddities(last, report);
   return report;
+}
+
+}  // namespace
+
+store::Report verify_series(const std::filesystem::path& path, const mesh::Dataset& last,
+                            const base::Progress& progress, const base::Ranks& ranks) {
+  store::Report report;
+  std::vector<double> times;
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0) times = begin(path, last, report);
+  });
+  times = base::from_first(ranks, times);
+  const auto share = base::share(std::ssize(times), ranks.rank, ranks.size);
+  store::Report mine;
+  base::agree(ranks, [&] {
+    mine = check_steps(path, last.format, times, static_cast<std::size_t>(share[0]), static_cast<std::size_t>(share[1]),
+                       progress);
+  });
+  for (store::Report& some : base::gather(ranks, std::vector<store::Report>{std::move(mine)})) {
+    std::move(some.findings.begin(), some.findings.end(), std::back_inserter(report.findings));
+    report.steps += some.steps;
+    report.streams += some.streams;
+  }
+  base::agree(ranks, [&] {
+    if (ranks.rank == 0 && report.findings.empty() && last.unstructured) note_oddities(last, report);
+  });
+  return base::from_first(ranks, report);
 }
 
 }  // namespace octavo::verbs

@@ -2,6 +2,8 @@
 #include <filesystem>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
+#include "octavo/mesh/dataset.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::verbs {
@@ -11,6 +13,10 @@ namespace octavo::verbs {
 /// become notes: points at the place of another, points of no element, elements that occur twice, have no area or run
 /// clockwise, boundary numbers (IPOBO) that do not fit the boundary's points, a last step cut short. Memory: the mesh,
 /// and one step.
-store::Report verify_series(const std::filesystem::path& path, const base::Progress& progress);
+///
+/// Collective over `ranks`, which share the steps; rank 0 reads the times and the mesh. All return the report of one
+/// process. `last` is the last step.
+store::Report verify_series(const std::filesystem::path& path, const mesh::Dataset& last,
+                            const base::Progress& progress, const base::Ranks& ranks = {});
 
 }  // namespace octavo::verbs

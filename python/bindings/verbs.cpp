@@ -43,8 +43,8 @@ step::SharedStep open_on_all(const Path& path, const std::optional<std::string>&
 
 /// Nothing where the format does not tell.
 std::optional<nb::bytes> describe_part(const step::SharedStep& step, int part) {
-  if (!step.describe) return {};
-  const std::string text = step.describe({part});
+  if (!step.describe_parts) return {};
+  const std::string text = step.describe_parts({part});
   return nb::bytes(text.data(), text.size());
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -107,19 +108,31 @@ std::string place(const File& file, const std::string& name);
 }  // namespace
 
 struct File::Impl {
-  hid_t id = -1;
+  hid_t opened = -1;
   std::filesystem::path path;
-  file::File bytes;  ///< for contiguous values, which we read without the library
+  file::File handle;
   std::uint64_t size = 0;
   Overlay written{};  ///< if we write, the library opens the file through this
+  std::atomic<bool> handle_waits{false}, library_waits{false};  ///< to be opened
+  /// For contiguous values, which we read without the library.
+  const file::File& bytes() {
+    if (handle_waits) open_handle();
+    return handle;
+  }
+  hid_t id() {
+    if (library_waits) open_library();
+    return opened;
+  }
+  void open_handle();
+  void open_library();
   std::uint64_t length() const { return std::max(size, written.end); }
   void require_written() const {
     if (written.failed) throw *written.failed;
   }
   ~Impl() {
-    if (id < 0) return;
+    if (opened < 0) return;
     const Locked locked;
-    H5Fclose(id);
+    H5Fclose(opened);
   }
 };
 
@@ -127,7 +140,8 @@ const std::filesystem::path& File::path() const { return impl_->path; }
 
 void File::close() {
   const Locked locked;
-  const hid_t id = std::exchange(impl_->id, -1);
+  impl_->handle_waits = impl_->library_waits = false;
+  const hid_t id = std::exchange(impl_->opened, -1);
   if (id >= 0 && H5Fclose(id) < 0) throw failure("close the file").at(impl_->path.string());
   impl_->require_written();
 }
@@ -277,7 +291,7 @@ std::string missing_filter(hid_t plist) {
 bool values_elsewhere(hid_t plist) { return H5Pget_layout(plist) == H5D_VIRTUAL || H5Pget_external_count(plist) > 0; }
 
 void add_set(const File& file, const std::string& path, const std::string& name, Contents& contents) {
-  const Id set(H5Dopen2(file.impl().id, path.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+  const Id set(H5Dopen2(file.impl().id(), path.c_str(), H5P_DEFAULT), H5Dclose, "open it");
   const Id type(H5Dget_type(set()), H5Tclose, "read its type");
   const Id plist(H5Dget_create_plist(set()), H5Pclose, "read its properties");
   const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
@@ -356,7 +370,7 @@ Id text_type(std::size_t width) {
 std::vector<std::byte> read_raw(const File& file, const Info& info) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(num_items(info)) * info.type.bytes);
   if (bytes.empty()) return bytes;
-  const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+  const Id set(H5Dopen2(file.impl().id(), info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
   const Id type(H5Dget_type(set()), H5Tclose, "read its type");
   check(H5Dread(set(), type(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()), "read its values");
   return bytes;
@@ -403,10 +417,10 @@ bool has_object(const File& file, const std::string& path) {
   for (std::size_t end = path.find('/');; end = path.find('/', end + 1)) {
     const std::string name = path.substr(0, end);
     H5L_info_t link;
-    if (H5Lexists(file.impl().id, name.c_str(), H5P_DEFAULT) <= 0 ||
-        H5Lget_info(file.impl().id, name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
+    if (H5Lexists(file.impl().id(), name.c_str(), H5P_DEFAULT) <= 0 ||
+        H5Lget_info(file.impl().id(), name.c_str(), &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD)
       return false;
-    if (end == std::string::npos) return H5Oexists_by_name(file.impl().id, path.c_str(), H5P_DEFAULT) > 0;
+    if (end == std::string::npos) return H5Oexists_by_name(file.impl().id(), path.c_str(), H5P_DEFAULT) > 0;
   }
 }
 
@@ -414,7 +428,7 @@ bool has_object(const File& file, const std::string& path) {
 Names names_in(const File& file, const std::string& group) {
   Names names;
   if (!has_object(file, group)) return names;
-  const Id id(H5Gopen2(file.impl().id, group.empty() ? "/" : group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
+  const Id id(H5Gopen2(file.impl().id(), group.empty() ? "/" : group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
   check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names), "list its data sets");
   return names;
 }
@@ -511,7 +525,7 @@ Id space_of(std::span<const std::uint64_t> shape) {
 }
 
 Id open_object(const File& file, const std::string& name) {
-  return {H5Oopen(file.impl().id, name.empty() ? "/" : name.c_str(), H5P_DEFAULT), H5Oclose, "open it"};
+  return {H5Oopen(file.impl().id(), name.empty() ? "/" : name.c_str(), H5P_DEFAULT), H5Oclose, "open it"};
 }
 
 herr_t take_attribute(hid_t, const char* name, const H5A_info_t*, void* out) {
@@ -524,7 +538,7 @@ template <class Work>
 void with_attribute(const File& file, const std::string& object, const std::string& attribute, Work&& work) {
   at_data_set(file, object, [&] {
     if (!has_object(file, object)) return;
-    const Id owner(H5Oopen(file.impl().id, object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
+    const Id owner(H5Oopen(file.impl().id(), object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
     if (H5Aexists(owner(), attribute.c_str()) <= 0) return;
     const Id id(H5Aopen(owner(), attribute.c_str(), H5P_DEFAULT), H5Aclose, "open its attribute " + attribute);
     const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
@@ -538,7 +552,7 @@ void with_attribute(const File& file, const std::string& object, const std::stri
 
 void make_attribute(const File& file, const std::string& object, const std::string& attribute, hid_t type,
                     const Id& space, const void* values) {
-  const Id owner(H5Oopen(file.impl().id, object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
+  const Id owner(H5Oopen(file.impl().id(), object.c_str(), H5P_DEFAULT), H5Oclose, "open it");
   const std::string what = "its attribute " + attribute;
   const Id id(H5Acreate2(owner(), attribute.c_str(), type, space(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose, what);
   check(H5Awrite(id(), type, values), what);
@@ -552,7 +566,7 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
   // Without times, the same data always give the same bytes.
   check(H5Pset_obj_track_times(plist(), false), "switch times off");
-  return {H5Dcreate2(file.impl().id, name.c_str(), type, space(), H5P_DEFAULT, plist(), H5P_DEFAULT), H5Dclose,
+  return {H5Dcreate2(file.impl().id(), name.c_str(), type, space(), H5P_DEFAULT, plist(), H5P_DEFAULT), H5Dclose,
           "make it"};
 }
 
@@ -581,28 +595,48 @@ Id reading_access(const file::File& bytes) {
 
 }  // namespace
 
-File open(const std::filesystem::path& path) {
-  auto impl = new_impl(path);
-  impl->bytes = open_read(path);
-  impl->size = size(impl->bytes);
+// The library's lock is taken first, by threads that hold it already, too: two locks in either order could wait for
+// each other.
+void File::Impl::open_handle() {
   const Locked locked;
-  const Id access = reading_access(impl->bytes);
-  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access());
-  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
+  if (!handle_waits) return;
+  handle = open_read(path);
+  size = file::size(handle);
+  handle_waits = false;
+}
+
+void File::Impl::open_library() {
+  const Locked locked;
+  if (!library_waits) return;
+  const Id access = reading_access(bytes());
+  opened = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access());
+  if (opened < 0) throw failure("open it as HDF5").at(path.string());
+  library_waits = false;
+}
+
+File open_later(const std::filesystem::path& path) {
+  auto impl = new_impl(path);
+  impl->handle_waits = impl->library_waits = true;
   return File(std::move(impl));
+}
+
+File open(const std::filesystem::path& path) {
+  File file = open_later(path);
+  file.impl().id();
+  return file;
 }
 
 File open_write(const std::filesystem::path& path) {
   auto impl = new_impl(path);
-  impl->bytes = open_read(path);
-  impl->size = size(impl->bytes);
+  impl->handle = open_read(path);
+  impl->size = file::size(impl->handle);
   impl->written.file = file::open_write(path);
   impl->written.length = impl->written.end = impl->size;
   impl->written.through = true;
   const Locked locked;
   const Id access = overlay_access(impl->written);
-  impl->id = H5Fopen(path.c_str(), H5F_ACC_RDWR, access());
-  if (impl->id < 0) throw failure("open it as HDF5").at(path.string());
+  impl->opened = H5Fopen(path.c_str(), H5F_ACC_RDWR, access());
+  if (impl->opened < 0) throw failure("open it as HDF5").at(path.string());
   return File(std::move(impl));
 }
 
@@ -614,8 +648,8 @@ File create(const std::filesystem::path& path) {
   impl->written.through = true;
   const Locked locked;
   const Id access = overlay_access(impl->written);
-  impl->id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access());
-  if (impl->id < 0) throw Error(Kind::unreadable, failure("create it").message()).at(path.string());
+  impl->opened = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access());
+  if (impl->opened < 0) throw Error(Kind::unreadable, failure("create it").message()).at(path.string());
   impl->require_written();
   return File(std::move(impl));
 }
@@ -663,7 +697,7 @@ void require_self_contained(const std::filesystem::path& path) {
     return 1;
   };
   at_data_set(file, {}, [&] {
-    check(H5Lvisit(file.impl().id, H5_INDEX_NAME, H5_ITER_NATIVE, look, &found), "look for links to other files");
+    check(H5Lvisit(file.impl().id(), H5_INDEX_NAME, H5_ITER_NATIVE, look, &found), "look for links to other files");
     if (!found.empty())
       throw Error(Kind::unsupported, "\"" + found + "\" leads to another file: files that a file names are not opened");
   });
@@ -690,7 +724,7 @@ std::vector<Info> list_attributes(const File& file, const std::string& object) {
 
 std::optional<Items> read_items(const File& file, const Info& info) {
   return at_data_set(file, info.name, [&] {
-    const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id set(H5Dopen2(file.impl().id(), info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     const Id type(H5Dget_type(set()), H5Tclose, "read its type");
     const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
     return items_from(type(), space(), info.type, count_of(info.shape), [&](hid_t memory, void* out) {
@@ -720,14 +754,14 @@ void read_rows(const File& file, const Info& info, std::uint64_t first, std::uin
     const bool same = info.type.bytes == sizeof(T) && (info.type.kind == Class::real) == real &&
                       (real || info.type.is_signed == std::is_signed_v<T>);
     if (info.offset && same) {
-      pread_all(file.impl().bytes, *info.offset + first * items_a_row(info) * sizeof(T), std::as_writable_bytes(out));
+      pread_all(file.impl().bytes(), *info.offset + first * items_a_row(info) * sizeof(T), std::as_writable_bytes(out));
       return;
     }
   } catch (Error& error) {
     throw std::move(error.at(place(file, info.name)));
   }
   at_data_set(file, info.name, [&] {
-    const Id set(H5Dopen2(file.impl().id, info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id set(H5Dopen2(file.impl().id(), info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     const Id space = select_rows(set(), info, first, rows);
     const Id memory = memory_space(out.size());
     check(H5Dread(set(), native<T>(), memory(), space(), H5P_DEFAULT, out.data()), "read its values");
@@ -766,7 +800,7 @@ std::vector<std::string> read_member_text(const File& file, const Info& info, co
 
 std::optional<double> read_attribute(const File& file, const std::string& name, const std::string& attribute) {
   return at_data_set(file, name, [&]() -> std::optional<double> {
-    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id set(H5Dopen2(file.impl().id(), name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     if (H5Aexists(set(), attribute.c_str()) <= 0) return {};
     const Id id(H5Aopen(set(), attribute.c_str(), H5P_DEFAULT), H5Aclose, "open its attribute " + attribute);
     const Id space(H5Aget_space(id()), H5Sclose, "read the attribute's shape");
@@ -815,7 +849,7 @@ std::optional<std::string> read_words(const File& file, const std::string& objec
 
 void make_group(const File& file, const std::string& name) {
   at_data_set(file, name, [&] {
-    const Id group(H5Gcreate2(file.impl().id, name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
+    const Id group(H5Gcreate2(file.impl().id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose,
                    "make the group");
   });
 }
@@ -845,7 +879,7 @@ void write_rows(const File& file, const std::string& name, std::uint64_t first, 
                 std::span<const T> values) {
   if (values.empty()) return;
   at_data_set(file, name, [&] {
-    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id set(H5Dopen2(file.impl().id(), name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     const Id extent(H5Dget_space(set()), H5Sclose, "read its shape");
     const Info info{name, shape_of(extent()), float64_type, {}, {}, {}};
     check_rows(info, first, rows, values.size());
@@ -911,7 +945,7 @@ void write_attribute_items(const File& file, const std::string& object, const st
 void write_attribute(const File& file, const std::string& name, const std::string& attribute, const ItemType& type,
                      double value) {
   at_data_set(file, name, [&] {
-    const Id set(H5Dopen2(file.impl().id, name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id set(H5Dopen2(file.impl().id(), name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
     const hsize_t one = 1;
     const Id space(H5Screate_simple(1, &one, nullptr), H5Sclose, "make a space");
     const Id id(H5Acreate2(set(), attribute.c_str(), native(type), space(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
@@ -934,6 +968,7 @@ bool available() noexcept { return false; }
 const std::filesystem::path& File::path() const { return impl_->path; }
 void File::close() {}
 File open(const std::filesystem::path& path) { throw missing().at(path.string()); }
+File open_later(const std::filesystem::path& path) { throw missing().at(path.string()); }
 File open_write(const std::filesystem::path& path) { throw missing().at(path.string()); }
 File create(const std::filesystem::path& path) { throw missing().at(path.string()); }
 std::vector<Info> list(const File&) { throw missing(); }

@@ -68,7 +68,7 @@ class File {
   File() = default;
   struct Impl;
   explicit File(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-  const Impl& impl() const { return *impl_; }
+  Impl& impl() const { return *impl_; }
   const std::filesystem::path& path() const;
   void close();
 
@@ -77,6 +77,9 @@ class File {
 };
 
 File open(const std::filesystem::path& path);
+/// The same, but the file is opened when something is read from it: by this room alone for values that are contiguous,
+/// else by HDF5, too.
+File open_later(const std::filesystem::path& path);
 /// Opens a file to write more into it.
 File open_write(const std::filesystem::path& path);
 /// Makes a new file; throws Error(usage) if it exists. The file has superblock version 0, which the oldest readers

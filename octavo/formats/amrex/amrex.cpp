@@ -6,13 +6,53 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
+#include "octavo/file/hdf5/pack.hpp"
 #include "octavo/formats/amrex/carried.hpp"
+#include "octavo/formats/amrex/hdf5_plotfile.hpp"
 #include "octavo/formats/amrex/layout.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/pack.hpp"
 #include "octavo/mesh/patches/patches_to_octree.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::amrex {
+
+template <class Way>
+void both(Way& way, BoxArray& array) {
+  both(way, array.boxes, array.nodal, array.dim);
+}
+
+template <class Way>
+void both(Way& way, Hdf5Values& values) {
+  both(way, values.file, values.sets, values.first);
+}
+
+template <class Way>
+void both(Way& way, MultiFab& multifab) {
+  both(way, multifab.prefix, multifab.version, multifab.components, multifab.ghost, multifab.boxes, multifab.format);
+  both(way, multifab.files, multifab.places, multifab.minima, multifab.maxima);
+  bool in_hdf5 = multifab.hdf5 != nullptr;
+  both(way, in_hdf5);
+  if (!in_hdf5) return;
+  Hdf5Values values = multifab.hdf5 ? *multifab.hdf5 : Hdf5Values{};
+  both(way, values);
+  multifab.hdf5 = std::make_shared<const Hdf5Values>(std::move(values));
+}
+
+template <class Way>
+void both(Way& way, ParticleFolder& folder) {
+  both(way, folder.path, folder.version, folder.packed, folder.real, folder.dim, folder.reals, folder.ints);
+  both(way, folder.total, folder.next_id, folder.grids, folder.boxes, folder.damage);
+}
+
+/// Without the index, which is made of the boxes.
+template <class Way>
+void both(Way& way, Output& output) {
+  both(way, output.path, output.family, output.header, output.patches, output.multifabs, output.sources);
+  both(way, output.others, output.common_form, output.particles, output.notes, output.bytes);
+}
+
 namespace {
 
 using base::Error;
@@ -249,18 +289,28 @@ void keep_attributes(const Output& output, mesh::Header& header) {
   header.attributes["amrex/multifabs"] = std::move(names);
 }
 
-}  // namespace
+/// All of an output that its files told.
+struct Told {
+  std::string path;
+  std::int64_t part_cells = 0, max_roots = 0;
+  Output output;
+};
+template <class Way>
+void both(Way& way, Told& told) {
+  using base::both;
+  both(way, told.path, told.part_cells, told.max_roots, told.output);
+}
 
-mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& options) {
+mesh::Dataset dataset_of(const std::string& path, Output output, const DatasetOptions& options) {
   const auto shared = std::make_shared<Shared>();
-  shared->output = open_output(path, options.open);
+  shared->output = std::move(output);
   shared->header = shared->output.header;
   keep_attributes(shared->output, shared->header);
   mesh::Dataset dataset;
   dataset.notes = shared->output.notes;
   plan_tree(*shared, options, dataset.notes);
   dataset.format = "amrex";
-  dataset.path = path.string();
+  dataset.path = path;
   dataset.header = shared->header;
   dataset.num_parts = static_cast<int>(shared->regions.size());
   dataset.bytes = shared->output.bytes;
@@ -278,7 +328,35 @@ mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& opti
   };
   if (shared->output.family != Family::plotfile)
     dataset.carry = [shared](mesh::Header& header) { keep_files(shared->output, header); };
+  dataset.describe = [shared, path, options] {
+    return base::packed(Told{path, options.part_cells, options.max_roots, shared->output});
+  };
   return dataset;
+}
+
+/// All levels are in one HDF5 file.
+void open_once(Output& output) {
+  std::shared_ptr<const Hdf5Values> first;
+  for (std::vector<MultiFab>& level : output.multifabs)
+    for (MultiFab& multifab : level) {
+      if (!multifab.hdf5) continue;
+      if (!first) first = multifab.hdf5;
+      multifab.hdf5 =
+          std::make_shared<const Hdf5Values>(Hdf5Values{first->file, multifab.hdf5->sets, multifab.hdf5->first});
+    }
+}
+
+}  // namespace
+
+mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& options) {
+  return dataset_of(path.string(), open_output(path, options.open), options);
+}
+
+mesh::Dataset understand(const std::string& description) {
+  Told told = base::unpacked<Told>(description);
+  told.output.index = mesh::index_levels(told.output.patches);
+  open_once(told.output);
+  return dataset_of(told.path, std::move(told.output), {{}, told.part_cells, told.max_roots});
 }
 
 }  // namespace octavo::formats::amrex

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "octavo/formats/amrex/output.hpp"
 #include "octavo/mesh/dataset.hpp"
@@ -25,5 +26,7 @@ struct DatasetOptions {
 /// them under; else to that of the box's lower corner. Each is in one part.
 mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& options);
 inline mesh::Dataset open(const std::filesystem::path& path) { return open(path, {}); }
+/// The output that Dataset::describe() tells of, for another process of the run: opens no file before a part is read.
+mesh::Dataset understand(const std::string& description);
 
 }  // namespace octavo::formats::amrex

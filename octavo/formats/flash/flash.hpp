@@ -42,6 +42,8 @@ mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& o
 
 /// The same, with the options' defaults.
 mesh::Dataset open(const std::filesystem::path& path);
+/// The step that Dataset::describe() tells of, for another process of the run: opens no file before a part is read.
+mesh::Dataset understand(const std::string& description);
 
 struct WriteOptions {
   std::string kind;  ///< "checkpoint", "plotfile" or "particles"; empty: the attribute "flash/kind", else checkpoint

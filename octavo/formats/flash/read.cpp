@@ -2,12 +2,14 @@
 #include <cmath>
 #include <memory>
 
+#include "octavo/file/hdf5/pack.hpp"
 #include "octavo/formats/flash/check.hpp"
 #include "octavo/formats/flash/flash.hpp"
 #include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/variables.hpp"
 #include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/pack.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 
 namespace octavo::formats::flash {
@@ -15,10 +17,27 @@ namespace octavo::formats::flash {
 using base::Error;
 using base::Kind;
 
+template <class Way>
+void both(Way& way, Source& source) {
+  both(way, source.file, source.sets, source.others, source.kind);
+}
+
+template <class Way>
+void both(Way& way, Variable& variable) {
+  both(way, variable.info, variable.set, variable.right);
+}
+
+template <class Way>
+void both(Way& way, ParticleTable& table) {
+  both(way, table.species, table.first_row, table.per_block, table.damage);
+}
+
 namespace {
 
 /// An open step. The functions of its Dataset share it. It does not change after opening.
 struct Step {
+  std::string path;  ///< by which it was opened
+  std::int64_t bytes = 0;
   Source source;
   mesh::Header header;
   CheckedTree checked;
@@ -27,6 +46,14 @@ struct Step {
   ParticleTable particles;
   std::vector<std::int64_t> bounds;  ///< part p has the blocks of numbers [bounds[p], bounds[p + 1])
 };
+
+/// The trees are made again of the blocks.
+template <class Way>
+void both(Way& way, Step& step) {
+  using base::both;
+  both(way, step.path, step.bytes, step.source, step.header, step.checked.frame, step.checked.tree.blocks);
+  both(way, step.checked.notes, step.variables, step.particles, step.bounds);
+}
 
 std::int64_t num_blocks(const Step& step) { return static_cast<std::int64_t>(step.checked.tree.blocks.size()); }
 
@@ -160,7 +187,9 @@ void open_foreign(Step& step) {
 
 std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOptions& options) {
   auto step = std::make_shared<Step>();
+  step->path = path.string();
   step->source = open_source(path);
+  step->bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
   read_lists(step->source, step->header.attributes);
   refuse_other_forms(*step);
   if (step->source.kind == FileKind::particles)
@@ -307,16 +336,13 @@ std::vector<mesh::LevelCount> level_counts(const Step& step) {
   return counts;
 }
 
-}  // namespace
-
-mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& options) {
-  const std::shared_ptr<const Step> step = open_step(path, options);
+mesh::Dataset dataset_of(const std::shared_ptr<const Step>& step) {
   mesh::Dataset dataset;
   dataset.format = "flash";
-  dataset.path = path.string();
+  dataset.path = step->path;
   dataset.header = step->header;
   dataset.num_parts = static_cast<int>(step->bounds.size() - 1);
-  dataset.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  dataset.bytes = step->bytes;
   dataset.levels = level_counts(*step);
   if (!step->particles.species.attributes.empty()) dataset.species.push_back(step->particles.species);
   dataset.notes = step->checked.notes;
@@ -325,7 +351,24 @@ mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& o
   dataset.part_bytes = [step](int part) { return part_bytes(*step, part); };
   dataset.part_sizes = [step](int part) { return part_sizes(*step, part); };
   dataset.cost = [step](int part, const mesh::Request& request) { return cost(*step, part, request); };
+  dataset.describe = [step] { return base::packed(*step); };
   return dataset;
+}
+
+}  // namespace
+
+mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& options) {
+  return dataset_of(open_step(path, options));
+}
+
+mesh::Dataset understand(const std::string& description) {
+  auto step = std::make_shared<Step>(base::unpacked<Step>(description));
+  const Frame& frame = step->checked.frame;
+  std::vector<Block> rows(step->checked.tree.blocks.size());
+  for (const Block& block : step->checked.tree.blocks) rows.at(static_cast<std::size_t>(block.row)) = block;
+  step->checked.tree = make_block_tree(frame.dim, frame.roots, frame.periodic, rows);
+  step->tree = breadth_first(step->checked.tree, frame.block);
+  return dataset_of(step);
 }
 
 mesh::Dataset open(const std::filesystem::path& path) { return open_flash(path); }

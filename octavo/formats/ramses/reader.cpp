@@ -5,11 +5,35 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/formats/ramses/domains.hpp"
 #include "octavo/formats/ramses/output.hpp"
 #include "octavo/formats/ramses/walls.hpp"
+#include "octavo/mesh/pack.hpp"
 
 namespace octavo::formats::ramses {
+
+template <class Way>
+void both(Way& way, FileEntry& entry) {
+  both(way, entry.path, entry.bytes);
+}
+
+template <class Way>
+void both(Way& way, AmrHeader& amr) {
+  both(way, amr.ncpu, amr.ndim, amr.coarse, amr.nlevelmax, amr.ngridmax, amr.nboundary, amr.ngrid_current, amr.boxlen);
+  both(way, amr.output_counts, amr.tout, amr.aout, amr.time, amr.dtold, amr.dtnew, amr.steps, amr.start);
+  both(way, amr.cosmology, amr.expansion, amr.mass_sph, amr.numbl, amr.total_octs, amr.ordering);
+  both(way, amr.bound_key, amr.bound_key_low, amr.bisection_wall, amr.bisection_next, amr.bisection_indx);
+  both(way, amr.cpubox_min, amr.cpubox_max, amr.coarse_son, amr.coarse_flag, amr.coarse_cpu, amr.real_bytes);
+}
+
+template <class Way>
+void both(Way& way, Output& output) {
+  both(way, output.listing.directory, output.listing.number, output.listing.files, output.amr, output.kinds);
+  both(way, output.variables, output.particle_attributes, output.particle_count, output.header, output.levels);
+  both(way, output.notes);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,13 +165,24 @@ bool recognise(const fs::path& path) {
   }
 }
 
-mesh::Dataset open(const fs::path& path) {
-  auto listing = list_output(path);
-  if (!listing) throw base::Error(base::Kind::corrupt, "no info_NNNNN.txt in the output").at(path.string());
-  const Shared output = std::make_shared<const Output>(open_output(std::move(*listing)));
+namespace {
+
+/// An output, and the path by which it was opened.
+struct Opened {
+  std::string path;
+  Output output;
+};
+template <class Way>
+void both(Way& way, Opened& opened) {
+  using base::both;
+  both(way, opened.path, opened.output);
+}
+
+mesh::Dataset dataset_of(const std::shared_ptr<const Opened>& opened) {
+  const Shared output(opened, &opened->output);
   mesh::Dataset dataset;
   dataset.format = "ramses";
-  dataset.path = path.string();
+  dataset.path = opened->path;
   dataset.header = output->header;
   dataset.num_parts = output->amr.ncpu;
   for (const auto& [name, entry] : output->listing.files) dataset.bytes += static_cast<std::int64_t>(entry.bytes);
@@ -174,7 +209,20 @@ mesh::Dataset open(const fs::path& path) {
       require_part(*output, domain);
       return read_walls(*output, domain);
     };
+  dataset.describe = [opened] { return base::packed(*opened); };
   return dataset;
+}
+
+}  // namespace
+
+mesh::Dataset open(const fs::path& path) {
+  auto listing = list_output(path);
+  if (!listing) throw base::Error(base::Kind::corrupt, "no info_NNNNN.txt in the output").at(path.string());
+  return dataset_of(std::make_shared<const Opened>(Opened{path.string(), open_output(std::move(*listing))}));
+}
+
+mesh::Dataset understand(const std::string& description) {
+  return dataset_of(std::make_shared<const Opened>(base::unpacked<Opened>(description)));
 }
 
 }  // namespace octavo::formats::ramses

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <string>
 
 #include "octavo/mesh/dataset.hpp"
 
@@ -17,5 +18,7 @@ bool recognise(const std::filesystem::path& path);
 /// parts_touching goes by the table of Hilbert keys, for leaf cells: a request whose max_level is coarser than the
 /// coarsest leaves wants cells that other domains own, so read all parts for it.
 mesh::Dataset open(const std::filesystem::path& path);
+/// The output that Dataset::describe() tells of, for another process of the run: opens no file before a part is read.
+mesh::Dataset understand(const std::string& description);
 
 }  // namespace octavo::formats::ramses

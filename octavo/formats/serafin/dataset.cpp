@@ -3,15 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/formats/serafin/odd_bytes.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/mesh/announced.hpp"
+#include "octavo/mesh/pack.hpp"
 
 namespace octavo::formats::serafin {
+
+template <class Way>
+void both(Way& way, Header& header) {
+  both(way, header.order, header.real_bytes, header.title, header.variables, header.quadratic, header.iparam);
+  both(way, header.date, header.elements, header.points, header.nodes);
+}
+
+/// Without the file.
+template <class Way>
+void both(Way& way, Series& series) {
+  both(way, series.begin, series.bytes, series.header, series.offsets, series.steps, series.trailing_bytes);
+}
+
 namespace {
 
 using base::Error;
@@ -121,16 +137,42 @@ std::int64_t bytes_of_step(const Series& series, std::int64_t step) {
                                    (step >= 0 ? series.offsets.step_bytes : 0));
 }
 
-mesh::Dataset dataset_of(const std::filesystem::path& path, const Series& series, std::int64_t step) {
-  mesh::Dataset dataset = mesh::of_one_part("serafin", path.string(), header_of(series, step),
-                                            bytes_of_step(series, step), series.header.elements, series.header.points);
-  if (step < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
+/// One step of a file. Another process than the one that opened it opens the file when it reads from it.
+struct Step {
+  std::string path;
+  Series series;
+  std::int64_t number = 0;
+  mesh::Header header;
+  std::mutex opening{};
+};
+template <class Way>
+void both(Way& way, Step& step) {
+  using base::both;
+  both(way, step.path, step.series, step.number, step.header);
+}
+
+const Series& opened(Step& step) {
+  const std::lock_guard lock(step.opening);
+  if (!step.series.file) step.series.file = std::make_shared<const file::File>(file::open_read(step.path));
+  return step.series;
+}
+
+mesh::Dataset dataset_of(const std::shared_ptr<Step>& step) {
+  const Series& series = step->series;
+  mesh::Dataset dataset = mesh::of_one_part("serafin", step->path, step->header, bytes_of_step(series, step->number),
+                                            series.header.elements, series.header.points);
+  if (step->number < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
   if (series.trailing_bytes > 1)  // one newline at the end is common
     dataset.notes.push_back(std::to_string(series.trailing_bytes) +
                             " bytes after the last whole step: a step cut short, which is passed over");
-  dataset.read = [series, step, header = dataset.header](int part, const mesh::Request& request) {
+  dataset.read = [step](int part, const mesh::Request& request) {
     if (part != 0) throw Error(Kind::usage, "part " + std::to_string(part) + " is not there: a SERAFIN file is one");
-    return read_part(series, step, header, request);
+    return read_part(opened(*step), step->number, step->header, request);
+  };
+  dataset.describe = [step] {
+    base::Put put;
+    both(put, *step);
+    return std::string(reinterpret_cast<const char*>(put.bytes.data()), put.bytes.size());
   };
   return dataset;
 }
@@ -145,7 +187,19 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
 
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
   if (step) read_time(series, *step);  // says which are there
-  return dataset_of(series.file->path(), series, step.value_or(series.steps - 1));
+  const auto opened = std::make_shared<Step>();
+  opened->path = series.file->path().string();
+  opened->series = series;
+  opened->number = step.value_or(series.steps - 1);
+  opened->header = header_of(series, opened->number);
+  return dataset_of(opened);
+}
+
+mesh::Dataset understand(const std::string& description) {
+  const auto step = std::make_shared<Step>();
+  base::Get get{std::as_bytes(std::span(description))};
+  both(get, *step);
+  return dataset_of(step);
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {

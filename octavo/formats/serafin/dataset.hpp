@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "octavo/formats/row/series.hpp"
@@ -22,6 +23,8 @@ bool recognise(const std::filesystem::path& path);
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 /// The same for an open file, or an open piece in one; without a step the last.
 mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
+/// The step that Dataset::describe() tells of, for another process of the run: opens the file when values are read.
+mesh::Dataset understand(const std::string& description);
 /// Times [s] of all whole steps. Reads the header once.
 FileSteps list_steps(const std::filesystem::path& path);
 

@@ -106,6 +106,14 @@ Table with_rows(const Table& whole, const std::vector<std::size_t>& rows) {
   return some;
 }
 
+std::string describe(const OpenedSegment& segment, const std::vector<std::size_t>& rows) {
+  return base::packed(text_of(segment, with_rows(segment.table, rows)));
+}
+
+OpenedSegment understand_segment(const std::string& description) {
+  return segment_of(base::unpacked<SegmentText>(description));
+}
+
 DescribedStep described(mesh::Dataset dataset, const std::shared_ptr<const OpenedStep>& step) {
   DescribedStep out{std::move(dataset), {}};
   if (!step->triangles)

@@ -30,6 +30,10 @@ DescribedStep described(mesh::Dataset dataset, const std::shared_ptr<const Opene
 DescribedStep open_described(const std::filesystem::path& store, std::optional<Flow> flow,
                              std::optional<std::int64_t> step);
 
+/// Describes a segment with some of its parts to another process, and makes it of the description again.
+std::string describe(const OpenedSegment& segment, const std::vector<std::size_t>& rows);
+OpenedSegment understand_segment(const std::string& description);
+
 /// The data set of the described parts alone, numbered from 0. It knows the whole header; counts of cells and particles
 /// are those of its parts. Opens no file: reading a part opens the one that holds it. Throws Error(corrupt) for a text
 /// that describe() did not make.

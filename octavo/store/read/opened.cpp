@@ -90,12 +90,15 @@ void read_table(const file::File& file, OpenedSegment& segment) {
 
 }  // namespace
 
-OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place) {
-  const Subfile& subfile = scan.subfiles[place.subfile];
-  const Committed& commit = subfile.commits[place.commit];
-  OpenedSegment segment{subfile.path, commit.footer, commit.at, {}};
-  read_table(file::open_read(subfile.path), segment);
+OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place, const file::File& file) {
+  const Committed& commit = committed(scan, place);
+  OpenedSegment segment{file.path(), commit.footer, commit.at, {}};
+  read_table(file, segment);
   return segment;
+}
+
+OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place) {
+  return open_segment(scan, place, file::open_read(scan.subfiles[place.subfile].path));
 }
 
 OpenedSegment open_segment(const std::filesystem::path& subfile, const Extent& footer) {

@@ -32,6 +32,8 @@ struct OpenedStep {
 
 /// Reads the table of one segment. Throws Error(corrupt), naming the place.
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
+/// The same from its file, which is open.
+OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place, const file::File& file);
 /// The same for the segment whose footer is there; reads the footer too.
 OpenedSegment open_segment(const std::filesystem::path& subfile, const Extent& footer);
 /// Joins the segments of a step. Throws Error(corrupt) if their headers disagree or a contributor is there twice.

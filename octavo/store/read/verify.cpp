@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "octavo/base/equal_shares.hpp"
@@ -11,17 +12,12 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/store/read/described.hpp"
 #include "octavo/store/read/index.hpp"
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
 namespace octavo::store {
-
-template <class Way>
-void both(Way& way, Finding& finding) {
-  using base::both;
-  both(way, finding.where, finding.what, finding.kind);
-}
 
 namespace {
 
@@ -52,13 +48,12 @@ void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, 
   });
 }
 
-void check_head(const Subfile& subfile, Report& report) {
-  if (!subfile.head) return;
-  attempt_to(report.findings, [&] {
-    const file::File file = file::open_read(subfile.path);
-    for (std::size_t block = 0; block < 3; ++block)
-      check_zero(file, block * sector_block + sector_size, (block + 1) * sector_block, report.findings);
-  });
+void check_head(const file::File& file, Report& report) {
+  for (std::size_t block = 0; block < 3; ++block)
+    check_zero(file, block * sector_block + sector_size, (block + 1) * sector_block, report.findings);
+}
+
+void check_records(const Subfile& subfile, Report& report) {
   report.bytes += head_size;
   const auto newest = newest_record(subfile);
   if (!newest) return;
@@ -109,31 +104,55 @@ void check_indexes(const Scan& scan, Report& report) {
 // need not write it.
 constexpr std::uint64_t least_free_gap = 8;
 
-void check_padding(const OpenedSegment& segment, std::vector<Finding>& findings) {
-  attempt_to(findings, [&] {
-    const file::File file = file::open_read(segment.path);
-    const auto check_gap = [&](std::uint64_t begin, std::uint64_t end) {
-      if (begin + least_free_gap > end) check_zero(file, begin, end, findings);
-    };
-    std::uint64_t position = segment.footer.begin;
-    for (const StreamRow& stream : segment.table.streams) {
-      check_gap(position, stream.offset);
-      position = stream.offset + stream.stored_bytes;
-    }
-    const Extent& table = segment.footer.table;
-    check_gap(position, table.offset);
-    check_gap(table.offset + table.length, segment.at.offset);
-    const std::uint64_t last = segment.at.offset + segment.at.length;
-    check_zero(file, last, std::min(align(last), file::size(file)), findings);
-  });
+/// The ranges of a segment that must be zero; the last may end with the file.
+struct Gaps {
+  std::vector<std::array<std::uint64_t, 2>> between;
+  std::uint64_t last = 0;
+};
+template <class Way>
+void both(Way& way, Gaps& gaps) {
+  using base::both;
+  both(way, gaps.between, gaps.last);
+}
+
+Gaps gaps_of(const OpenedSegment& segment) {
+  Gaps gaps;
+  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
+    if (begin < end && begin + least_free_gap > end) gaps.between.push_back({begin, end});
+  };
+  std::uint64_t position = segment.footer.begin;
+  for (const StreamRow& stream : segment.table.streams) {
+    add(position, stream.offset);
+    position = stream.offset + stream.stored_bytes;
+  }
+  const Extent& table = segment.footer.table;
+  add(position, table.offset);
+  add(table.offset + table.length, segment.at.offset);
+  gaps.last = segment.at.offset + segment.at.length;
+  return gaps;
+}
+
+void check_gaps(const Gaps& gaps, const file::File& file, std::vector<Finding>& findings) {
+  for (const auto& [begin, end] : gaps.between) check_zero(file, begin, end, findings);
+  check_zero(file, gaps.last, std::min(align(gaps.last), file::size(file)), findings);
 }
 
 // ------------------------------------------------------------------ parts
 
+/// A stretch of a segment's parts that one rank checks. The one with the first part also checks the bytes between
+/// streams; a segment without parts is one, too.
+struct Piece {
+  OpenedSegment segment;
+  std::string step;
+  Gaps gaps{};
+  bool has_gaps = false;
+};
+
 struct PartJob {
   const OpenedSegment* segment = nullptr;
-  std::size_t row = 0;
+  std::optional<std::size_t> row;
   std::string step;
+  const Gaps* gaps = nullptr;
   NeighbourSource neighbours;  // of a mesh that another step holds
 };
 
@@ -144,8 +163,9 @@ struct PartResult {
 
 // Checks the stored checksum of every stream; each mismatch is a finding. Returns whether all match.
 bool check_stored(const file::File& file, const PartJob& job, PartResult& result) {
+  const std::size_t before = result.findings.size();
   const Table& table = job.segment->table;
-  const PartRow& part = table.parts[job.row];
+  const PartRow& part = table.parts[*job.row];
   const Fetch fetch = fetch_from(file);
   for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
     ++result.streams;
@@ -158,13 +178,13 @@ bool check_stored(const file::File& file, const PartJob& job, PartResult& result
       }
     });
   }
-  return result.findings.empty();
+  return result.findings.size() == before;
 }
 
 StoredMesh mesh_of_part(const PartJob& job, const file::File& file) {
   mesh::Request only;
   only.fields.emplace();
-  const StoredTriangles part = decode_triangles(job.segment->table, job.row, only, source_of(file));
+  const StoredTriangles part = decode_triangles(job.segment->table, *job.row, only, source_of(file));
   return mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
@@ -174,7 +194,7 @@ void check_triangles(const PartJob& job, const file::File& file, const mesh::Req
   source.neighbours = job.neighbours;
   if (!source.neighbours)
     source.neighbours = neighbours_of_step(*table.triangles, [&] { return mesh_of_part(job, file); }, {}, {});
-  const StoredTriangles part = decode_triangles(table, job.row, everything, source);
+  const StoredTriangles part = decode_triangles(table, *job.row, everything, source);
   if (!part.mesh.origin) mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
@@ -182,7 +202,8 @@ PartResult check_part_of(const PartJob& job) {
   PartResult result;
   attempt_to(result.findings, [&] {
     const file::File file = file::open_read(job.segment->path);
-    if (!check_stored(file, job, result)) return;
+    if (job.gaps != nullptr) check_gaps(*job.gaps, file, result.findings);
+    if (!job.row || !check_stored(file, job, result)) return;
     try {
       mesh::Request everything;
       everything.particles = everything.opaque = true;
@@ -190,7 +211,7 @@ PartResult check_part_of(const PartJob& job) {
       if (table.triangles)
         check_triangles(job, file, everything);
       else
-        check_part(table, job.row, decode_part(table, job.row, everything, source_of(file)));
+        check_part(table, *job.row, decode_part(table, *job.row, everything, source_of(file)));
     } catch (Error& error) {
       throw error.at(job.segment->path.string()).at(job.step);
     }
@@ -231,8 +252,34 @@ struct Tables {
   std::vector<OpenedSegment> others;  // of interrupted attempts, intact nevertheless
 };
 
+using SegmentsFound = std::map<std::pair<std::size_t, std::size_t>, OpenedSegment>;  // by subfile and commit
+
+// Opens each file once, checks its head and reads the tables of all its segments. A table that cannot be read is left
+// out: who asks for it gets the error.
+SegmentsFound open_files(const Scan& scan, Report& report) {
+  std::vector<std::vector<SegmentPlace>> wanted(scan.subfiles.size());
+  for (const StepFound& found : scan.steps)
+    if (found.unknown.empty())
+      for (const SegmentPlace& place : found.segments) wanted[place.subfile].push_back(place);
+  SegmentsFound segments;
+  for (std::size_t s = 0; s < scan.subfiles.size(); ++s) {
+    const Subfile& subfile = scan.subfiles[s];
+    if (!subfile.head) continue;
+    attempt_to(report.findings, [&] {
+      const file::File file = file::open_read(subfile.path);
+      check_head(file, report);
+      std::vector<Finding> told_later;
+      for (const SegmentPlace& place : wanted[s])
+        attempt_to(told_later,
+                   [&] { segments.emplace(std::pair(place.subfile, place.commit), open_segment(scan, place, file)); });
+    });
+    check_records(subfile, report);
+  }
+  return segments;
+}
+
 // Opens all tables, including those of incomplete steps, so that we read everything that is referred to.
-Tables open_tables(const Scan& scan, Report& report) {
+Tables open_tables(const Scan& scan, SegmentsFound known, Report& report) {
   Tables tables;
   for (const StepFound& found : scan.steps) {
     if (!found.unknown.empty()) {
@@ -245,7 +292,8 @@ Tables open_tables(const Scan& scan, Report& report) {
     for (const SegmentPlace& place : found.segments)
       attempt_to(report.findings, [&] {
         try {
-          segments.push_back(open_segment(scan, place));
+          const auto found_there = known.find({place.subfile, place.commit});
+          segments.push_back(found_there == known.end() ? open_segment(scan, place) : std::move(found_there->second));
         } catch (Error& error) {
           throw error.at(name_of(found));
         }
@@ -274,18 +322,53 @@ NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& 
   return source;
 }
 
-std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
+template <class Way>
+void both(Way& way, Piece& piece) {
+  using base::both;
+  std::string text;
+  if constexpr (std::is_same_v<Way, base::Put>) {
+    std::vector<std::size_t> rows(piece.segment.table.parts.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    text = describe(piece.segment, rows);
+  }
+  both(way, text, piece.step, piece.gaps, piece.has_gaps);
+  if constexpr (!std::is_same_v<Way, base::Put>) piece.segment = understand_segment(text);
+}
+
+std::int64_t jobs_in(const OpenedSegment& segment) {
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(segment.table.parts.size()));
+}
+
+// The pieces with the jobs of numbers [first, last), where segments have one job a part, or one if they have none.
+std::vector<Piece> pieces_of(const std::vector<const OpenedSegment*>& segments, std::int64_t first, std::int64_t last) {
+  std::vector<Piece> pieces;
+  std::int64_t at = 0;  // the segment's first job
+  for (const OpenedSegment* segment : segments) {
+    const std::int64_t begin = std::max(first, at) - at, end = std::min(last, at + jobs_in(*segment)) - at;
+    at += jobs_in(*segment);
+    if (begin >= end) continue;
+    std::vector<std::size_t> rows;
+    for (std::int64_t row = begin; row < std::min<std::int64_t>(end, std::ssize(segment->table.parts)); ++row)
+      rows.push_back(static_cast<std::size_t>(row));
+    Piece piece{{segment->path, segment->footer, segment->at, with_rows(segment->table, rows)},
+                to_string(segment->footer.flow) + " step " + std::to_string(segment->footer.step)};
+    piece.has_gaps = begin == 0;
+    if (piece.has_gaps) piece.gaps = gaps_of(*segment);
+    pieces.push_back(std::move(piece));
+  }
+  return pieces;
+}
+
+std::vector<PartJob> jobs_of(const std::vector<Piece>& pieces, const fs::path& store) {
   std::vector<PartJob> jobs;
   SharedMeshes meshes;
-  const auto add = [&](const OpenedSegment& segment) {
-    const NeighbourSource neighbours = shared_neighbours(segment, store, meshes);
-    const std::string step = to_string(segment.footer.flow) + " step " + std::to_string(segment.footer.step);
-    for (std::size_t row = 0; row < segment.table.parts.size(); ++row)
-      jobs.push_back({&segment, row, step, neighbours});
-  };
-  for (const OpenedStep& step : tables.complete)
-    for (const OpenedSegment& segment : step.segments) add(segment);
-  for (const OpenedSegment& segment : tables.others) add(segment);
+  for (const Piece& piece : pieces) {
+    const NeighbourSource neighbours = shared_neighbours(piece.segment, store, meshes);
+    const std::size_t parts = piece.segment.table.parts.size();
+    for (std::size_t row = 0; row < std::max<std::size_t>(parts, 1); ++row)
+      jobs.push_back({&piece.segment, parts > 0 ? std::optional(row) : std::nullopt, piece.step,
+                      row == 0 && piece.has_gaps ? &piece.gaps : nullptr, neighbours});
+  }
   return jobs;
 }
 
@@ -293,7 +376,8 @@ std::vector<PartJob> jobs_of(const Tables& tables, const fs::path& store) {
 std::uint64_t largest_part(const std::vector<PartJob>& jobs) {
   std::uint64_t largest = 0;
   for (const PartJob& job : jobs) {
-    const PartRow& row = job.segment->table.parts[job.row];
+    if (!job.row) continue;
+    const PartRow& row = job.segment->table.parts[*job.row];
     std::uint64_t bytes = 0;
     for (std::size_t s = row.first_stream; s < row.last_stream; ++s) bytes += job.segment->table.streams[s].raw_bytes;
     largest = std::max(largest, bytes);
@@ -307,8 +391,8 @@ Tables check_footers(const Scan& scan, Report& report) {
   report.notes = scan.notes;
   check_marker(scan.store, report);
   check_indexes(scan, report);
-  for (const Subfile& subfile : scan.subfiles) check_head(subfile, report);
-  Tables tables = open_tables(scan, report);
+  SegmentsFound segments = open_files(scan, report);
+  Tables tables = open_tables(scan, std::move(segments), report);
   report.steps = static_cast<int>(tables.complete.size());
   const auto is_damage = [](const Finding& finding) { return finding.kind == FindingKind::damaged; };
   if (tables.complete.empty() && tables.others.empty() &&
@@ -336,22 +420,29 @@ void add_all(const base::Ranks& ranks, Report& report, Report mine) {
   report.bytes += sums[1];
 }
 
-// This rank's share of some things that all ranks have, unless a writer has changed the store meanwhile.
-std::array<std::size_t, 2> own_share(const base::Ranks& ranks, std::size_t things) {
-  const auto all = base::gather(ranks, std::vector<std::size_t>{things});
-  if (std::ranges::any_of(all, [&](std::size_t other) { return other != things; }))
-    throw Error(Kind::unreadable, "the store has changed while several ranks read it").hint("verify with one process");
-  const auto [first, last] = base::share(static_cast<std::int64_t>(things), ranks.rank, ranks.size);
-  return {static_cast<std::size_t>(first), static_cast<std::size_t>(last)};
-}
-
-Report check_own_segments(const std::vector<const OpenedSegment*>& segments, std::size_t first, std::size_t last) {
-  Report report;
-  for (std::size_t s = first; s < last; ++s) {
-    check_padding(*segments[s], report.findings);
-    report.bytes += segments[s]->footer.table.length + segments[s]->at.length;
-  }
-  return report;
+// Collective. Rank 0 tells each rank of its share of the jobs.
+std::vector<Piece> deal_pieces(const Tables& tables, const base::Ranks& ranks) {
+  const auto segments = segments_of(tables);
+  std::int64_t jobs = 0;
+  for (const OpenedSegment* segment : segments) jobs += jobs_in(*segment);
+  std::vector<Piece> mine;
+  std::vector<std::string> to(static_cast<std::size_t>(ranks.size));
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) return;
+    for (int rank = 0; rank < ranks.size; ++rank) {
+      const auto [first, last] = base::share(jobs, rank, ranks.size);
+      std::vector<Piece> pieces = pieces_of(segments, first, last);
+      if (rank == 0)
+        mine = std::move(pieces);
+      else
+        to[static_cast<std::size_t>(rank)] = base::packed(pieces);
+    }
+  });
+  const std::vector<std::string> from = base::all_to_all(ranks, std::move(to));
+  base::agree(ranks, [&] {
+    if (ranks.rank != 0) mine = base::unpacked<std::vector<Piece>>(from[0]);
+  });
+  return mine;
 }
 
 Report check_own_parts(std::span<const PartJob> jobs, int threads, const base::Progress& progress) {
@@ -389,18 +480,22 @@ Report verify_quick(const fs::path& path) {
 }
 
 Report verify_shared(const fs::path& path, int threads, const base::Progress& progress, const base::Ranks& ranks) {
-  Report report, own_segments, own_parts;
-  Tables tables;
-  base::agree(ranks, [&] { tables = check_footers(scan_store(path), report); });
-  const auto segments = segments_of(tables);
-  const auto jobs = jobs_of(tables, path);
-  const auto mine = own_share(ranks, segments.size());
-  base::agree(ranks, [&] { own_segments = check_own_segments(segments, mine[0], mine[1]); });
-  add_all(ranks, report, std::move(own_segments));
-  const auto my_jobs = own_share(ranks, jobs.size());
+  Report report, own_parts;
+  std::vector<Piece> pieces;
+  {
+    Tables tables;
+    base::agree(ranks, [&] {
+      if (ranks.rank != 0) return;
+      tables = check_footers(scan_store(path), report);
+      for (const OpenedSegment* segment : segments_of(tables))
+        report.bytes += segment->footer.table.length + segment->at.length;
+    });
+    report = base::from_first(ranks, report);
+    pieces = deal_pieces(tables, ranks);
+  }
+  const auto jobs = jobs_of(pieces, path);
   base::agree(ranks, [&] {
-    own_parts = check_own_parts(std::span(jobs).subspan(my_jobs[0], my_jobs[1] - my_jobs[0]),
-                                base::threads_within_memory(threads, 2 * largest_part(jobs)), progress);
+    own_parts = check_own_parts(jobs, base::threads_within_memory(threads, 2 * largest_part(jobs)), progress);
   });
   add_all(ranks, report, std::move(own_parts));
   return report;
