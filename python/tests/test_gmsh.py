@@ -53,6 +53,8 @@ def test_meshes_of_gmsh_itself(tmp_path, version, binary, quads, run_json):
     path = tmp_path / "a.msh"
     words = [sys.executable, "-c", MAKE, str(path), version, str(binary), str(quads)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    if "cannot open shared object file" in done.stderr:
+        pytest.skip("gmsh lacks a library of the system")
     assert done.returncode == 0, done.stderr
     theirs = json.loads(done.stdout.splitlines()[-1])
     assert run_json("info", path)["elements"] == theirs["count"] and ("4" in theirs["count"]) == bool(quads)

@@ -323,3 +323,20 @@ def test_other_libraries_get_the_cells(mesh, path):
         begin = points.index(ours[0])
         assert ours == points[begin:] + points[:begin]
         at += 1 + cells[at]
+
+
+def test_pyvista_has_cells_of_all_kinds(mesh, path):
+    pytest.importorskip("pyvista")
+    look = """
+import sys, numpy as np, octavo
+grid = octavo.open(sys.argv[1], step=0).to_pyvista()
+areas = grid.compute_cell_sizes(length=False, volume=False)["Area"]
+np.savez(sys.argv[2], types=grid.celltypes, areas=areas, u=grid.cell_data["u"], depth=grid.point_data["depth"])
+"""
+    out = path.with_suffix(".npz")
+    done = subprocess.run([sys.executable, "-c", look, path, out], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = np.load(out)
+    assert np.array_equal(found["types"], np.array([0, 0, 0, 5, 9, 7, 7])[(mesh["cells"] >= 0).sum(axis=1)])
+    assert np.array_equal(found["u"], mesh["u"][0]) and np.array_equal(found["depth"], mesh["depth"][0])
+    assert np.allclose(found["areas"], [area(*corners(mesh, cell)) for cell in range(len(mesh["cells"]))], rtol=1e-5)
