@@ -29,8 +29,7 @@ DEEPEST_ZOOM = 40
 KINDS = ("slice", "integral", "mean", "max", "min")
 AXES = "xyz"
 #: How messages begin that say that a window shows nothing: an empty tile, no error.
-NOTHING = ("the selection holds no cell", "the region holds no cell", "no cell of the selection is at the plane")
-NOTHING_READ = {"bytes_read": 0, "parts_read": 0}
+_NOTHING = ("the selection holds no cell", "the region holds no cell", "no cell of the selection is at the plane")
 
 
 @dataclass(frozen=True)
@@ -160,9 +159,11 @@ def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progre
     try:
         shown, lacking, damaged = seen(data, look, window, PIXELS, progress, damage)
     except UsageError as error:
-        if not error.message.startswith(NOTHING):
+        if not error.message.startswith(_NOTHING):
             raise
-        return packed(facts | {"unit": "", "label": look.field} | NOTHING_READ, np.full((1, 1), np.nan))
+        return packed(
+            facts | {"unit": "", "label": look.field} | {"bytes_read": 0, "parts_read": 0}, np.full((1, 1), np.nan)
+        )
     described = facts | _described(shown, data, look) | {"damaged": damaged}  # which gives the values their unit
     return packed(described, shown.values if lacking is None else np.where(lacking, np.nan, shown.values))
 

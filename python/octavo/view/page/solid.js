@@ -23,7 +23,7 @@ export function camera() {
 export const ANGLES = {x: [0, 0], y: [-90, 0], z: [-90, 90]};
 
 export const sideOf = (info) => Math.max(...info.hi.map((hi, i) => hi - info.lo[i]));
-export const middleOf = (info) => [state.cx, state.cy, state.cz].map((at, i) => at ?? (info.lo[i] + info.hi[i]) / 2);
+const middleOf = (info) => [state.cx, state.cy, state.cz].map((at, i) => at ?? (info.lo[i] + info.hi[i]) / 2);
 
 // Moves the middle of the picture by a part of it [code length].
 export function shift(info, x, y) {
