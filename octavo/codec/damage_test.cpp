@@ -30,7 +30,9 @@ std::vector<Settings> forms() {
           {{}, Effort::normal, Method::delta},
           {{}, Effort::normal, Method::pcp},
           {{BoundKind::pointwise_relative, 1e-3}, Effort::normal, Method::tree},
-          {{BoundKind::absolute, 1e-3}, Effort::normal, Method::tree}};
+          {{BoundKind::absolute, 1e-3}, Effort::normal, Method::tree},
+          {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::automatic},
+          {{BoundKind::absolute, 1e-2}, Effort::normal, Method::automatic}};
 }
 
 TEST(Damage, every_truncated_chunk_is_refused) {
