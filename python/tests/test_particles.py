@@ -283,6 +283,8 @@ def test_a_step_without_sinks_and_damaged_tables_say_so(with_sinks, dark, tmp_pa
     ):
         with pytest.raises(octavo.Damaged, match=re.escape(why)):
             parsed(text)
+    at_start = parsed(sink_table([[1, *[0.0] * 21, 5]]))  # born with the run, at the time 0
+    assert at_start["age"].tolist() == [1.0] and at_start["birth_time"].tolist() == [0.0]
     # Columns without a line of units have none; other columns keep their names.
     few = parsed("# id,msink,x,y,z,Teff\n 1,0.5,0.1,0.2,0.3,5000\n")
     assert few["Teff"].tolist() == [5000] and few.units["mass"] == ""
