@@ -154,7 +154,7 @@ np.save(sys.argv[2], frb["gas", "density"].to_ndarray())
 
 
 def maps(folder):
-    """A 1024^2 projection to .npy: whole processes, one thread."""
+    """A 1024^2 projection to .npy: whole processes, one thread. AMR2MAP names the program of RAMSES' utils/f90, a peer."""
     source, store = big_sample(folder), folder / "big.octavo"
     subprocess.run([OCTAVO, "convert", source, store, "-q", "-f"], check=True)
     bare = measure([OCTAVO, "--version"])
@@ -165,9 +165,15 @@ def maps(folder):
         ("octavo, from the RAMSES output", source, []),
         ("octavo, from the store, box 0.4-0.6", store, ["--roi", "box:0.4,0.4,0.4:0.6,0.6,0.6"]),
         ("octavo, from the store, level 7", store, ["--level", "7"]),
+        ("octavo, weighted by mass, from the store", store, ["--weight", "density"]),
+        ("octavo, weighted by mass, from the RAMSES output", source, ["--weight", "density"]),
     ]:
         seconds, peak = measure([OCTAVO, "map", path, *words, *extra])
         row(label, f"{seconds - bare[0]:.2f}", f"{peak - bare[1]:.0f}")
+    if amr2map := os.environ.get("AMR2MAP"):
+        size = ["-nx", "1024", "-ny", "1024"]
+        seconds, peak = measure([amr2map, "-inp", source, "-out", folder / "a.map", "-dir", "z", "-typ", "1", *size])
+        row("amr2map, weighted by mass, from the RAMSES output", f"{seconds:.2f}", f"{peak:.0f}")
     if importlib.util.find_spec("yt") is None:
         row("yt", "not installed", "")
         return

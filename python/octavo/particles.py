@@ -87,17 +87,20 @@ def _of_family(found: Arrays, family: str) -> Arrays:
 
 
 def age(data: Any, birth_time: np.ndarray) -> np.ndarray:
-    """The time since birth [code time]: of a cosmological run the proper time, in the code's unit at the step. NaN for a
-    birth time of 0: RAMSES gives it to particles that were not born in the run."""
-    known = data.attributes
+    """The time since birth [code time]. NaN for a birth time of 0: RAMSES gives it to particles that were not born in the
+    run."""
     birth = np.asarray(birth_time, "f8")
+    return np.where(birth == 0, np.nan, time_since(data, birth))
+
+
+def time_since(data: Any, birth: np.ndarray) -> np.ndarray:
+    """[code time]: of a cosmological run the proper time, in the code's unit at the step."""
+    known = data.attributes
     if known.get("H0", 1.0) == 1.0 and known.get("aexp", 1.0) == 1.0:
-        since = data.time - birth
-    else:
-        tau, proper = proper_times(known["omega_m"], known["omega_l"], known["omega_k"])
-        # A code unit of time is aexp^2 / H0.
-        since = (np.interp(data.time, tau, proper) - np.interp(birth, tau, proper)) / known["aexp"] ** 2
-    return np.where(birth == 0, np.nan, since)
+        return data.time - birth
+    tau, proper = proper_times(known["omega_m"], known["omega_l"], known["omega_k"])
+    # A code unit of time is aexp^2 / H0.
+    return (np.interp(data.time, tau, proper) - np.interp(birth, tau, proper)) / known["aexp"] ** 2
 
 
 def proper_times(omega_m: float, omega_l: float, omega_k: float) -> tuple[np.ndarray, np.ndarray]:

@@ -84,9 +84,9 @@ def sinks_of(data: Any, region: str | None = None) -> Sinks:
     if len(columns) != len(names) or not {"position_x", "position_y", "position_z", "mass"} <= set(columns):
         raise _damaged(data.path, 1, "expected the columns id, msink, x, y, z ..., found " + ", ".join(names))
     if "birth_time" in columns:
-        from octavo.particles import age
+        from octavo.particles import time_since
 
-        columns["age"], given["age"] = age(data, columns["birth_time"]), "code_time"
+        columns["age"], given["age"] = time_since(data, columns["birth_time"]), "code_time"
     if region is not None:
         chosen: Any = _core.inside(data, region, np.stack([columns[f"position_{axis}"] for axis in "xyz"], axis=-1))
         columns = {name: values[chosen] for name, values in columns.items()}

@@ -283,6 +283,8 @@ def test_a_step_without_sinks_and_damaged_tables_say_so(with_sinks, dark, tmp_pa
     ):
         with pytest.raises(octavo.Damaged, match=re.escape(why)):
             parsed(text)
+    at_start = parsed(sink_table([[1, *[0.0] * 21, 5]]))  # born with the run, at the time 0
+    assert at_start["age"].tolist() == [1.0] and at_start["birth_time"].tolist() == [0.0]
     # Columns without a line of units have none; other columns keep their names.
     few = parsed("# id,msink,x,y,z,Teff\n 1,0.5,0.1,0.2,0.3,5000\n")
     assert few["Teff"].tolist() == [5000] and few.units["mass"] == ""
@@ -315,3 +317,66 @@ def test_ranks_share_particles_and_give_the_same_bits(mixed, with_sinks, run, ru
     assert run_json(*words, ranks=3) == run_json(*words)
     done = run("hist", mixed, "--particles", "dm", "--field", "colour", check=False, ranks=2)
     assert done.returncode == 2 and done.stderr.count("no particle has an attribute 'colour'") == 1
+
+
+# ------------------------------------------------------------------------------------------------------- ages, as yt's
+
+
+def conformal(a, matter, dark_energy):
+    """RAMSES' conformal time at an expansion factor, by a sum of a million terms: d tau = d a / (a^3 H), 0 at a = 1."""
+    edges = np.linspace(a, 1.0, 1_000_001)
+    middle = (edges[1:] + edges[:-1]) / 2
+    return -float((1 / (middle**3 * np.sqrt(matter / middle**3 + dark_energy))).sum() * (edges[1] - edges[0]))
+
+
+def cosmological(dark, folder, births):
+    """The output as one of a cosmological run at a = 0.5, of which each third particle is a star with a time of birth."""
+    shutil.copytree(dark, folder)
+    aexp, hubble = 0.5, 70.0
+    time, unit_t = conformal(aexp, 0.3, 0.7), aexp**2 * 3.0856775814913673e19 / hubble
+    values = {"time": time, "aexp": aexp, "H0": hubble, "omega_m": 0.3, "omega_l": 0.7, "unit_t": unit_t,
+              "unit_l": 1e25, "unit_d": 1e-28}  # fmt: skip
+    info = folder / "info_00002.txt"
+    for name, value in values.items():
+        text, count = re.subn(rf"^{name} *=.*$", f"{name:<12}={value:23.15E}", info.read_text(), flags=re.MULTILINE)
+        assert count == 1
+        info.write_text(text)
+    for path in folder.glob("amr_0*"):
+        raw = path.read_bytes()
+        old = b"\x08\0\0\0" + np.float64(octavo.open(dark).time).tobytes() + b"\x08\0\0\0"
+        assert raw.count(old) >= 1
+        path.write_bytes(raw.replace(old, b"\x08\0\0\0" + np.float64(time).tobytes() + b"\x08\0\0\0"))
+    number = len(names(folder)) + 1
+    with open(folder / "part_file_descriptor.txt", "a") as file:
+        file.write(f"{number:2d}, birth_time, d\n")
+    for path in sorted(folder.glob("part_0*.out*")):
+        raw = bytearray(path.read_bytes())
+        start, size = records(raw)[8 + names(dark).index("family")]
+        np.frombuffer(raw, "i1", size, start)[::3] = 2
+        born = np.where(np.arange(size) % 3 == 0, births(size), 0.0)
+        mark = np.int32(8 * size).tobytes()
+        path.write_bytes(bytes(raw) + mark + born.tobytes() + mark)
+
+
+@pytest.mark.long
+def test_ages_of_stars_are_those_of_yt(dark, tmp_path):
+    yt = pytest.importorskip("yt")
+    pytest.importorskip("scipy")  # yt integrates with it
+    yt.set_log_level(50)
+    rng = np.random.default_rng(1)
+    earliest, latest = conformal(0.1, 0.3, 0.7), conformal(0.49, 0.3, 0.7)
+    cosmological(dark, tmp_path / "output_00002", lambda count: rng.uniform(earliest, latest, count))
+    ds = octavo.open(tmp_path / "output_00002")
+    stars = ds.particles("star")
+    ours = stars["age"] * ds.units["time"] / 3.15576e16  # Gyr
+    theirs = yt.load(str(tmp_path / "output_00002" / "info_00002.txt"))
+    assert theirs.cosmological_simulation and theirs.use_conformal_time
+    found = theirs.all_data()
+    of_stars = np.asarray(found["io", "particle_family"]) == 2
+    age = found["io", "star_age"].to("Gyr").value[of_stars]
+    place = np.asarray(found["io", "particle_identity"])[of_stars]
+    assert len(age) == len(ours) > 100 and np.isfinite(ours).all()
+    order, same = np.argsort(stars["identity"]), np.argsort(place)
+    assert np.array_equal(stars["identity"][order], place[same])
+    assert 0.1 < ours.min() < ours.max() < 6.0
+    assert np.allclose(ours[order], age[same], atol=2e-3)  # yt interpolates in a table of some hundred times

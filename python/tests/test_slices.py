@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -391,3 +392,16 @@ def test_pictures_for_print(run, sample, tmp_path):
     done = run("map", sample, "--field", "density", "--vectors", "wind", "-o", tmp_path / "m.png", check=False)
     assert done.returncode == 2 and "wind_x" in done.stderr
     assert not (tmp_path / "m.png").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["map"], ["map", "--camera", "1,1,1"], ["slice"], ["map", "--particles", "particles"]]
+)
+def test_an_array_is_written_without_importing_numpy(sample, tmp_path, words):
+    """The import would cost as much as a map of millions of cells."""
+    verb, *more = words
+    field = [] if "--particles" in more else ["--field", "density"]
+    command = [sys.executable, "-X", "importtime", OCTAVO, verb, sample, *field, *more, "--pixels", "64", "-q"]
+    for ending, imported in (("npy", "--particles" in more), ("png", True)):
+        done = subprocess.run([*command, "-o", tmp_path / f"m.{ending}"], capture_output=True, text=True, check=True)
+        assert ("| numpy\n" in re.sub(r"\| +", "| ", done.stderr)) == imported

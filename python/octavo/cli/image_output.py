@@ -82,9 +82,9 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
 
 def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of picture.draw(); says what is wrong with them."""
-    from octavo.picture import colour_map
-
     if arguments.cmap is not None:
+        from octavo.picture import colour_map
+
         colour_map(arguments.cmap)
     return {
         "limits": limits_of(arguments), "scale": scale_of(arguments), "cmap": arguments.cmap,
@@ -159,8 +159,8 @@ def _bands(image: Any, facts: dict[str, Any], ranks: Any) -> tuple[tuple[int, in
 
 
 def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dict[str, Any], overlays: Any) -> None:
-    """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time."""
-    from octavo import picture
+    """Collective: each rank writes its rows of .npy; rank 0 writes the others, of which it holds a band at a time. NumPy is not
+    imported for .npy, which would cost as much as a map."""
     from octavo.ranks import is_root
 
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
@@ -172,6 +172,8 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
         elif path.endswith((".h5", ".tif")):
             _save_bands(image, facts, temporary, ranks, drawing["crs"])
         elif (shown := drawn(image, facts, ranks)) is not None:
+            from octavo import picture
+
             drawing.pop("crs")
             picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
         if is_root():
