@@ -147,6 +147,7 @@ contains
       blocks%position(:NDIM, b) = nint((bnd_box(LOW, :NDIM, b) - corner(:NDIM))/bsize(:NDIM, b))
     end do
     call to%put_blocks(blocks)
+    call put_root_order(to, blocks)
     num_singles = 0
     do u = 1, size(io_unklabelsGlobal)
       call Simulation_mapStrToInt(io_unklabelsGlobal(u), i, MAPBLOCK_UNK)
@@ -175,6 +176,20 @@ contains
 #endif
   end subroutine
 
+  !> Numbers of the root blocks, x fastest, in PARAMESH's order.
+  subroutine put_root_order(to, blocks)
+    type(octavo_writer), intent(in) :: to
+    type(octavo_blocks), intent(in) :: blocks
+    integer, allocatable :: mine(:)
+    integer :: all(gr_nblockX*gr_nblockY*gr_nblockZ), counts(io_globalNumProcs), i, ierr
+    mine = pack(blocks%position(1, :) + gr_nblockX*(blocks%position(2, :) + gr_nblockY*blocks%position(3, :)), &
+                blocks%level == 1)
+    call MPI_Allgather(size(mine), 1, MPI_INTEGER, counts, 1, MPI_INTEGER, io_globalComm, ierr)
+    call MPI_Allgatherv(mine, size(mine), MPI_INTEGER, all, counts, [(sum(counts(:i - 1)), i=1, size(counts))], &
+                        MPI_INTEGER, io_globalComm, ierr)
+    if (any(all(2:) < all(:size(all) - 1))) call to%put_attribute('flash/root order', all)
+  end subroutine
+
   subroutine put_cells(to, label, values)
     type(octavo_writer), intent(in) :: to
     character(*), intent(in) :: label
@@ -196,6 +211,7 @@ contains
     call to%put_attribute('flash/kind', trim(merge('checkpoint', 'plotfile  ', kind == checkpoint)))
     call to%put_attribute('flash/metadata bytes', merge(8, 4, kind == checkpoint .or. io_plotfileMetadataDP))
     call to%put_attribute('flash/file number', number)
+    call to%put_attribute('flash/boundary', reshape(gr_domainBC(:, :NDIM), [2*NDIM]))
     if (kind == checkpoint) call to%put_attribute('flash/unknown names', io_unklabelsGlobal)
     if (kind == plotfile) call to%put_attribute('flash/unknown names', io_plotVarStr(:io_nPlotVars))
     call MPI_Bcast(io_fileCreationTime, width, MPI_CHARACTER, 0, io_globalComm, ierr)

@@ -139,6 +139,25 @@ void place_particles(FlashStep& step, std::vector<std::int64_t>& list) {
   }
 }
 
+// Puts the roots, which come first and x fastest, in the order of the attribute "flash/root order", if it is one of as
+// many roots: an attribute of a step that was reshaped may tell of others.
+void order_roots(const mesh::Header& header, std::vector<flash::Block>& rows) {
+  const auto found = header.attributes.find("flash/root order");
+  if (found == header.attributes.end()) return;
+  const auto* order = std::get_if<std::vector<std::int64_t>>(&found->second);
+  const auto roots =
+      std::count_if(rows.begin(), rows.end(), [](const flash::Block& block) { return block.level == 0; });
+  if (order == nullptr || std::ssize(*order) != roots) return;
+  std::vector<bool> named(static_cast<std::size_t>(roots));
+  for (const std::int64_t root : *order)
+    if (root >= 0 && root < roots) named[static_cast<std::size_t>(root)] = true;
+  if (std::find(named.begin(), named.end(), false) != named.end())
+    throw Error(Kind::usage, "expected the number of each of " + std::to_string(roots) + " roots once")
+        .at("attribute flash/root order");
+  const std::vector<flash::Block> by_number(rows.begin(), rows.begin() + roots);
+  for (std::size_t i = 0; i < order->size(); ++i) rows[i] = by_number[static_cast<std::size_t>((*order)[i])];
+}
+
 // On rank 0. Builds the tree from all blocks, and gives each block its number and first row.
 std::vector<std::int64_t> number_all(FlashStep& step, const std::vector<std::int64_t>& all,
                                      const std::vector<int>& owner) {
@@ -149,10 +168,11 @@ std::vector<std::int64_t> number_all(FlashStep& step, const std::vector<std::int
     for (std::size_t axis = 0; axis < 3; ++axis)
       rows[b].at[axis] = static_cast<std::uint32_t>(all[told * b + 1 + axis]);
   }
-  // Roots are numbered with x fastest, whichever rank owns them.
+  // Roots are numbered with x fastest, whichever rank owns them, and then follow in the step's order.
   std::sort(rows.begin(), rows.end(), [](const flash::Block& a, const flash::Block& b) {
     return std::tie(a.level, a.at[2], a.at[1], a.at[0]) < std::tie(b.level, b.at[2], b.at[1], b.at[0]);
   });
+  order_roots(step.job->header, rows);
   for (std::size_t b = 0; b < blocks; ++b) rows[b].row = static_cast<std::int64_t>(b);
   flash::BlockTree tree = make_block_tree(step.plan.frame.dim, step.plan.frame.roots, step.job->header.periodic, rows);
   std::vector<std::int64_t> answer(answered * blocks);

@@ -232,6 +232,36 @@ TEST(NativeMpi, a_flash_file_of_the_same_name_is_replaced_once_the_new_one_is_co
   MPI_Barrier(everyone());
 }
 
+TEST(NativeMpi, roots_stand_in_the_order_that_an_attribute_gives) {
+  if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
+  const testing::SharedDirectory directory;
+  const Blocks blocks = make_blocks(rank(), size());
+  const std::int64_t roots = mesh::num_roots(blocks.tree.roots);
+  std::vector<std::int64_t> order;
+  for (std::int64_t root = roots; root-- > 0;) order.push_back(root);
+  const auto write = [&](const std::string& name) {
+    Writer writer(everyone(), blocks.header, to_flash());
+    writer.begin_step(directory.path() / name, 7, 0.5);
+    writer.put_attribute("flash/root order", order);
+    writer.put_mesh(blocks.tree);
+    ArrayView energy = view_of(blocks.energy);
+    energy.cells = num_cells(blocks.tree);
+    energy.block = blocks.tree.block;
+    writer.put_field("ener", energy);
+    writer.end_step();
+    writer.close();
+    return formats::flash::open(directory.path() / name);
+  };
+  const mesh::Dataset dataset = write("turned");
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(dataset.header.attributes.at("flash/root order")), order);
+  EXPECT_TRUE(std::ranges::equal(read_whole(dataset).fields.at(0).as<float>(), make_blocks(0, 1).energy));
+  order.push_back(0);  // of another mesh
+  EXPECT_FALSE(write("another").header.attributes.contains("flash/root order"));
+  order.assign(static_cast<std::size_t>(roots), 0);
+  EXPECT_THROW(write("twice"), Error);
+  MPI_Barrier(everyone());
+}
+
 TEST(NativeMpi, a_step_whose_attribute_says_plotfile_is_one) {
   if (!file::hdf5::available()) GTEST_SKIP() << "built without HDF5";
   const testing::SharedDirectory directory;
