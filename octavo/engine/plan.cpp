@@ -119,7 +119,7 @@ PlanCost cost_of(const WritePlan& plan) {
   }
   cost.largest_host = *std::max_element(host_bytes.begin(), host_bytes.end());
   cost.creates = cost.opens = cost.files;
-  cost.syncs = 3 * std::int64_t{cost.files};  // head, content, commit record
+  cost.syncs = 3 * std::int64_t{cost.files};  // directory, content, commit record
   return cost;
 }
 

@@ -50,6 +50,9 @@ Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
   return blocks;
 }
 
+// A sector that cannot be read may have been a record.
+bool has_no_record(const std::vector<std::byte>& sector) { return sector.size() == sector_size && all_zero(sector); }
+
 // Reads the head. Returns whether it may be recovered: it is damaged, and the file has content after it.
 bool read_head(const Blocks& blocks, Subfile& subfile) {
   if (blocks[0].empty() && subfile.size > 0) return subfile.size > head_size;  // unreadable, already reported
@@ -211,6 +214,14 @@ Footer read_footer(const file::File& file, const Identity& identity, const Link&
   return checked_footer(read_extent(file, link.footer, "footer"), file, identity, link);
 }
 
+bool has_no_records(std::span<const std::byte> head) {
+  for (const std::size_t place : {std::size_t{0}, std::size_t{1}}) {
+    const auto rest = head.subspan(std::min<std::size_t>(head.size(), record_place(place)));
+    if (!all_zero(rest.first(std::min(rest.size(), sector_size)))) return false;
+  }
+  return true;
+}
+
 std::optional<CommitRecord> newest_record(const Subfile& subfile) {
   const auto& [a, b] = subfile.records;
   if (a && b) return a->sequence > b->sequence ? a : b;
@@ -225,7 +236,10 @@ Subfile read_subfile(const fs::path& path, const ReadSubfile& how) {
     subfile.size = file::size(file);
     const Blocks blocks = read_blocks(file, subfile.damage);
     if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
-    if (!subfile.head) return;
+    if (!subfile.head) {
+      subfile.was_being_made = subfile.size <= head_size || (has_no_record(blocks[1]) && has_no_record(blocks[2]));
+      return;
+    }
     take_records(blocks, subfile);
     read_footers(file, how, subfile);
     check_records(subfile);

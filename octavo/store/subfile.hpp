@@ -23,7 +23,8 @@ struct Committed {
 struct Subfile {
   std::filesystem::path path;
   std::uint64_t size = 0;
-  std::optional<Head> head;  ///< if damaged, recovered from record and footer; nothing: not found there either
+  std::optional<Head> head;     ///< if damaged, recovered from record and footer; nothing: not found there either
+  bool was_being_made = false;  ///< it has neither head nor commit records: it never held anything
   std::array<std::optional<CommitRecord>, 2> records;  ///< by place in the file
   std::vector<Committed> commits;                      ///< by sequence, ascending; damaged ones are missing
   std::vector<Finding> damage;
@@ -44,6 +45,8 @@ Subfile read_subfile(const std::filesystem::path& path, const ReadSubfile& how =
 /// The footer of this step in the subfile, and its place; reads no older ones. Throws Error(corrupt) if there is none.
 Committed find_commit(const std::filesystem::path& path, const StepId& step);
 
+/// Whether the places of both commit records are zeros, or not there, in the first head_size bytes of a file.
+bool has_no_records(std::span<const std::byte> head);
 /// The valid record with the higher sequence.
 std::optional<CommitRecord> newest_record(const Subfile& subfile);
 

@@ -301,9 +301,9 @@ def test_a_first_step_that_fails_does_not_bring_an_abandoned_branch_back(tmp_pat
 
 @pytest.mark.parametrize("mode", ["sync", "background"])
 def test_a_step_whose_record_could_not_be_synced_is_neither_durable_nor_there(tmp_path, library, mode):
-    """Three syncs a step: the file's head, what the record speaks of, the record. The third one fails."""
+    """Two syncs a step: what the record speaks of, the record. The second one of step 3 fails."""
     store = tmp_path / "run.octavo"
-    env = fault(library, 1, "sync", 9, errno.EIO)
+    env = fault(library, 1, "sync", 6, errno.EIO)
     assert start(store, 2, 1, 0, 6, env=env, mode=mode).wait(timeout=BOUND) == 0
     assert len(errors(store, 0)) == 1
     assert set(expect_whole(store)) == {1, 2, 4, 5, 6}

@@ -42,8 +42,7 @@ std::map<std::string, Found> look_at(const store::Scan& scan) {
     return name_in(scan.subfiles[subfile].path.parent_path(), scan.store);
   };
   for (std::size_t s = 0; s < scan.subfiles.size(); ++s)
-    if (!scan.subfiles[s].damage.empty() && !store::was_being_made(scan.subfiles[s]))
-      found[directory_of(s)].damaged = true;
+    if (!scan.subfiles[s].damage.empty() && !scan.subfiles[s].was_being_made) found[directory_of(s)].damaged = true;
   for (const store::StepFound& step : scan.steps) {
     if (step.flow != Flow::checkpoint) continue;
     const std::string first = directory_of(step.segments[0].subfile);

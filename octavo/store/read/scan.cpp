@@ -255,7 +255,8 @@ std::vector<std::uint64_t> gaps(const Scan& scan, Flow flow, const std::set<std:
     return step.flow == flow && !step.complete && (step.order == 0 || step.order > known);
   };
   const auto left = std::count_if(scan.steps.begin(), scan.steps.end(), is_left) +
-                    std::count_if(scan.subfiles.begin(), scan.subfiles.end(), was_being_made);
+                    std::count_if(scan.subfiles.begin(), scan.subfiles.end(),
+                                  [](const Subfile& subfile) { return subfile.was_being_made; });
   return std::ssize(missing) <= left ? std::vector<std::uint64_t>{} : missing;
 }
 
@@ -344,7 +345,7 @@ void collect_damage(Scan& scan) {
                         std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
                                     [](const Subfile& subfile) { return subfile.head.has_value(); });
   for (const Subfile& subfile : scan.subfiles) {
-    if (was_being_made(subfile) && is_store) {
+    if (subfile.was_being_made && is_store) {
       scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted, or it was emptied");
       continue;
     }
@@ -362,8 +363,6 @@ bool is_subfile_name(const std::string& name) {
   return name.size() >= prefix.size() + 3 && name.compare(0, prefix.size(), prefix) == 0 &&
          std::all_of(name.begin() + prefix.size(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
-
-bool was_being_made(const Subfile& subfile) { return !subfile.head && subfile.size <= head_size; }
 
 bool ever_had_steps(const Scan& scan, Flow flow) {
   return scan.marks[static_cast<std::size_t>(flow)].is_there ||

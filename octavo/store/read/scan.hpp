@@ -71,8 +71,6 @@ std::string name_of(const StepFound& step);
 
 /// Whether the name is "data." with three digits or more.
 bool is_subfile_name(const std::string& name);
-/// Whether the creation of the subfile was interrupted: it has no head and no content, so it never held anything.
-bool was_being_made(const Subfile& subfile);
 /// Whether the flow has a complete step or ever had a durable one. Otherwise the flow has lost nothing, whatever its
 /// files contain.
 bool ever_had_steps(const Scan& scan, Flow flow);

@@ -12,9 +12,8 @@ using base::Error;
 using base::Kind;
 namespace fs = std::filesystem;
 
-// An interrupted creation leaves a file without a head and without content. Any other file without a head is damaged.
-bool needs_head(const file::File& file) {
-  if (file::size(file) > head_size) return false;
+// An interrupted creation leaves a file without head and commit records. Any other file without a head is damaged.
+bool needs_head(const file::File& file) try {
   std::vector<std::byte> head(head_size);
   if (file::pread_some(file, 0, head) < head_size) return true;
   try {
@@ -22,10 +21,15 @@ bool needs_head(const file::File& file) {
     return false;
   } catch (const Error& error) {
     if (error.kind() == Kind::unsupported) throw;
-    return true;
+    return file::size(file) == head_size || has_no_records(head);
   }
+} catch (const Error&) {
+  if (file::size(file) <= head_size) throw;
+  return false;  // read_tail() goes on with a head that cannot be read, or says what is wrong
 }
 
+// The head of a new file gets to the disk with the content, before a commit record refers to either. Where the file had
+// bytes already, they may be records, whose removal is on disk before anything else is overwritten.
 void write_head(const file::File& file, const SegmentPlan& plan) {
   Head head;
   head.file = random_attempt();
@@ -33,9 +37,10 @@ void write_head(const file::File& file, const SegmentPlan& plan) {
   std::vector<std::byte> bytes(head_size);
   const Sector sector = to_sector(head);
   std::copy(sector.begin(), sector.end(), bytes.begin());
+  const bool is_new = file::size(file) == 0;
   file::pwrite_all(file, 0, bytes);
   if (!plan.sync) return;
-  file::sync(file);
+  if (!is_new) file::sync(file);
   file::sync_directory(file.path().parent_path());
 }
 
