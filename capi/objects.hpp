@@ -19,7 +19,7 @@ struct octavo_writer {
   octavo::mesh::Index3 roots, block;
   int level_origin;
   octavo::capi::Boxes boxes{};  ///< of this step
-  /// Of this step: where each tree cell stands in the list that put_blocks took; nothing after other puts.
+  /// The place of each tree cell in the list that put_blocks took for this step; nothing after other puts.
   std::optional<octavo::mesh::ListedTree> listed{};
 };
 

@@ -34,7 +34,7 @@ module octavo_ramses
   logical :: is_open = .false.
   integer(1), allocatable :: family(:), tag(:)        !< of the particles: gfortran does not pass typep%family in place
   character(*), parameter :: species = 'particles', wall_species = 'wall octs'
-  ! Of the step that is being put:
+  ! The step that is being put:
   integer, allocatable :: cells(:)                    !< place of each tree cell in RAMSES' arrays; 0: another rank's
   integer, allocatable :: walls(:), levels(:)         !< octs in walls
   real(kind=8), allocatable :: centres(:, :)

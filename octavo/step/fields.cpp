@@ -179,7 +179,7 @@ FieldInfo info_of_made(const Header& header, const std::string& name, const mesh
   return info;
 }
 
-/// Of triangles: where the values stand that a formula makes of its inputs.
+/// On triangles: where the values stand that a formula makes of its inputs.
 mesh::Centring centring_of(const Header& header, const std::string& name, const std::vector<std::string>& inputs) {
   std::string at_point, in_cell;
   for (const std::string& input : inputs)

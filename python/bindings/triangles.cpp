@@ -71,7 +71,7 @@ nb::dict volume(const std::filesystem::path& path, const std::vector<mesh::Polyg
                    std::max<std::size_t>(1, polygons.size()));
 }
 
-/// Of the step of a number or the last; with `over_time` of all steps.
+/// Takes the step of a number or the last; with `over_time` all steps.
 nb::dict ways(const std::filesystem::path& path, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::WayOptions options;

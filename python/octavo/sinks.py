@@ -32,7 +32,7 @@ class Sinks:
     (sinks, 3). No files of cells or particles are read."""
 
     columns: dict[str, np.ndarray]
-    #: Of each column, in code units; "" where the file says none.
+    #: The unit of each column, in code units; "" where the file says none.
     units: dict[str, str]
     _data: Any
 

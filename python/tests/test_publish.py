@@ -107,7 +107,7 @@ def test_bricks_and_statistics_are_those_of_the_data(site, store):
 def test_all_that_was_planned_is_there(run_json, store, site):
     planned = run_json("publish", store, "-o", site, *WORDS, "--dry-run")
     found = [path for path in site.rglob("*") if path.suffix in (".tile", ".brick")]
-    # Of each of 2 steps: 2 fields as (2 planes + a maximum) along 2 axes, 1 + 4 tiles each; 2 volumes of 1 + 8 bricks.
+    # For each of 2 steps: 2 fields as (2 planes + a maximum) along 2 axes, 1 + 4 tiles each; 2 volumes of 1 + 8 bricks.
     assert len(found) == planned["files"] == 2 * (2 * 3 * 2 * 5 + 2 * 9)
     assert sum(len(gzip.decompress(path.read_bytes())) for path in found) < planned["bytes"] + 1000 * len(found)
 

@@ -48,6 +48,6 @@ def test_a_notebook_runs_on_real_data(name, data, tmp_path, monkeypatch):
         raw = base64.b64decode(text)
         (tmp_path / f"{name}-{number}.png").write_bytes(raw)
         assert raw[1:4] == b"PNG" and len(raw) > 5000
-    # What a cell finds out in the end is true: the same map of a store, the same sum ...
+    # The last cell compares, and is true: the same map of a store, the same sum ...
     last = book.cells[-1].outputs[-1]["data"]["text/plain"]
     assert last == "True", last

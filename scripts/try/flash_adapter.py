@@ -30,7 +30,7 @@ THROTTLED = 2  # MB/s of each rank
 UNIT = "IO/IOMain/hdf5/Octavo"
 WORDS = ["-auto", "-2d", "+pm4dev", "-nxb=8", "-nyb=8", "-site=octavo-try"]
 SETUPS = {"sedov": ["+parallelIO"], "tracers": ["+serialIO", "-unit=Particles", "Bittree=True"]}
-# What a run says of itself: when and how it was built and started, and where each block was.
+# Facts of a run itself: when and how it was built and started, and where each block was.
 OF_THE_RUN = re.compile("^(sim info|processor number)$")
 OF_THE_TARGET = re.compile("^octavo_|^(log_file|run_comment|output_directory)$")
 

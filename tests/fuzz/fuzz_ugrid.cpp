@@ -14,7 +14,7 @@
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/ugrid_fixture.hpp"
 
-// Input: a byte that chooses a classic file or one of version 4, then edits of it. Of the classic file edits are of any
+// Input: a byte that chooses a classic file or one of version 4, then edits of it. Edits of the classic file are of any
 // byte (where, in two; how; with what), or cut it short. The other is made of shapes, numbers and texts in the input.
 namespace {
 

@@ -34,7 +34,7 @@ module octavo_flashx
   integer :: last_step(2) = -1                    !< of each kind, in the store
   type(octavo_restart) :: from
   character(width) :: made = ' ', base_name       !< the file that a restart from the store reads; Flash-X's names
-  ! Of the file between begin_file and end_file:
+  ! The file between begin_file and end_file:
   integer :: kind, number, num_singles
   logical :: to_hdf5, to_store
   real(real32), allocatable, target :: singles(:, :, :, :, :)

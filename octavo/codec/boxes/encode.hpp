@@ -16,7 +16,7 @@ class BoxEncoder {
 
   /// How far values may be moved within the bound: absolute or in log2.
   double slack() const { return slack_; }
-  /// What the values became before all are moved; unknown for zeros and exact values. (Under a bound.)
+  /// The decoded values before all are moved, under a bound; unknown for zeros and exact values.
   std::span<const double> coded() const {
     return head_.logarithms ? std::span<const double>(coded_) : std::span(state_.value).first(values_.size());
   }
@@ -46,7 +46,7 @@ class BoxEncoder {
   bool last_negative_ = false;
 };
 
-/// Of some values of boxes each weight that leaves the least (docs/codecs.md, "How the encoder chooses").
+/// Chooses the weights that leave the least of some values (docs/codecs.md, "How the encoder chooses").
 void fit_weights(const BoxGrid& grid, std::span<const double> values, BoxHead& head);
 
 }  // namespace octavo::codec

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// What a file of Gmsh says, as it stands there. For formats/gmsh alone.
+/// The contents of a Gmsh file, as they stand there. For formats/gmsh alone.
 namespace octavo::formats::gmsh {
 
 struct Surface {

@@ -27,7 +27,7 @@ struct Labels {
   mesh::Request request;
   std::vector<std::vector<std::int64_t>> of;  ///< [part][clump of the part]; empty: the part was not read
 
-  /// Of the values of a tree, which may end at a coarser level.
+  /// The labels as a field of a tree, which may end at a coarser level.
   mesh::Field field(int part, const mesh::Octree& tree) const {
     mesh::FieldInfo info;
     info.name = label_name;

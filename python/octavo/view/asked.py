@@ -60,7 +60,7 @@ def choice(query: Query, name: str, of: tuple[str, ...], default: str) -> str:
 
 
 def look(query: Query, prefix: str = "") -> Look:
-    """What a request wants to see. Of a difference the words of the picture that is taken away have a prefix; both have the
+    """The look that a request wants. In a difference the words of the picture that is taken away have a prefix; both have the
     same axis, plane, condition and level."""
     at = number(query, "at", 0.5)
     if not 0 <= at <= 1:

@@ -8,7 +8,7 @@ from typing import Any
 
 from octavo.errors import UsageError
 
-#: What the schema says of what nobody knows yet.
+#: The schema's word for a fact that nobody knows yet.
 UNKNOWN = "(:tba)"
 _REQUIRED = ("creators", "publisher")
 _KNOWN = {

@@ -327,7 +327,7 @@ async function lookForSteps() {
   if (infoOf(active())) showControls();
 }
 
-// What a site says about itself.
+// Shows the facts that a site gives about itself.
 function showAbout({title, about}) {
   $("about").hidden = false;
   $("about-title").textContent = title;

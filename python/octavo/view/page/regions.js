@@ -13,7 +13,7 @@ export function domainOf(info, axis) {
 
 const round = (x) => Number(x.toPrecision(6));
 
-// What a drag between two places [code length] chooses. A box on a slice is as deep as it is wide, around the plane; on a map it
+// The region that a drag between two places [code length] chooses. A box on a slice is as deep as it is wide, around the plane; on a map it
 // goes through the domain. A sphere has its centre, and a line its ends, on the plane, or in the middle.
 export function drawnText(kind, info, from, to) {
   const [a, b] = ACROSS[state.axis], along = 3 - a - b, unit = info.hi[0] - info.lo[0], slice = state.views[state.side].kind === "slice";

@@ -1,4 +1,4 @@
-// What the parts of the page share: the steps and their facts, the panes, and which views they show.
+// Shared by the parts of the page: the steps and their facts, the panes, and which views they show.
 
 import {state} from "./state.js";
 

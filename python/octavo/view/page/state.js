@@ -1,4 +1,4 @@
-// What is shown, as it stands in the address behind the #: a link, or a reload, shows the same again.
+// The state of the page, as it stands in the address behind the #: a link, or a reload, shows the same again.
 
 const VIEW = {step: 0, field: "", kind: "slice", weight: "", unit: "", scale: "", low: "", high: "", follow: true};
 const SHARED = {

@@ -1,4 +1,4 @@
-// What is computed of a view, and what is taken away: lines to copy, and files.
+// Results that are computed of a view or taken away: lines to copy, and files.
 
 import {drawBar, css} from "./pane.js";
 import {alongLine, phase, profile, statistics} from "./plots.js";
@@ -54,7 +54,7 @@ export async function compute(what) {
   }
 }
 
-// The words of a request for what the picture shows. Of a difference they are B's, with those of A.
+// The words of a request for what the picture shows. For a difference they are B's, with those of A.
 function pictureWords() {
   const i = activePane(), scale = scene.scales[i], other = state.views[0], colours = {low: scale.low, high: scale.high, scale: scale.log ? "log" : "linear", colours: scale.colours};
   const view = state.mode === "difference" ? state.views[1] : active();
