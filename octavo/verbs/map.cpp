@@ -62,14 +62,7 @@ std::string unit_of(const mesh::Header& header, const MapOptions& options) {
 
 Map describe(const mesh::Header& header, const MapOptions& options, const Frame& frame) {
   Map map = detail::describe_field(header, options.field);
-  map.nx = frame.pixels[0];
-  map.ny = frame.pixels[1];
-  map.lo = frame.lo;
-  map.hi = frame.hi;
-  map.depth_lo = frame.depth_lo;
-  map.depth_hi = frame.depth_hi;
-  for (std::size_t i = 0; i < 2; ++i) map.axes[i] = std::string(1, "xyz"[frame.image_axis[i]]);
-  map.axis = std::string(1, "xyz"[frame.axis]);
+  detail::describe_frame(map, frame);
   detail::describe_kind(map, options);
   map.flat = frame.axis >= header.dim;
   map.unit = unit_of(header, options);
@@ -135,6 +128,17 @@ Map detail::describe_field(const mesh::Header& header, const std::string& name) 
   map.unit_density = header.unit_density;
   map.unit_time = header.unit_time;
   return map;
+}
+
+void detail::describe_frame(Map& map, const analysis::Frame& frame) {
+  map.nx = frame.pixels[0];
+  map.ny = frame.pixels[1];
+  map.lo = frame.lo;
+  map.hi = frame.hi;
+  map.depth_lo = frame.depth_lo;
+  map.depth_hi = frame.depth_hi;
+  for (std::size_t i = 0; i < 2; ++i) map.axes[i] = std::string(1, "xyz"[frame.image_axis[i]]);
+  map.axis = std::string(1, "xyz"[frame.axis]);
 }
 
 void detail::describe_kind(Map& map, const MapOptions& options) {

@@ -82,6 +82,8 @@ namespace detail {
 Map describe_field(const mesh::Header& header, const std::string& field);
 /// Sets window, axes and number of pixels.
 void describe_view(Map& map, const analysis::AnyView& view);
+/// Sets pixels, window, depth and axes.
+void describe_frame(Map& map, const analysis::Frame& frame);
 /// Sets kind and weight.
 void describe_kind(Map& map, const MapOptions& options);
 /// The fields to read: that to be shown, and that to weigh with. Throws Error(usage) for an unknown one.

@@ -100,14 +100,7 @@ Map describe_particles(const mesh::Header& header, const ParticleMapOptions& opt
   map.label = options.label;
   map.weight = options.weight;
   map.kind = options.mean ? "mean" : "integral";
-  map.nx = frame.pixels[0];
-  map.ny = frame.pixels[1];
-  map.lo = frame.lo;
-  map.hi = frame.hi;
-  map.depth_lo = frame.depth_lo;
-  map.depth_hi = frame.depth_hi;
-  for (std::size_t i = 0; i < 2; ++i) map.axes[i] = std::string(1, "xyz"[frame.image_axis[i]]);
-  map.axis = std::string(1, "xyz"[frame.axis]);
+  detail::describe_frame(map, frame);
   return map;
 }
 
