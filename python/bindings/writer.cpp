@@ -25,7 +25,7 @@ struct TargetWords {
   Settings settings;
   std::optional<store::StepId> resumed_from;
   std::string mode = "background", title, multifab, precision = "single";
-  bool sync = true, bound_thread = false, checksums = true, collect = false, little_endian = false;
+  bool sync = true, bound_thread = false, checksums = true, collect = false, replace = false, little_endian = false;
   std::map<std::string, std::string> names;
   int files = 0, writers = 0, ranks_per_node = 0;
   std::int64_t max_box = engine::AmrexTarget().max_box, alignment = 4096;
@@ -85,10 +85,15 @@ engine::SeriesTarget series_from(const TargetWords& words) {
   return {words.path, header_from(words), words.mesh, options};
 }
 
+engine::FlashTarget flash_from(const TargetWords& words) {
+  return {
+      .options = output_options_from(words), .collect = words.collect, .replace = words.replace, .names = words.names};
+}
+
 engine::Target target_from(const TargetWords& words) {
   if (words.kind == "store")
     return engine::StoreTarget{words.path, options_from(words.settings, words.options), words.resumed_from};
-  if (words.kind == "flash") return engine::FlashTarget{output_options_from(words), words.collect, words.names};
+  if (words.kind == "flash") return flash_from(words);
   if (words.kind == "amrex_plotfile") return amrex_from(words, engine::AmrexKind::plotfile);
   if (words.kind == "amrex_checkpoint") return amrex_from(words, engine::AmrexKind::checkpoint);
   if (words.kind == "serafin" || words.kind == "med") return series_from(words);
@@ -295,6 +300,7 @@ void bind_target(nb::module_& m) {
       .def_rw("bound_thread", &TargetWords::bound_thread)
       .def_rw("checksums", &TargetWords::checksums)
       .def_rw("collect", &TargetWords::collect)
+      .def_rw("replace", &TargetWords::replace)
       .def_rw("little_endian", &TargetWords::little_endian)
       .def_rw("names", &TargetWords::names)
       .def_rw("files", &TargetWords::files)

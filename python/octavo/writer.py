@@ -45,7 +45,7 @@ _FILE = (*_THREAD, "variables", "title", "precision", "little_endian", "writers"
          "ranks_per_node")  # fmt: skip
 _OUTPUTS = {
     "store": (),
-    "flash": (*_OUTPUT, "collect", "names"),
+    "flash": (*_OUTPUT, "collect", "replace", "names"),
     "amrex_plotfile": (*_OUTPUT, "files", "max_box"),
     "amrex_checkpoint": (*_OUTPUT, "files", "max_box", "title", "multifab"),
 }
@@ -63,7 +63,8 @@ class Target:
     it; `bound_thread`, the background thread stays on the cores that its rank is bound to. FLASH and AMReX:
     `checksums`, copies of arrays are compared with the arrays' checksums before they are written; `staging_bytes`,
     memory for the copy of a step (end_step() itself writes a larger step). FLASH: `collect`, rank 0 alone writes in
-    end_step(); `names`, {name: its own}. AMReX: `files` a level (0: one a GiB); `max_box`, the longest box that a tree
+    end_step(); `replace`, a file of the step's name stays until the step is complete, and is then replaced; `names`,
+    {name: its own}. AMReX: `files` a level (0: one a GiB); `max_box`, the longest box that a tree
     is cut into [cells]; of a checkpoint also `title` and `multifab`.
 
     SERAFIN and MED: `variables`, {name: unit}, or names; at most 16 characters each. The mesh is this rank's piece,

@@ -215,6 +215,32 @@ def faces(directory: str) -> None:
             raise AssertionError("not refused")
 
 
+def replace(directory: str) -> None:
+    """A FLASH file takes the place of one with the same name, with `replace` alone."""
+    comm, at = everyone(), Path(directory)
+    owned = [np.arange(2) % comm.size == comm.rank]
+    octree = octavo.Octree([np.zeros(2, bool)], owned, dim=2, roots=(2, 1), block=(BOX, BOX))
+    box = octavo.Header(code="test", dim=2, roots=(2, 1), block=(BOX, BOX), hi=(2.0, 1.0))
+
+    def write(value: float, **words: bool) -> None:
+        with octavo.Writer(comm, octavo.Target("flash", sync=False, **words), box) as writer:
+            writer.begin_step(at / "chk", 1, 0.0)
+            writer.put_mesh(octree)
+            writer.put_field("dens", np.full((2, BOX, BOX), value))
+            writer.end_step()
+
+    write(1.0)
+    write(2.0, replace=True)
+    try:
+        write(3.0)
+    except octavo.Error as error:
+        assert "chk" in str(error), error
+    else:
+        raise AssertionError("not refused")
+    if comm.rank == 0:
+        assert set(octavo.open(at / "chk").arrays()["dens"]) == {2.0}
+
+
 def large(directory: str) -> None:
     """Boxes of more bytes than one write has, doubles and floats in one plotfile, inside the call and staged."""
     comm, at, edge = everyone(), Path(directory), 48

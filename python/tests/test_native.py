@@ -89,3 +89,8 @@ def test_boxes_that_cannot_be_are_refused():
     patches = octavo.Patches(whole, [[((0, 0), (8, 4))]], dim=2)
     assert (patches.dim, patches.ratio, patches.domain.tolist()) == (2, [], [[[0, 0], [8, 8]]])
     assert patches.boxes[0].tolist() == [[[0, 0], [8, 4]]]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_flash_file_is_replaced_if_asked(tmp_path, ranks):
+    case("replace", tmp_path, ranks)
