@@ -106,7 +106,9 @@ def test_adapters_in_fortran_use_the_module_octavo_alone_and_hold_no_code_of_oth
 def test_a_fortran_adapter_that_looks_behind_the_module_is_found(tmp_path):
     (tmp_path / "calls.f90").write_text("module octavo_calls\nend module\n")
     source = tmp_path / "adapter.F90"
-    source.write_text("  use octavo_writing, only: x\n  use octavo\n  use octavo_calls\n  use, intrinsic :: iso_c_binding\n")
+    source.write_text(
+        "  use octavo_writing, only: x\n  use octavo\n  use octavo_calls\n  use, intrinsic :: iso_c_binding\n"
+    )
     assert foreign_modules(source) == ["octavo_writing"]
 
 
