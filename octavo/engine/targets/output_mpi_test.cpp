@@ -218,8 +218,8 @@ TEST(NativeMpi, a_flash_file_of_the_same_name_is_replaced_once_the_new_one_is_co
   EXPECT_THROW(put_once(target, blocks, folder), Error);
   Writer writer(everyone(), blocks.header, target);
   put(writer, blocks, path);
-  // No collective call yet that could show the new file.
-  if (rank() == 0) {
+  // No collective call yet that could show the new file. (Without a thread in the background end_step() is one.)
+  if (rank() == 0 && !testing::single_threaded()) {
     EXPECT_EQ(fs::file_size(path), 3u);
   }
   MPI_Barrier(everyone());
