@@ -63,7 +63,7 @@ iso_c_binding.mod :
 def write_site(copy: Path) -> None:
     """A Makefile.h with mpif90 and a parallel HDF5; $FLASH_MAKEFILE names another one."""
     site = copy / "sites/octavo-try"
-    site.mkdir(parents=True)
+    site.mkdir(parents=True, exist_ok=True)
     if mine := os.environ.get("FLASH_MAKEFILE"):
         shutil.copy(mine, site / "Makefile.h")
     else:
