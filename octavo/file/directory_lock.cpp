@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <fstream>
@@ -114,17 +113,15 @@ bool is_same(const File& file, const fs::path& path) {
          a.st_ino == b.st_ino;
 }
 
-// Several processes may find the same stale lock; one of them moves it away. If it moved a lock that another process
-// has made in the meantime, we put that lock back.
-void take_away(const File& stale, const fs::path& path) {
-  static std::atomic<int> taken{0};
-  const Holder mine = this_process();
+// Several processes may find the same stale lock. They remove it under a lock of its own, so that none of them removes
+// the lock that another one has made in the meantime. Returns who is at it, if another process is.
+std::string take_away(const File& stale, const fs::path& path) {
   fs::path aside = path;
-  aside += "." + mine.host + "." + std::to_string(mine.process) + "." + std::to_string(++taken);
+  aside += ".stale";
+  const LockFile alone = make_lock_file(aside);
   std::error_code ignored;
-  if (!is_same(stale, path) || ::rename(path.c_str(), aside.c_str()) != 0) return;
-  if (!is_same(stale, aside)) fs::create_hard_link(aside, path, ignored);
-  fs::remove(aside, ignored);
+  if (alone.is_open() && is_same(stale, path)) fs::remove(path, ignored);
+  return alone.holder();
 }
 
 // On a full disk the file stays empty. It is still a lock, and it becomes stale with age.
@@ -176,8 +173,9 @@ LockFile make_lock_file(const fs::path& path) {
         lock.holder_ = describe(holder, age) + ", which has the lock " + path.string();
         return lock;
       }
+      lock.holder_ = take_away(other, path);
+      if (!lock.holder_.empty()) return lock;
       lock.note_ += "that of " + describe(holder, age) + ", was taken over; ";
-      take_away(other, path);
     } catch (const base::Error&) {  // another process took it away
     }
   lock.note_ += "nothing keeps a second writer away";

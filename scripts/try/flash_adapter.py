@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -233,27 +232,11 @@ def from_hdf5(run: Run, native: Path, ours: Path) -> None:
                 ends_alike(run, title, native, run.start(title, program, ranks, restart=True))
 
 
-def kill_after(run: Run, folder: Path, ranks: int, step: int) -> None:
-    """Starts the adapter and kills all its processes when it has done the step."""
-    log = folder / "killed.log"
-    with log.open("w") as out:
-        command = [*judge.MPIRUN, "-n", str(ranks), str(run.built.adapted)]
-        job = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        end = time.monotonic() + 600
-        while job.poll() is None and time.monotonic() < end:
-            if re.search(rf"^\s*{step}\s+\d\.\d+E", log.read_text(errors="replace"), re.MULTILINE):
-                os.killpg(job.pid, signal.SIGKILL)
-                break
-            time.sleep(0.01)
-        if job.wait() != -signal.SIGKILL:
-            raise judge.Stopped(f"Flash-X ended before it was killed, see {log}")
-
-
 def from_store(run: Run, native: Path) -> None:
     """Kills a run after its checkpoint at step 20, and lets it go on from the store on other numbers of ranks."""
     killed = run.folder / "killed"
     prepare(run, killed, "store")
-    kill_after(run, killed, 2, 30)
+    judge.kill_when(r"^\s*30\s+\d\.\d+E", [run.built.adapted], 2, killed)
     files = [path.name for path in killed.glob("*hdf5*")]
     run.check("a run with a store leaves no HDF5 files", not files, f"{len(files)} left")
     # The store beside Flash-X's file.

@@ -6,11 +6,15 @@ A trial takes programs that the user has built, and never builds or changes them
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +96,27 @@ def run(
         last = next((line for line in reversed(text.splitlines()) if line.strip(" -")), "nothing printed")
         raise Stopped(f"exit code {code}: {last.strip()[:160]} (see {path})")
     return text
+
+
+def kill_when(pattern: str, command: Sequence[object], ranks: int, folder: Path) -> None:
+    """Starts the program in the folder, and kills all its processes when a line of its log has the pattern."""
+    log = folder / "killed.log"
+    with log.open("w") as out:
+        words = [*MPIRUN, "-n", str(ranks), *map(str, command)]
+        run = subprocess.Popen(words, cwd=folder, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+        end = time.monotonic() + 1200
+        while run.poll() is None and time.monotonic() < end:
+            if re.search(pattern, log.read_text(errors="replace"), re.MULTILINE):
+                os.killpg(run.pid, signal.SIGKILL)
+                # The ranks are in process groups of their own, and go on for a while without mpirun.
+                for process in Path("/proc").glob("[0-9]*"):
+                    with contextlib.suppress(OSError):
+                        if (process / "cwd").samefile(folder):
+                            os.kill(int(process.name), signal.SIGKILL)
+                break
+            time.sleep(0.01)
+        if run.wait() != -signal.SIGKILL:
+            raise Stopped(f"{command[0]} ended before it was killed, see {log}")
 
 
 def octavo(folder: Path, *words: object, ranks: int = 0) -> str:

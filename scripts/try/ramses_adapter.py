@@ -10,10 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,22 +59,6 @@ def write_namelist(setup: ramses.Setup, folder: Path, params: str, steps: int = 
     if steps:
         text = re.sub(r"nstepmax=\d+", f"nstepmax={steps}", text)
     (folder / "run.nml").write_text(f"{text}\n&OCTAVO_PARAMS\n{params}\n/\n")
-
-
-def kill_after(program: Path, folder: Path, ranks: int, step: int) -> None:
-    """Starts RAMSES and kills all its processes when it has done the coarse step."""
-    log = folder / "killed.log"
-    with log.open("w") as out:
-        command = [*judge.MPIRUN, "-n", str(ranks), str(program), "run.nml"]
-        run = subprocess.Popen(command, cwd=folder, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        end = time.monotonic() + 1200
-        while run.poll() is None and time.monotonic() < end:
-            if re.search(rf"Main step=\s*{step}\b", log.read_text(errors="replace")):
-                os.killpg(run.pid, signal.SIGKILL)
-                break
-            time.sleep(0.02)
-        if run.wait() != -signal.SIGKILL:
-            raise judge.Stopped(f"RAMSES ended before it was killed, see {log}")
 
 
 @dataclass
@@ -132,7 +113,7 @@ def restarts(run: Run) -> None:
     """Kills a run after its checkpoint, and lets it go on on other numbers of ranks."""
     killed, end = run.folder / "killed", run.folder / "both/output_00003"
     write_namelist(run.setup, killed, "")
-    kill_after(run.built.adapted, killed, run.setup.ranks, run.setup.steps + 1)
+    judge.kill_when(rf"Main step=\s*{run.setup.steps + 1}\b", [run.built.adapted, "run.nml"], run.setup.ranks, killed)
     native = run.folder / "native"
     (native / "run.nml").write_text((run.folder / "plain/run.nml").read_text().replace("nrestart=0", "nrestart=2"))
     ramses.ramses(run.built.plain, native, run.setup.ranks)
