@@ -78,13 +78,15 @@ std::vector<std::uint32_t> spread(const Families& place, std::size_t cells) {
 template <class Grid>
 void forget_tree(Model<Grid>& model, std::size_t count) {
   model.base = Base::previous;
+  model.weights = {};
   model.layout = {1, count, 1};
 }
 
-/// A base with parents, and its stencil.
+/// A base with parents, its stencil, and whether last children follow from weights.
 struct Candidate {
   Base base = Base::parent;
   Stencil stencil{};
+  bool by_weights = false;
 };
 
 /// All bases with parents; stencils are fitted on the families `sample`.
@@ -92,9 +94,13 @@ template <class Grid>
 std::vector<Candidate> tree_bases(const Model<Grid>& model, const Numbers& numbers,
                                   std::span<const std::uint32_t> sample) {
   std::vector<Candidate> bases(1);
-  if (model.place.members > 1 && model.place.families() >= 16)
-    for (Base base : Grid::fitted_bases)
-      bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
+  if (model.place.members == 1 || model.place.families() < 16) return bases;
+  for (Base base : Grid::fitted_bases)
+    bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
+  if (model.known_weights.empty()) return bases;
+  Candidate& weighted = bases.emplace_back(bases.back());  // the last base is fitted_value
+  weighted.by_weights = true;
+  weighted.stencil.weight[model.place.members - 1] = {};
   return bases;
 }
 
@@ -102,6 +108,7 @@ template <class Grid>
 void use_base(Model<Grid>& model, const Candidate& candidate) {
   model.base = candidate.base;
   model.stencil = candidate.stencil;
+  model.weights = candidate.by_weights ? model.known_weights : std::span<const typename Grid::Value>{};
   use_tree_layout(model);
 }
 
@@ -112,14 +119,17 @@ bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_
   std::uint64_t best = ~std::uint64_t{0};
   const std::size_t m = model.place.members;
   const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
+  Candidate chosen;
   for (const Candidate& candidate : tree_bases(model, numbers, sample)) {
     const std::size_t extra =
         candidate.base == Base::parent ? 0 : stencil_bits * sample.size() / model.place.families();
+    use_base(model, candidate);
     const std::uint64_t cost = sample_cost(model, candidate.base, candidate.stencil, numbers, sample) + extra;
     if (cost >= best) continue;
     best = cost;
-    use_base(model, candidate);
+    chosen = candidate;
   }
+  use_base(model, chosen);
   return best > flat_cost(model, numbers, sample);
 }
 

@@ -43,6 +43,9 @@ void check_context(const Context<T>& context, std::size_t count) {
       (!(cells > 0) || in_boxes > static_cast<double>(count) || count % static_cast<std::size_t>(in_boxes) != 0))
     refuse("expected the same number of values in each cell of " + std::to_string(at.size()) + " boxes, found " +
            std::to_string(count) + " values");
+  if (!context.weights.empty() && context.weights.size() * context.width != count)
+    refuse("expected weights of " + std::to_string(count / context.width) + " cells, found " +
+           std::to_string(context.weights.size()));
   if (context.parents.empty()) return;
   if (count / context.width / context.family != context.parents.size() ||
       count != context.parents.size() * context.family * context.width)
@@ -207,6 +210,8 @@ Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::si
   part.context.parents = context.parents.subspan(first, wanted);
   if (!context.counted.empty())
     part.context.counted = context.counted.subspan(first * context.family, wanted * context.family);
+  if (!context.weights.empty())
+    part.context.weights = context.weights.subspan(first * context.family, wanted * context.family);
   part.context.boxes.at = context.boxes.at.subspan(first, wanted);
   return part;
 }
@@ -387,22 +392,30 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
   return decode_any(in, context, out);
 }
 
-bool needs_neighbours(std::span<const std::byte> in) {
+namespace {
+
+/// The byte of a chunk that says how it is predicted; 0 for bytes that are no chunk of such values.
+unsigned prediction_of(std::span<const std::byte> in) {
   Reader reader(in);
   try {
     const Head head = read_head(reader);
-    if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return false;
+    if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return 0;
     if (head.id == Id::log_grid || head.id == Id::linear_grid) {
       get_bound(reader);
       get_lattice(reader, head.scalar);
     } else if (head.id != Id::tree) {
-      return false;
+      return 0;
     }
-    return reader.byte() >> 4 != 0;
+    return reader.byte();
   } catch (const Error&) {
-    return false;
+    return 0;
   }
 }
+
+}  // namespace
+
+bool needs_neighbours(std::span<const std::byte> in) { return (prediction_of(in) & across_bits) != 0; }
+bool needs_weights(std::span<const std::byte> in) { return (prediction_of(in) & weights_bit) != 0; }
 
 bool needs_boxes(std::span<const std::byte> in) { return !in.empty() && static_cast<Id>(in.front()) == Id::boxes; }
 

@@ -74,6 +74,9 @@ struct Context {
   /// all.
   std::span<const std::uint8_t> counted{};
   Boxes boxes{};  ///< beside parents or without them
+  /// One a cell, beside parents: another field by which values of parents may be means of their children's, such as a
+  /// density of velocities. Decoders need the same bits as the encoder had. Empty: none.
+  std::span<const T> weights{};
 };
 
 /// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
@@ -95,6 +98,8 @@ std::size_t decode(std::span<const std::byte> in, const Context<float>& context,
 bool needs_neighbours(std::span<const std::byte> in);
 /// The same for boxes.
 bool needs_boxes(std::span<const std::byte> in);
+/// The same for weights.
+bool needs_weights(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);

@@ -116,6 +116,7 @@ struct Together {
   Lane<std::uint8_t> parent_negative;
   Lane<double> parent_value;
   std::array<Fours<Vector>, max_terms_of_stencil> difference;
+  std::array<Fours<Four>, 8> weight;  ///< of the cells, if the model has weights
 
   [[gnu::always_inline]] void look_up(const Model<Grid>& model, std::size_t family, std::size_t j) {
     const Families& place = model.place;
@@ -138,6 +139,16 @@ struct Together {
     }
     if constexpr (by_value || by_index)
       for (std::size_t a = 0; a < axes; ++a) load_fours(beside[a], difference[a]);
+    if constexpr (by_value) look_up_weights(model, family);
+  }
+  [[gnu::always_inline]] void look_up_weights(const Model<Grid>& model, std::size_t family) {
+    const std::size_t m = model.place.members;
+    for (std::size_t k = 0; !model.weights.empty() && k < m; ++k) {
+      Lane<double> of_cells;
+      for (std::size_t lane = 0; lane < families_together; ++lane)
+        of_cells[lane] = static_cast<double>(model.weights[(family + lane) * m + (k ^ turn[lane])]);
+      load_fours(of_cells, weight[k]);
+    }
   }
   [[gnu::always_inline]] Number sibling(const Numbers& coarse, std::size_t q, std::size_t lane) const {
     if constexpr (by_value) return coarse.value[q] - parent_value[lane];
@@ -150,6 +161,8 @@ struct Together {
                                      Lane<std::int64_t>& index, Lane<std::uint8_t>& negative) const {
     index = parent_at;
     negative = parent_negative;
+    if constexpr (by_value)
+      if (!model.weights.empty() && k + 1 == model.place.members) return balance(model, index, negative);
     if constexpr (by_value || by_index) {
       Fours<Vector> sum{};
       if constexpr (by_index) sum.fill(FourBits{} + 16);
@@ -167,6 +180,17 @@ struct Together {
           index[lane] = wrapping_sum(index[lane], sums[lane] >> 5);
       }
     }
+  }
+  /// The same for last cells, which make the parent's value the mean by weights.
+  [[gnu::always_inline]] void balance(const Model<Grid>& model, Lane<std::int64_t>& index,
+                                      Lane<std::uint8_t>& negative) const {
+    const std::size_t axes = static_cast<std::size_t>(model.stencil.axes), last = model.place.members - 1;
+    Fours<Four> sum{}, value;
+    for (std::size_t k = 0; k < last; ++k)
+      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + weight[k][v] * difference[axes + k][v];
+    load_fours(parent_value, value);
+    for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] - sum[v] / weight[last][v];
+    places_of(model.grid, value, index, negative);
   }
   /// Takes over what the k-th cells became.
   [[gnu::always_inline]] void follow(std::size_t row, const Lane<std::int64_t>& index, const Lane<double>& value) {

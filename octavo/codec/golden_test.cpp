@@ -2,9 +2,9 @@
 // cases are written to DIR as this build encodes them, for the independent reader (tests/reader/test_codecs.py).
 //
 // Samples are two files. samples.txt has a line for each: name, scalar, family, width, count of values, coarse values
-// and parents, bytes of the chunk; with boxes also their shape and how many. samples.bin has, for each in turn, the
-// chunk, the values that it decodes to, the coarse values, the parents and the boxes' positions (uint32),
-// little-endian. Bits have a byte each.
+// and parents, bytes of the chunk; with boxes or weights also their shape and how many; then weights. samples.bin has,
+// for each in turn, the chunk, the values that it decodes to, the coarse values, the parents, the boxes' positions
+// (uint32) and the weights, little-endian. Bits have a byte each.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ struct Sample {
   std::string name, scalar;
   std::size_t family = 1, width = 1, count = 0, coarse = 0, parents = 0, chunk = 0;
   std::array<std::uint32_t, 3> shape{1, 1, 1};
-  std::size_t boxes = 0;
+  std::size_t boxes = 0, weights = 0;
 };
 
 class Writer {
@@ -39,16 +39,20 @@ class Writer {
       : list_(folder / "samples.txt"), bytes_(folder / "samples.bin", std::ios::binary) {}
   template <class T, class U>
   void add(Sample s, const std::vector<std::byte>& chunk, const std::vector<T>& values, const std::vector<U>& coarse,
-           const std::vector<std::uint32_t>& parents, const std::vector<std::array<std::uint32_t, 3>>& at = {}) {
+           const std::vector<std::uint32_t>& parents, const std::vector<std::array<std::uint32_t, 3>>& at = {},
+           const std::vector<T>& weights = {}) {
     list_ << s.name << ' ' << s.scalar << ' ' << s.family << ' ' << s.width << ' ' << s.count << ' ' << coarse.size()
           << ' ' << parents.size() << ' ' << chunk.size();
-    if (!at.empty()) list_ << ' ' << s.shape[0] << ' ' << s.shape[1] << ' ' << s.shape[2] << ' ' << at.size();
+    if (!at.empty() || !weights.empty())
+      list_ << ' ' << s.shape[0] << ' ' << s.shape[1] << ' ' << s.shape[2] << ' ' << at.size();
+    if (!weights.empty()) list_ << ' ' << weights.size();
     list_ << '\n';
     put(chunk);
     put(values);
     put(coarse);
     put(parents);
     put(at);
+    put(weights);
   }
   bool good() const { return list_.good() && bytes_.good(); }
 
@@ -101,6 +105,24 @@ void write_floats(Writer& writer) {
       Sample sample{name, scalar, c.family, c.width, decoded.size()};
       sample.shape = c.shape;
       writer.add(sample, chunk, decoded, c.coarse, c.parents, c.at);
+    }
+}
+
+/// Children of whose parents the values are means by weights, in lanes and apart; the second time with a lost weight.
+template <class T>
+void write_weighted(Writer& writer) {
+  const std::string scalar = sizeof(T) == 8 ? "float64" : "float32";
+  for (const std::size_t family : {2u, 8u})
+    for (const bool lost : {false, true}) {
+      testing::Weighted<T> c = testing::weighted_case<T>(37, family, 1, 5);
+      if (lost) c.weights[family * 3 + 1] = std::numeric_limits<T>::quiet_NaN();
+      std::vector<T> decoded(c.values.size());
+      std::vector<std::byte> chunk;
+      encode(std::span<const T>(c.values), c.context(), {}, std::span<T>(decoded), chunk);
+      EXPECT_TRUE(needs_weights(chunk));
+      writer.add(
+          {scalar + "_weighted_" + std::to_string(family) + (lost ? "_lost" : ""), scalar, family, 1, decoded.size()},
+          chunk, decoded, c.coarse, c.parents, {}, c.weights);
     }
 }
 
@@ -163,7 +185,8 @@ void check_floats(std::ifstream& in, const Sample& s) {
   const auto parents = read<std::uint32_t>(in, s.parents);
   std::vector<T> values(s.count);
   const auto at = read<std::array<std::uint32_t, 3>>(in, s.boxes);
-  const Context<T> context{coarse, parents, s.family, s.width, {}, {}, {s.shape, at}};
+  const auto weights = read<T>(in, s.weights);
+  const Context<T> context{coarse, parents, s.family, s.width, {}, {}, {s.shape, at}, weights};
   EXPECT_EQ(decode(chunk, context, std::span<T>(values)), chunk.size());
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_TRUE(testing::same_bits(values[i], expected[i])) << i;
 }
@@ -192,7 +215,7 @@ TEST(Golden, chunks_of_every_version_are_read) {
     SCOPED_TRACE(line);
     Sample s;
     std::istringstream(line) >> s.name >> s.scalar >> s.family >> s.width >> s.count >> s.coarse >> s.parents >>
-        s.chunk >> s.shape[0] >> s.shape[1] >> s.shape[2] >> s.boxes;
+        s.chunk >> s.shape[0] >> s.shape[1] >> s.shape[2] >> s.boxes >> s.weights;
     if (s.boxes == 0) s.shape = {1, 1, 1};
     if (s.scalar == "float64")
       check_floats<double>(in, s);
@@ -213,6 +236,8 @@ TEST(Golden, samples_are_written_for_the_independent_reader) {
   Writer writer(folder);
   write_floats<double>(writer);
   write_floats<float>(writer);
+  write_weighted<double>(writer);
+  write_weighted<float>(writer);
   write_large(writer);
   write_others(writer);
   EXPECT_TRUE(writer.good());

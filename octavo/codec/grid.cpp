@@ -15,7 +15,7 @@ template <class Grid>
 void put_model(const Model<Grid>& model, Bytes& out) {
   const bool twins = !model.twins.empty();
   put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u) |
-                    static_cast<std::size_t>(model.across) << 4);
+                    static_cast<std::size_t>(model.across) << 4 | (model.weights.empty() ? 0u : weights_bit));
   if (model.base == Base::fitted_index || model.base == Base::fitted_value)
     put_stencil(out, model.stencil, model.place.members);
   if (!twins) return;
@@ -28,7 +28,7 @@ void put_model(const Model<Grid>& model, Bytes& out) {
 template <class Grid>
 void check_across(const Reader& in, const Model<Grid>& model, unsigned flags) {
   const std::size_t points = model.neighbours.order.size(), count = model.layout.size();
-  if ((flags & 7) != 0) in.fail("prediction from neighbours and from parents");
+  if ((flags & 7) != 0 || (flags & weights_bit) != 0) in.fail("prediction from neighbours and from parents");
   if (points == 0) in.fail("prediction from neighbours, of which there are none");
   if (count % points != 0)
     in.fail("prediction from neighbours: expected layers of " + std::to_string(points) + " points, found " +
@@ -38,15 +38,20 @@ void check_across(const Reader& in, const Model<Grid>& model, unsigned flags) {
 template <class Grid>
 void get_model(Reader& in, Model<Grid>& model) {
   const unsigned flags = in.byte();
-  if (flags > 63) in.fail("unknown prediction");
-  model.across = static_cast<Across>(flags >> 4);
+  if (flags > 127) in.fail("unknown prediction");
+  model.across = static_cast<Across>((flags & across_bits) >> 4);
   model.base = static_cast<Base>(flags & 3);
   model.signs = (flags & 8) != 0;
   const bool twins = (flags & 4) != 0;
   if (model.across != Across::none) return check_across(in, model, flags);
-  if (model.base == Base::previous && !twins) return;
+  if (model.base == Base::previous && !twins && (flags & weights_bit) == 0) return;
   if (model.place.parents.empty() || model.base == Base::previous)
     in.fail("prediction from parents, of which there are none");
+  if ((flags & weights_bit) != 0) {
+    if (model.base != Base::fitted_value) in.fail("weights where values are not fitted");
+    if (model.known_weights.empty()) in.fail("prediction by weights, of which there are none");
+    model.weights = model.known_weights;
+  }
   use_tree_layout(model);
   if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members);
   if (!twins) return;

@@ -5,6 +5,9 @@
 /// Inside the codec room: the tree codecs, lossless and on a grid (docs/codecs.md, "Tree"). Payloads only.
 namespace octavo::codec {
 
+/// Parts of the byte that says how a chunk is predicted.
+constexpr unsigned across_bits = 3 << 4, weights_bit = 1 << 6;
+
 /// False where this codec cannot do it: values are then best stored another way.
 template <class T>
 bool encode_tree(std::span<const T> values, const Context<T>& context, Effort effort, Bytes& payload);

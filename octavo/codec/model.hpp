@@ -20,6 +20,10 @@ struct Model {
   unsigned shift = 0;                     ///< of twins' keys
   std::vector<std::uint32_t> twins;       ///< empty: none
   std::vector<std::uint8_t> orientation;  ///< per family: 0 no twin, else 1 + orientation
+  /// One a cell. Not empty: a last child is what makes the parent's value the mean by them. Only with base
+  /// fitted_value.
+  std::span<const typename Grid::Value> weights{};
+  std::span<const typename Grid::Value> known_weights{};  ///< of the context, whether used or not
   Alphabet alphabet() const { return Grid::signs_apart && signs ? Alphabet::signed_numbers : Alphabet::numbers; }
 };
 
@@ -31,12 +35,14 @@ bool has_tree(const Context<T>& context) {
 
 template <class Grid, class T>
 Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t count) {
-  Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, {}, Across::none, 0, {}, {}};
+  Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, {}, Across::none, 0, {}, {},
+                    {},   {}};
   if (context.parents.empty()) model.neighbours = context.neighbours;
   if (!has_tree(context)) return model;
   model.place = {context.parents, context.family, context.width};
   model.coarse.resize(context.coarse.size());
   grid.read(model.coarse, context.coarse);
+  model.known_weights = context.weights;
   return model;
 }
 
@@ -88,7 +94,7 @@ template <class Grid, class Settle>
 void predict_by_base(const Model<Grid>& model, Base base, const Stencil& stencil, const Numbers& numbers,
                      std::span<const std::uint32_t> families, std::size_t j, Settle&& settle) {
   const auto predict = [&]<Base b>(std::integral_constant<Base, b>) {
-    predict_families<b>(model.place, model.coarse, numbers, stencil, families, j, model.grid, settle);
+    predict_families<b>(model, numbers, stencil, families, j, settle);
   };
   if (base == Base::parent)
     predict(std::integral_constant<Base, Base::parent>());

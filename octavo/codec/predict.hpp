@@ -111,12 +111,12 @@ inline std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) {
 
 /// Up to `num_lanes` families at place j of their cells, with what their cells are predicted from. Lanes without a
 /// family repeat the first.
-template <Base base>
+template <Base base, class Value>
 class Lanes {
  public:
-  Lanes(const Families& place, const Numbers& coarse, const Stencil& stencil, std::span<const std::uint32_t> families,
-        std::size_t j)
-      : stencil_(stencil), axes_(static_cast<std::size_t>(stencil.axes)), place_(place), j_(j) {
+  Lanes(const Families& place, const Numbers& coarse, const Stencil& stencil, std::span<const Value> weights,
+        std::span<const std::uint32_t> families, std::size_t j)
+      : stencil_(stencil), axes_(static_cast<std::size_t>(stencil.axes)), place_(place), weights_(weights), j_(j) {
     cells.count = families.size();
     for (std::size_t lane = 0; lane < num_lanes; ++lane) {
       cells.family[lane] = families[lane < families.size() ? lane : 0];
@@ -142,8 +142,12 @@ class Lanes {
       for (std::size_t lane = 0; lane < num_lanes; ++lane)
         cells.index[lane] = wrapping_sum(cells.index[lane], static_cast<std::int64_t>(sum[lane]) >> 5);
     } else if constexpr (base == Base::fitted_value) {
-      const auto sum = weighted_sum<double>(k, 0);
-      for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.estimate[lane] = value_[lane] + sum[lane] * 0.03125;
+      if (!weights_.empty() && k + 1 == place_.members) {
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.estimate[lane] = balance(lane);
+      } else {
+        const auto sum = weighted_sum<double>(k, 0);
+        for (std::size_t lane = 0; lane < num_lanes; ++lane) cells.estimate[lane] = value_[lane] + sum[lane] * 0.03125;
+      }
       grid.estimate(cells);
     }
   }
@@ -192,9 +196,21 @@ class Lanes {
     return sum;
   }
 
+  double weight(std::size_t k, std::size_t lane) const {
+    const std::size_t cell = cells.family[lane] * place_.members + cell_of(k, parent_[lane], place_.members);
+    return static_cast<double>(weights_[cell]);
+  }
+  /// The last child's value that makes the parent's the mean by weights.
+  double balance(std::size_t lane) const {
+    double sum = 0;
+    for (std::size_t k = 0; k + 1 < place_.members; ++k) sum = sum + weight(k, lane) * differences_[axes_ + k][lane];
+    return value_[lane] - sum / weight(place_.members - 1, lane);
+  }
+
   const Stencil& stencil_;
   std::size_t axes_;
   const Families& place_;
+  std::span<const Value> weights_;
   std::size_t j_;
   std::array<std::uint32_t, num_lanes> parent_;
   std::array<std::int64_t, num_lanes> index_;  ///< these three: of the parents
@@ -204,13 +220,14 @@ class Lanes {
 };
 
 /// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
-/// cells. `grid.estimate(cells)` puts the estimates on the grid, where they have a place there.
-template <Base base, class Grid, class Settle>
-void predict_families(const Families& place, const Numbers& coarse, const Numbers& numbers, const Stencil& stencil,
-                      std::span<const std::uint32_t> families, std::size_t j, const Grid& grid, Settle&& settle) {
-  Lanes<base> lanes(place, coarse, stencil, families, j);
-  for (std::size_t k = 0; k < place.members; ++k) {
-    lanes.predict(k, grid);
+/// cells. The model's grid puts the estimates on the grid, where they have a place there.
+template <Base base, class Model, class Settle>
+void predict_families(const Model& model, const Numbers& numbers, const Stencil& stencil,
+                      std::span<const std::uint32_t> families, std::size_t j, Settle&& settle) {
+  Lanes<base, typename decltype(model.weights)::value_type> lanes(model.place, model.coarse, stencil, model.weights,
+                                                                  families, j);
+  for (std::size_t k = 0; k < model.place.members; ++k) {
+    lanes.predict(k, model.grid);
     settle(k, lanes.cells);
     lanes.follow(k, numbers);
   }

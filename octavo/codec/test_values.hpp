@@ -103,6 +103,41 @@ Case<T> wave_case(std::size_t families) {
   return c;
 }
 
+/// A case whose coarse values are means of the others by weights, as far as rounding allows.
+template <class T>
+struct Weighted : Case<T> {
+  std::vector<T> weights;  ///< one a cell
+  Context<T> context() const {
+    Context<T> context = Case<T>::context();
+    context.weights = weights;
+    return context;
+  }
+};
+template <class T>
+Weighted<T> weighted_case(std::size_t families, std::size_t family, std::size_t width, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  Weighted<T> c;
+  c.name = "weighted";
+  c.family = family;
+  c.width = width;
+  for (std::uint32_t f = 0; f < families; ++f) {
+    c.parents.push_back(f);
+    std::vector<double> sums(width);
+    double mass = 0;
+    for (std::size_t k = 0; k < family; ++k) {
+      c.weights.push_back(static_cast<T>(std::exp(3 * uniform(random))));
+      mass += static_cast<double>(c.weights.back());
+      for (double& sum : sums) {
+        c.values.push_back(static_cast<T>(uniform(random)));
+        sum += static_cast<double>(c.weights.back()) * static_cast<double>(c.values.back());
+      }
+    }
+    for (const double sum : sums) c.coarse.push_back(static_cast<T>(sum / mass));
+  }
+  return c;
+}
+
 /// Families that repeat earlier ones, turned and with either sign.
 template <class T>
 Case<T> mirrored_case(std::size_t families, std::uint64_t seed) {

@@ -9,6 +9,7 @@
 #include "tests/support/rewrite_segment.hpp"
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/triangle_halves.hpp"
+#include "tests/support/weigh_parents.hpp"
 
 // tests/golden holds one small store for each kind of content and each version that was ever released, and beside it
 // what it reads as. They are read by every later version and never written again; to add those that NAME has not yet:
@@ -229,6 +230,32 @@ void make_roots(const fs::path& store) {
   write_durable_step(step, store, plan_of(3, 1, 2));
 }
 
+/// A field that weighs two others, of one value and of two.
+void make_weights(const fs::path& store) {
+  StepOptions options;
+  options.cells = 1200;
+  options.particles = false;
+  Step step = random_step(10, options);
+  for (mesh::Part& part : step.parts) {
+    const auto& tree = std::get<mesh::Octree>(part.mesh);
+    mesh::FieldInfo scalar = part.fields[0].info, vector = scalar;
+    scalar.name = "scalar";
+    vector.name = "vector";
+    vector.components = 2;
+    part.fields.resize(1);
+    part.fields.push_back(testing::random_field(tree, scalar, 11));
+    part.fields.push_back(testing::random_field(tree, vector, 12));
+    for (const std::size_t f : {1U, 2U})
+      for (double& x : part.fields[f].as<double>())
+        x = static_cast<double>(std::bit_cast<std::uint64_t>(x) >> 12) / static_cast<double>(std::uint64_t{1} << 52);
+    mesh::weigh_parents(tree, part.fields[0], {});
+    for (const std::size_t f : {1U, 2U}) mesh::weigh_parents(tree, part.fields[f], part.fields[0].as<double>());
+  }
+  step.header.fields.clear();
+  for (const mesh::Field& field : step.parts[0].fields) step.header.fields.push_back(field.info);
+  write_durable_step(step, store, plan_of(4, 1, 2));
+}
+
 /// Two planes of 12 x 9 points, moved a little; places and values are sums of few binary digits.
 mesh::Part small_triangles(int step) {
   mesh::Unstructured mesh;
@@ -305,8 +332,8 @@ TEST(Golden, DISABLED_writes_a_new_store) {
   const char* name = std::getenv("OCTAVO_NEW_GOLDEN");
   ASSERT_NE(name, nullptr) << "OCTAVO_NEW_GOLDEN says what to call them";
   const std::map<std::string, void (*)(const fs::path&)> makers{
-      {"lossless", make_lossless},   {"bounded", make_bounded}, {"blocks", make_blocks},
-      {"triangles", make_triangles}, {"layouts", make_layouts}, {"roots", make_roots}};
+      {"lossless", make_lossless}, {"bounded", make_bounded}, {"blocks", make_blocks},  {"triangles", make_triangles},
+      {"layouts", make_layouts},   {"roots", make_roots},     {"weights", make_weights}};
   for (const auto& [kind, make] : makers) {
     const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
     if (fs::exists(directory)) continue;  // golden files are for ever

@@ -171,8 +171,9 @@ struct Stream {
   std::uint64_t raw_checksum = 0;  ///< of the decoded values, little-endian
   std::uint64_t stored_checksum = 0;
   std::uint64_t stored_bytes = 0;
-  std::uint64_t offset = 0;  ///< in the subfile, once the stream has been placed there
-  std::string codec;         ///< as codec::inspect names it, for tables
+  std::uint64_t offset = 0;              ///< in the subfile, once the stream has been placed there
+  std::string codec;                     ///< as codec::inspect names it, for tables
+  std::optional<std::size_t> weights{};  ///< the field whose values the chunks' predictions need (codec::Context)
   std::vector<std::byte> bytes;
   std::optional<RawStream> raw;  ///< in place of `bytes`
 };
@@ -314,7 +315,7 @@ struct StreamInfo {
   std::string field;
   int first_level = 0, last_level = 0;  ///< indices
   std::uint64_t raw_bytes = 0, stored_bytes = 0;
-  std::string codec;
+  std::string codec;  ///< of its largest chunk; "tree by density": prediction also needs that field
   std::filesystem::path file;
   std::uint64_t offset = 0;
 };

@@ -280,7 +280,7 @@ cbor::Map from_shares(const Table& table) {
 }
 
 cbor::Map from_streams(const Table& table) {
-  Counts kind, index, first, last, offset, stored, raw, codec, stored_sum, raw_sum;
+  Counts kind, index, first, last, offset, stored, raw, codec, weights, stored_sum, raw_sum;
   for (const StreamRow& stream : table.streams) {
     kind.push_back(static_cast<std::uint64_t>(stream.kind));
     index.push_back(stream.index);
@@ -290,6 +290,7 @@ cbor::Map from_streams(const Table& table) {
     stored.push_back(stream.stored_bytes);
     raw.push_back(stream.raw_bytes);
     codec.push_back(stream.codec);
+    weights.push_back(stream.weights ? *stream.weights + 1 : 0);
     stored_sum.push_back(stream.stored_checksum);
     raw_sum.push_back(stream.raw_checksum);
   }
@@ -304,6 +305,8 @@ cbor::Map from_streams(const Table& table) {
   map.push_back({"codec", cbor::column(codec)});
   map.push_back({"stored_checksum", cbor::column(stored_sum)});
   map.push_back({"raw_checksum", cbor::column(raw_sum)});
+  const auto is_weighted = [](std::uint64_t field) { return field != 0; };
+  if (std::any_of(weights.begin(), weights.end(), is_weighted)) map.push_back({"weights", cbor::column(weights)});
   return map;
 }
 
@@ -389,7 +392,8 @@ void parse_streams(const cbor::Map& map, Table& table) {
              last = levels("last_level"), offset = cbor::counts(map, "offset", n),
              stored = cbor::counts(map, "stored", n), raw = cbor::counts(map, "raw", n),
              codec = cbor::counts(map, "codec", n), stored_sum = cbor::counts(map, "stored_checksum", n),
-             raw_sum = cbor::counts(map, "raw_checksum", n);
+             raw_sum = cbor::counts(map, "raw_checksum", n),
+             weights = cbor::find(map, "weights") == nullptr ? Counts(n, 0) : cbor::counts(map, "weights", n);
   table.streams.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
     StreamRow& stream = table.streams[i];
@@ -403,6 +407,7 @@ void parse_streams(const cbor::Map& map, Table& table) {
     stream.codec = static_cast<std::size_t>(codec[i]);
     stream.stored_checksum = stored_sum[i];
     stream.raw_checksum = raw_sum[i];
+    if (weights[i] != 0) stream.weights = static_cast<std::size_t>(weights[i] - 1);
     if (codec[i] >= table.codecs.size()) throw inconsistent("a codec without a name");
   }
 }

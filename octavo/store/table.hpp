@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct StreamRow {
   std::uint64_t offset = 0;  ///< in the subfile
   std::uint64_t stored_bytes = 0, raw_bytes = 0;
   std::uint64_t stored_checksum = 0, raw_checksum = 0;
-  std::size_t codec = 0;  ///< position in the table's codec names
+  std::size_t codec = 0;                 ///< position in the table's codec names
+  std::optional<std::size_t> weights{};  ///< the field whose values predictions need (codec::Context)
 };
 
 /// The facts of a segment that a reader knows without reading its streams.

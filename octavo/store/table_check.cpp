@@ -171,6 +171,7 @@ class StreamOrder {
              next_level_[stream.index] == stream.first_level && stream.last_level >= stream.first_level &&
              stream.last_level <= deepest);
       next_level_[stream.index] = stream.last_level + 1;
+      if (stream.weights) check_weights(stream);
     } else if (stream.kind == StreamKind::opaque) {
       expect(is_next_opaque(table_, stream, next_opaque_));
       next_opaque_ = stream.index + 1;
@@ -191,6 +192,15 @@ class StreamOrder {
   }
 
  private:
+  // Weights are one value a cell, of the same type, and need no weights themselves.
+  void check_weights(const StreamRow& stream) const {
+    const std::size_t by = *stream.weights;
+    expect(by < next_level_.size() && table_.widths[by] == 1 &&
+           table_.header.fields[by].type == table_.header.fields[stream.index].type);
+    for (std::size_t s = part_.first_stream; s < part_.last_stream; ++s)
+      expect(table_.streams[s].kind != StreamKind::field || table_.streams[s].index != by ||
+             !table_.streams[s].weights);
+  }
   void expect(bool holds) const {
     if (!holds)
       throw inconsistent("the streams are not those of such a part").at("part " + std::to_string(part_.index));

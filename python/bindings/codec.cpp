@@ -8,6 +8,7 @@
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
+#include "octavo/store/write/weighing.hpp"
 #include "octavo/verbs/accuracy.hpp"
 
 namespace octavo::bindings {
@@ -37,6 +38,7 @@ struct Levels {
   std::vector<std::size_t> offsets;  ///< [values]; the last: all
   std::vector<std::vector<std::uint32_t>> parents;
   std::vector<std::vector<std::uint8_t>> counted;
+  std::span<const T> weights{};  ///< one a cell; empty: none
 
   std::size_t size() const { return offsets.size() - 1; }
   codec::Context<T> context(const std::vector<T>& decoded, std::size_t level) const {
@@ -45,13 +47,15 @@ struct Levels {
     if (!parents[level].empty())
       context = {std::span<const T>(decoded).subspan(offsets[level - 1], offsets[level] - offsets[level - 1]),
                  parents[level], family, width};
+    if (!weights.empty())
+      context.weights = weights.subspan(offsets[level] / width, (offsets[level + 1] - offsets[level]) / width);
     return context;
   }
 };
 
 template <class T>
-Levels<T> levels_of_field(const mesh::Octree& tree, std::span<const T> values) {
-  Levels<T> levels{tree, values, family_size(tree), 1, level_offsets(tree), store::parents_of(tree), {}};
+Levels<T> levels_of_field(const mesh::Octree& tree, std::span<const T> values, std::span<const T> weights) {
+  Levels<T> levels{tree, values, family_size(tree), 1, level_offsets(tree), store::parents_of(tree), {}, weights};
   if (levels.offsets.back() > 0) levels.width = values.size() / levels.offsets.back();
   for (std::size_t& offset : levels.offsets) offset *= levels.width;
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -98,6 +102,16 @@ Trial try_levels(const Levels<T>& levels, const codec::Settings& settings, int r
   return trial;
 }
 
+/// The field that weighs the field in a store of the part without loss; none: null.
+const mesh::Field* weights_for(const mesh::Part& part, const mesh::Octree& tree, const mesh::Field& field) {
+  const store::PartView view = store::view_of(part);
+  std::vector<const store::Values*> values;
+  for (const store::Values& one : view.fields) values.push_back(&one);
+  const store::Weighing weighing =
+      store::find_weighing(values, level_offsets(tree), store::parents_of(tree), family_size(tree));
+  return weighing.weighs[static_cast<std::size_t>(&field - part.fields.data())] ? &part.fields[weighing.by] : nullptr;
+}
+
 nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::string& codec, bool max, int repeats) {
   const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
   if (tree == nullptr) throw base::Error(base::Kind::unsupported, "codecs are measured on trees of cells");
@@ -109,11 +123,14 @@ nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::s
   if (max) settings.effort = codec::Effort::max;
   Trial trial;
   nb::object values;
+  const bool lossless = settings.bound.kind == codec::BoundKind::lossless;
+  const mesh::Field* by = lossless ? weights_for(part, *tree, *field) : nullptr;
   const auto measure = [&]<class T>(std::span<const T> given) {
     std::vector<T> again;
     {
       nb::gil_scoped_release release;
-      trial = try_levels(levels_of_field(*tree, given), settings, repeats, again);
+      const std::span<const T> weights = by == nullptr ? std::span<const T>{} : by->as<T>();
+      trial = try_levels(levels_of_field(*tree, given, weights), settings, repeats, again);
     }
     const std::size_t size = again.size();
     values = to_array(std::move(again), {size});

@@ -34,12 +34,15 @@ CHOICES = {
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_bytes_read_are_at_most_those_of_the_plan(ds, choice):
     chosen = CHOICES[choice](ds)
-    chosen.stats(["density"], particles=False, threads=1)  # what is read once, the first time
-    before = bytes_read()
-    stats = chosen.stats(["density"], particles=False, threads=1)
-    asked = bytes_read()
-    own = bytes_read() - asked
-    taken = asked - before - own
+    stats = chosen.stats(["density"], particles=False, threads=1)  # what is read once, the first time
+    counts = []
+    for _ in range(5):
+        before = bytes_read()
+        chosen.stats(["density"], particles=False, threads=1)
+        asked = bytes_read()
+        own = bytes_read() - asked
+        counts.append(asked - before - own)
+    taken = min(counts)  # another thread of the tests may have read a message meanwhile
     plan = chosen.plan(["density"])
     assert plan.parts == chosen.parts and plan.of == ds._data.num_parts
     assert stats["leaves"] <= plan.cells

@@ -70,6 +70,9 @@ void decode_values(const Input& input, bool tree) {
   }
   if (!tree && shape.width < 3) context.neighbours = {order, near};
   if (tree) context = {coarse, parents, shape.family, shape.width};
+  std::vector<T> weights(shape.families * shape.family);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<T>(i % 11) - static_cast<T>(i % 97 == 0);
+  if (tree && shape.families % 2 == 1) context.weights = weights;
   std::vector<std::array<std::uint32_t, 3>> at(shape.families);
   for (std::uint32_t b = 0; b < at.size(); ++b) at[b] = {b % 4, b / 4 % 4 * (1 + b % 2), b / 16};
   context.boxes = {{static_cast<std::uint32_t>(shape.family), 1, 1}, at};

@@ -507,8 +507,9 @@ def orientations(members):
 class Tree:
     """Decodes one chunk of codec 3, 4 or 5."""
 
-    def __init__(self, grid, coarse, parents, family, width, count, neighbours=None):
+    def __init__(self, grid, coarse, parents, family, width, count, neighbours=None, weights=None):
         self.neighbours = neighbours if parents is None else None
+        self.known_weights = None if weights is None else [float(w) for w in weights]
         self.grid, self.count, self.members, self.width = grid, count, family, width
         self.parents = [] if parents is None or family not in (1, 2, 4, 8) else [int(p) for p in parents]
         if self.parents:
@@ -558,10 +559,15 @@ class Tree:
 
     def read_model(self, cursor):
         flags = cursor.byte()
-        self.across = flags >> 4
-        if self.across and (flags & 7 or self.across > 3 or not self.neighbours):
+        self.across = flags >> 4 & 3
+        if flags > 127:
+            raise ValueError("unknown prediction")
+        if self.across and (flags & 71 or not self.neighbours):
             raise ValueError("prediction from neighbours, of which there are none")
         self.base, self.signs, has_twins = flags & 3, bool(flags & 8), bool(flags & 4)
+        if flags & 64 and (self.base != FITTED_VALUE or self.known_weights is None):
+            raise ValueError("prediction by weights, of which there are none")
+        self.weights = self.known_weights if flags & 64 else None
         self.orientation = self.twins = None
         self.layout = (1, self.count, 1)
         if self.base == PREVIOUS:
@@ -702,6 +708,8 @@ class Tree:
             if self.base == FITTED_INDEX:
                 total = 16 + sum(a * b for a, b in zip(self.weight[k], known, strict=False))
                 expected = (from_parent[0] + (total >> 5), from_parent[1])
+            elif self.weights and k == m - 1:
+                expected = self.grid.estimate(self.balance(family, parent, self.c_value[p], known[-k:]), from_parent)
             elif self.base == FITTED_VALUE:
                 total = 0.0
                 for a, b in zip(self.weight[k], known, strict=False):
@@ -712,6 +720,15 @@ class Tree:
                 known.append(self.index[i] - from_parent[0] if self.plain[i] else 0)
             elif self.base == FITTED_VALUE:
                 known.append(self.value[i] - self.c_value[p])
+
+    def balance(self, family, parent, value, differences):
+        """The last child's value that makes the parent's the mean of its children's by their weights."""
+        m = self.members
+        *weights, last = (self.weights[family * m + (k ^ (parent & (m - 1)))] for k in range(m))
+        total = 0.0
+        for weight, difference in zip(weights, differences, strict=True):
+            total = total + weight * difference
+        return float(value - np.float64(total) / np.float64(last))
 
 
 # ------------------------------------------------------------------------------------------------ boxes
@@ -975,12 +992,12 @@ def decode_differences(cursor, count, dtype):
 # ------------------------------------------------------------------------------------------------ entry points
 
 
-def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None, boxes=None):
+def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None, boxes=None, weights=None):
     """Decodes the chunk of `count` values of `dtype` ("float64" or "float32") at `offset` of `data`.
 
     `coarse`: the decoded values of the level above, `parents`: for each family of `family` cells of `width` values its
     parent's cell there; both None for a chunk without parents. `neighbours`: of the points of a mesh the order of visit and near points, if
-    known. `boxes`: their shape and positions, if known. Returns (values, bytes taken).
+    known. `boxes`: their shape and positions, if known. `weights`: one value a cell of the field that weighs this one. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
     codec, payload, size = open_chunk(data, offset, range(11), SCALARS[np.dtype(dtype).name], count)
@@ -1010,7 +1027,7 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
             kind = PointwiseGrid if codec == LOG_GRID else AbsoluteGrid
             grid = kind(bound, Lattice(payload, dtype), dtype)
         with np.errstate(all="ignore"):
-            values = Tree(grid, coarse, parents, family, width, count, neighbours).decode(payload)
+            values = Tree(grid, coarse, parents, family, width, count, neighbours, weights).decode(payload)
     if payload.rest():
         raise ValueError("bytes are left over at the end of a chunk")
     return values, size

@@ -379,12 +379,22 @@ def read_part(step, number):
     fields = {text(field["name"]): [] for field in header["fields"]}
     parents = parents_of(refined, header["block"])
     boxes = boxes_of(held, refined, header)
-    for stream in row.streams[2:]:
-        if stream.kind == FIELD:
-            field = header["fields"][stream.index]
-            read_levels(commit.path, stream, field, row.cells, parents, family, boxes, fields[text(field["name"])])
+    of_fields = [stream for stream in row.streams[2:] if stream.kind == FIELD]
+    weighing = {by for by in map(weights_of, of_fields) if by is not None}
+    for stream in sorted(of_fields, key=lambda stream: stream.index not in weighing):
+        field, by = header["fields"][stream.index], weights_of(stream)
+        expect(by is None or stream.index not in weighing, "weights of a field that weighs others")
+        weights = None if by is None else fields[text(header["fields"][by]["name"])]
+        levels = fields[text(field["name"])]
+        read_levels(commit.path, stream, field, row.cells, parents, family, boxes, weights, levels)
     particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
     return Part(row.index, held, refined, owned, fields, particles, opaque)
+
+
+def weights_of(stream):
+    """The field whose values the stream's predictions need; None: no field's."""
+    number = getattr(stream, "weights", 0)
+    return number - 1 if number else None
 
 
 def parents_of(refined, block):
@@ -408,24 +418,28 @@ def boxes_of(held, refined, header):
     return boxes
 
 
-def read_levels(path, stream, field, cells, parents, family, boxes, levels):
+def read_levels(path, stream, field, cells, parents, family, boxes, weights, levels):
     """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
     expect(len(levels) == stream.first_level, "level groups do not follow one another")
     data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
     for level in range(stream.first_level, stream.last_level + 1):
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
-        values, size = decode(data, taken, type_of(field), count, *context, boxes=boxes[level])
+        by = None if weights is None else weights[level].ravel()
+        values, size = decode(data, taken, type_of(field), count, *context, boxes=boxes[level], weights=by)
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
     check_raw(stream, raw, taken)
 
 
-def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None, boxes=None):
+def decode(
+    data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None, boxes=None, weights=None
+):
     """`count` values of a chunk, little-endian, and the bytes that it takes."""
     if dtype.name in ("float64", "float32"):
-        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype.name, neighbours, boxes)
+        context = (coarse, parents, family, width, count, dtype.name, neighbours, boxes, weights)
+        return chunk.decode_chunk(data, offset, *context)
     raw, size = chunk.decode_integers(data, offset, dtype.itemsize, count)
     return np.frombuffer(raw, dtype), size
 

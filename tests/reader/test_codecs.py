@@ -24,15 +24,18 @@ def samples():
         data, at = (folder / "samples.bin").read_bytes(), 0
         for line in (folder / "samples.txt").read_text().splitlines():
             name, scalar, *numbers = line.split()
-            family, width, count, coarse, parents, chunk, *boxes = map(int, numbers)
+            family, width, count, coarse, parents, chunk, *more = map(int, numbers)
+            boxes, weights = more[:4], more[4] if len(more) > 4 else 0
             size = (
                 1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
             )
             pieces = []
-            for length in (chunk, count * size, coarse * size, parents * 4, boxes[3] * 12 if boxes else 0):
+            at_boxes = boxes[3] * 12 if boxes else 0
+            for length in (chunk, count * size, coarse * size, parents * 4, at_boxes, weights * size):
                 pieces.append(data[at : at + length])
                 at += length
-            pieces[-1] = (boxes[:3], np.frombuffer(pieces[-1], "<u4").reshape(-1, 3)) if boxes else None
+            pieces[-2] = (boxes[:3], np.frombuffer(pieces[-2], "<u4").reshape(-1, 3)) if at_boxes else None
+            pieces[-1] = np.frombuffer(pieces[-1], scalar) if weights else None
             found.append(pytest.param(scalar, family, width, count, *pieces, id=f"{folder.name}-{name}"))
         assert at == len(data)
     return found
@@ -41,8 +44,10 @@ def samples():
 SAMPLES = samples()
 
 
-@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents, boxes", SAMPLES)
-def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, chunk, expected, coarse, parents, boxes):
+@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights", SAMPLES)
+def test_a_chunk_decodes_to_the_library_s_values(
+    scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights
+):
     data = b"before" + chunk + b"behind"
     if scalar == "bits":
         bits, size = reader.decode_bits(data, 6, count)
@@ -53,7 +58,8 @@ def test_a_chunk_decodes_to_the_library_s_values(scalar, family, width, count, c
     else:
         above = np.frombuffer(coarse, scalar) if coarse else None
         below = np.frombuffer(parents, np.uint32) if parents else None
-        values, size = reader.decode_chunk(data, 6, above, below, family, width, count, scalar, boxes=boxes)
+        context = (above, below, family, width, count, scalar)
+        values, size = reader.decode_chunk(data, 6, *context, boxes=boxes, weights=weights)
         assert values.tobytes() == expected
     assert size == len(chunk)
 
@@ -70,19 +76,20 @@ def test_samples_use_every_codec_and_every_prediction():
                 lattices.add((codec, "two phases", lattice.phase[0] != lattice.phase[1]))
                 lattices |= {(codec, "narrow", lattice.narrow > 0), (codec, "common", lattice.common is not None)}
             flags = payload.byte()
-            predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4))}
+            predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4)), (codec, "weights", bool(flags & 64))}
     assert codecs == {*range(11), 16, 17}
     for codec in (reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, "two phases", True), (codec, "common", True)} <= lattices
     assert (reader.LOG_GRID, "narrow", True) in lattices
     for codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, reader.PREVIOUS), (codec, reader.PARENT), (codec, "twins", True)} <= predictions
+    assert (reader.TREE, "weights", True) in predictions
     assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 3)} <= predictions
 
 
 def test_a_truncated_chunk_raises():
     sample = next(s for s in SAMPLES if s.id.endswith("float64_3_D_point"))
-    _, family, width, count, chunk, _, coarse, parents, _ = sample.values
+    _, family, width, count, chunk, _, coarse, parents, *_ = sample.values
     above, below = np.frombuffer(coarse, "float64"), np.frombuffer(parents, np.uint32)
     for size in (0, 1, 5, len(chunk) // 2, len(chunk) - 1):
         with pytest.raises(ValueError):

@@ -7,7 +7,7 @@ namespace octavo::store {
 template <class Way>
 void both(Way& way, Stream& stream) {
   both(way, stream.kind, stream.index, stream.field, stream.first_level, stream.last_level, stream.raw_bytes,
-       stream.raw_checksum, stream.stored_checksum, stream.stored_bytes, stream.offset, stream.codec);
+       stream.raw_checksum, stream.stored_checksum, stream.stored_bytes, stream.offset, stream.codec, stream.weights);
 }
 
 template <class Way>

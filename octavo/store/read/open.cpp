@@ -143,7 +143,8 @@ mesh::PartCost cost(const OpenedStep& step, int part, const mesh::Request& reque
     cost.leaves += static_cast<std::int64_t>(l < deepest || deepest == last ? row.leaves[level] : row.owned[level]);
   }
   for (const std::int64_t cells : table.header.block) cost.leaves *= cells;
-  const std::vector<std::size_t> fields = mesh::select_fields(table.header, request.fields);
+  const std::vector<std::size_t> fields = with_weights(table, row, mesh::select_fields(table.header, request.fields),
+                                                       static_cast<std::size_t>(std::clamp(deepest, 0, last)));
   for (std::size_t s = row.first_stream; s < row.last_stream; ++s) {
     const StreamRow& stream = table.streams[s];
     if (!is_read(stream, request, fields, deepest)) continue;
@@ -314,8 +315,10 @@ std::vector<StreamInfo> list_streams(const fs::path& store, Flow flow, std::int6
     const PartRow& part = segment.table.parts[place.row];
     for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
       const StreamRow& row = segment.table.streams[s];
+      std::string codec = segment.table.codecs[row.codec];
+      if (row.weights) codec += " by " + segment.table.header.fields[*row.weights].name;
       streams.push_back({part.index, name_of(segment.table, row), row.first_level, row.last_level, row.raw_bytes,
-                         row.stored_bytes, segment.table.codecs[row.codec], segment.path, row.offset});
+                         row.stored_bytes, std::move(codec), segment.path, row.offset});
     }
   }
   return streams;

@@ -131,6 +131,7 @@ struct LevelValues {
   std::vector<std::size_t> offsets;  // in cells
   const NeighbourSource* neighbours = nullptr;
   LevelBoxes* boxes = nullptr;
+  std::span<const std::byte> weights{};  // one a cell, of the same type; empty: none
   std::span<std::byte> levels(std::size_t first, std::size_t last) const {
     const std::size_t cell = width * mesh::size_of(type);
     return bytes.subspan(offsets[first] * cell, (offsets[last + 1] - offsets[first]) * cell);
@@ -157,6 +158,11 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
   if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
   context.neighbours = neighbours_for(stored, values);
   if (values.boxes != nullptr && codec::needs_boxes(stored)) context.boxes = values.boxes->of(level, values.width);
+  if (!values.weights.empty()) {
+    const std::span<const T> weights(reinterpret_cast<const T*>(values.weights.data()),
+                                     values.weights.size() / sizeof(T));
+    context.weights = weights.subspan(values.offsets[level], values.offsets[level + 1] - values.offsets[level]);
+  }
   return codec::decode(stored, context, values.level<T>(level));
 }
 
@@ -264,32 +270,85 @@ struct Levels {
   LevelBoxes* boxes = nullptr;
 };
 
+// The fields that weigh a field on levels 0 to `deepest`.
+std::vector<std::size_t> weights_in(const Table& table, const PartRow& part, std::size_t index, std::size_t deepest) {
+  std::vector<std::size_t> weights;
+  for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
+    const StreamRow& stream = table.streams[s];
+    if (stream.kind == StreamKind::field && stream.index == index && stream.weights &&
+        static_cast<std::size_t>(stream.first_level) <= deepest)
+      weights.push_back(*stream.weights);
+  }
+  return weights;
+}
+
+// Decodes fields of a part, each once, after the field that weighs it.
+class FieldDecoder {
+ public:
+  FieldDecoder(const Table& table, const PartRow& part, const Levels& levels, std::size_t deepest, const Source& source)
+      : table_(table), part_(part), levels_(levels), deepest_(deepest), source_(source) {
+    fields_.resize(table.header.fields.size());
+    values_.resize(fields_.size());
+  }
+
+  // The field. If `place` gave memory for it, its values are there.
+  mesh::Field& decode(std::size_t index, const Place& place) {
+    if (fields_[index]) return *fields_[index];
+    mesh::Field& field = fields_[index].emplace(mesh::Field{table_.header.fields[index], {}});
+    LevelValues values;
+    values.width = static_cast<std::size_t>(table_.widths[index]);
+    values.offsets = levels_.offsets;
+    values.neighbours = &source_.neighbours;
+    values.boxes = levels_.boxes;
+    values.type = field.info.type;
+    values.bytes = memory_for(field, levels_.offsets[deepest_ + 1] * values.width * mesh::size_of(values.type), place);
+    values_[index] = values.bytes;
+    for (std::size_t s = part_.first_stream; s < part_.last_stream; ++s) {
+      const StreamRow& stream = table_.streams[s];
+      if (stream.kind != StreamKind::field || stream.index != index ||
+          static_cast<std::size_t>(stream.first_level) > deepest_)
+        continue;
+      values.weights = stream.weights ? weights(*stream.weights) : std::span<const std::byte>{};
+      within(table_, stream, [&] {
+        if (!read_in_place(source_.read_to, stream, deepest_, values))
+          decode_stream(source_.fetch(stream), stream, deepest_, values, levels_.parents, levels_.family);
+      });
+    }
+    return field;
+  }
+
+  // Frees the field's values, unless other fields need them.
+  void drop(std::size_t index) {
+    for (std::size_t s = part_.first_stream; s < part_.last_stream; ++s)
+      if (table_.streams[s].weights == index) return;
+    fields_[index].reset();
+  }
+
+ private:
+  // A table that was checked has no weights of weights.
+  std::span<const std::byte> weights(std::size_t index) {
+    decode(index, {});
+    return values_[index];
+  }
+
+  const Table& table_;
+  const PartRow& part_;
+  const Levels& levels_;
+  std::size_t deepest_;
+  const Source& source_;
+  std::vector<std::optional<mesh::Field>> fields_;
+  std::vector<std::span<const std::byte>> values_;
+};
+
 std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const Levels& levels,
                                        const std::vector<std::size_t>& chosen, std::size_t deepest,
                                        const Source& source) {
+  FieldDecoder decoder(table, part, levels, deepest, source);
+  // Those without weights first: a field that weighs others must be in the caller's memory before they need it.
+  for (const std::size_t index : chosen)
+    if (weights_in(table, part, index, deepest).empty()) decoder.decode(index, source.place);
   std::vector<mesh::Field> fields;
-  for (std::size_t index : chosen) {
-    LevelValues values;
-    values.width = static_cast<std::size_t>(table.widths[index]);
-    values.offsets = levels.offsets;
-    values.neighbours = &source.neighbours;
-    values.boxes = levels.boxes;
-    mesh::Field field{table.header.fields[index], {}};
-    values.type = field.info.type;
-    values.bytes =
-        memory_for(field, levels.offsets[deepest + 1] * values.width * mesh::size_of(values.type), source.place);
-    for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
-      const StreamRow& stream = table.streams[s];
-      if (stream.kind != StreamKind::field || stream.index != index ||
-          static_cast<std::size_t>(stream.first_level) > deepest)
-        continue;
-      within(table, stream, [&] {
-        if (!read_in_place(source.read_to, stream, deepest, values))
-          decode_stream(source.fetch(stream), stream, deepest, values, levels.parents, levels.family);
-      });
-    }
-    fields.push_back(std::move(field));
-  }
+  for (const std::size_t index : chosen) fields.push_back(std::move(decoder.decode(index, source.place)));
   return fields;
 }
 
@@ -352,6 +411,7 @@ void prune_again(mesh::Octree& tree, std::vector<mesh::Field>& fields, const std
 // Checks that the decoded streams fit into memory: a wrong large size in a file must not make us swap.
 void check_memory(const Table& table, const PartRow& part, std::size_t deepest, const mesh::Request& request,
                   const std::vector<std::size_t>& chosen) {
+  const std::vector<std::size_t> needed = with_weights(table, part, chosen, deepest);
   std::uint64_t bytes = 0;
   for (std::size_t s = part.first_stream; s < part.last_stream; ++s) {
     const StreamRow& stream = table.streams[s];
@@ -361,7 +421,7 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
                         : !is_known(stream.kind)             ? false
                         : stream.kind == StreamKind::field
                             ? static_cast<std::size_t>(stream.first_level) <= deepest &&
-                                  std::find(chosen.begin(), chosen.end(), stream.index) != chosen.end()
+                                  std::find(needed.begin(), needed.end(), stream.index) != needed.end()
                             : true;
     if (wanted) bytes += std::min(stream.raw_bytes, std::numeric_limits<std::uint64_t>::max() - bytes);
   }
@@ -435,8 +495,35 @@ auto decode(const Table& table, std::size_t row, const mesh::Request& request, c
 
 }  // namespace
 
+std::vector<std::size_t> with_weights(const Table& table, const PartRow& part, std::vector<std::size_t> fields,
+                                      std::size_t deepest) {
+  for (std::size_t f = 0, chosen = fields.size(); f < chosen; ++f)
+    for (const std::size_t by : weights_in(table, part, fields[f], deepest))
+      if (std::find(fields.begin(), fields.end(), by) == fields.end()) fields.push_back(by);
+  return fields;
+}
+
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
   return decode(table, row, request, source, read_part);
+}
+
+void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const Source& source,
+                 const std::function<void(const mesh::Field&)>& take) {
+  if (fields.empty()) return;
+  const auto read = [&](const Table&, const PartRow& part, const mesh::Request&, const Source&) {
+    const mesh::Octree tree = decode_tree(table, part, source.fetch);
+    LevelBoxes boxes(tree);
+    const Levels levels{level_offsets(tree), parents_of(tree), family_size(tree), &boxes};
+    FieldDecoder decoder(table, part, levels, part.cells.size() - 1, source);
+    for (const std::size_t index : fields) {
+      take(decoder.decode(index, {}));
+      decoder.drop(index);
+    }
+    return mesh::Part{};
+  };
+  mesh::Request request;
+  request.opaque = false;
+  decode(table, row, request, source, read);
 }
 
 StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,

@@ -30,6 +30,15 @@ struct Source {
 /// Checks the decoded streams against the table. Fields for which `place` gave memory have no bytes in the part.
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
 
+/// Decodes fields of a part that is a tree, on all levels, and gives one after another to `take`. Of the values only
+/// those of one field are in memory, and those that weigh others.
+void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const Source& source,
+                 const std::function<void(const mesh::Field&)>& take);
+
+/// The fields, and those that weigh them on levels 0 to `deepest` of the part: all that must be read for them.
+std::vector<std::size_t> with_weights(const Table& table, const PartRow& part, std::vector<std::size_t> fields,
+                                      std::size_t deepest);
+
 /// A part of a mesh of triangles as it is stored.
 struct StoredTriangles {
   int index = 0;

@@ -107,29 +107,35 @@ void stream_decoded(const FieldStreams& field, const mesh::Field& decoded,
 void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source,
                  const ValueSink& sink) {
   const PartRow& part = table.parts[row];
-  std::size_t number = 0;
-  for (const std::size_t index : mesh::select_fields(table.header, request.fields)) {
-    const FieldStreams field = streams_of(table, part, index);
-    const auto taker = [&](int level, std::size_t first, std::span<const std::byte> values) {
+  const std::vector<std::size_t> chosen = mesh::select_fields(table.header, request.fields);
+  std::vector<FieldStreams> encoded;
+  std::vector<std::size_t> numbers, indices;  // of `encoded`
+  const auto taker = [&](std::size_t number) {
+    return [&sink, number](int level, std::size_t first, std::span<const std::byte> values) {
       sink(number, level, first, values);
     };
-    if (is_stored_raw(field, source)) {
-      for (const StreamRow* stream : field.streams) {
-        try {
-          stream_raw(field, *stream, source, taker);
-        } catch (Error& error) {
-          throw error.at(describe(table, *stream)).at("part " + std::to_string(part.index));
-        }
-      }
-    } else {
-      mesh::Request one;
-      one.fields = std::vector<std::string>{field.info.name};
-      Source decoded = source;
-      decoded.place = {};
-      stream_decoded(field, decode_part(table, row, one, decoded).fields.at(0), taker);
+  };
+  for (std::size_t number = 0; number < chosen.size(); ++number) {
+    const FieldStreams field = streams_of(table, part, chosen[number]);
+    if (!is_stored_raw(field, source)) {
+      encoded.push_back(field);
+      numbers.push_back(number);
+      indices.push_back(chosen[number]);
+      continue;
     }
-    ++number;
+    for (const StreamRow* stream : field.streams) {
+      try {
+        stream_raw(field, *stream, source, taker(number));
+      } catch (Error& error) {
+        throw error.at(describe(table, *stream)).at("part " + std::to_string(part.index));
+      }
+    }
   }
+  std::size_t next = 0;
+  decode_each(table, row, indices, source, [&](const mesh::Field& decoded) {
+    stream_decoded(encoded[next], decoded, taker(numbers[next]));
+    ++next;
+  });
 }
 
 }  // namespace octavo::store

@@ -48,6 +48,7 @@ Stream stream_of(const Table& table, const StreamRow& row, const Fetch& fetch) {
   stream.raw_bytes = row.raw_bytes;
   stream.raw_checksum = row.raw_checksum;
   stream.codec = table.codecs[row.codec];
+  stream.weights = row.weights;
   stream.bytes = fetch(row);
   stream.stored_bytes = stream.bytes.size();
   stream.stored_checksum = row.stored_checksum;

@@ -15,6 +15,7 @@
 #include "octavo/store/store.hpp"
 #include "octavo/store/table.hpp"
 #include "octavo/store/write/held.hpp"
+#include "octavo/store/write/weighing.hpp"
 
 namespace octavo::store {
 namespace {
@@ -50,6 +51,7 @@ struct LevelTable {
   codec::Neighbours neighbours;                    // of level 0
   std::vector<std::vector<std::uint8_t>> counted;  // per level: 1 if a cell's error counts, else 0
   LevelBoxes* boxes = nullptr;
+  std::optional<std::size_t> weights;  // the field that weighs others
 };
 
 // Marks the owned leaves of a level. Integrals are sums over leaves, so the errors of leaves should cancel. If the
@@ -63,7 +65,7 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
 }
 
 LevelTable levels_of(const mesh::Octree& tree, bool encodes) {
-  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr};
+  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr, {}};
   if (!encodes) return table;
   table.parents = parents_of(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level) table.counted.push_back(counted_cells(tree, level));
@@ -198,9 +200,10 @@ struct LargestChunk {
   }
 };
 
+// `weights`: one a cell; empty: none.
 template <class T>
 void encode_levels(std::span<const T> values, std::size_t width, const codec::Settings& settings,
-                   const LevelTable& table, std::vector<Stream>& streams) {
+                   const LevelTable& table, std::span<const T> weights, std::vector<Stream>& streams) {
   std::vector<T> decoded(values.size());
   const auto cells = [&](std::span<T> all, std::size_t level) {
     return all.subspan(table.offsets[level] * width, (table.offsets[level + 1] - table.offsets[level]) * width);
@@ -216,9 +219,12 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       if (!table.parents[level].empty())
         context = {cells(decoded, level - 1), table.parents[level], table.family, width};
       context.counted = table.counted[level];
+      if (!weights.empty()) context.weights = weights.subspan(table.offsets[level], out.size() / width);
       if (table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
       largest.see(out.size(), stream.bytes.size());
+      const std::size_t chunk = stream.bytes.size();
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
+      if (codec::needs_weights(std::span<const std::byte>(stream.bytes).subspan(chunk))) stream.weights = table.weights;
     }
     const std::size_t begin = table.offsets[group.first] * width, end = table.offsets[group.last + 1] * width;
     const auto raw = std::as_bytes(std::span<const T>(decoded).subspan(begin, end - begin));
@@ -297,25 +303,27 @@ const codec::Settings& settings_of(const std::string& name, const EncodeOptions&
   return found == options.field_codec.end() ? options.codec : found->second;
 }
 
+// `weights`: the values of the field that weighs this one; empty: none.
 void encode_values(const Values& values, mesh::FieldInfo& info, std::size_t width, const codec::Settings& settings,
-                   bool single_precision, const LevelTable& table, std::vector<Stream>& streams) {
+                   bool single_precision, const LevelTable& table, std::span<const std::byte> weights,
+                   std::vector<Stream>& streams) {
   std::vector<std::byte> memory;
   const auto bytes = packed(values, table.offsets.back(), memory);
   if (info.type == mesh::ScalarType::float64 && single_precision) {
     info.type = mesh::ScalarType::float32;
     const auto singles = to_single(info.name, as<double>(bytes));
-    encode_levels<float>(singles, width, settings, table, streams);
+    encode_levels<float>(singles, width, settings, table, {}, streams);
   } else if (info.type == mesh::ScalarType::float64) {
-    encode_levels(as<double>(bytes), width, settings, table, streams);
+    encode_levels(as<double>(bytes), width, settings, table, as<double>(weights), streams);
   } else if (info.type == mesh::ScalarType::float32) {
-    encode_levels(as<float>(bytes), width, settings, table, streams);
+    encode_levels(as<float>(bytes), width, settings, table, as<float>(weights), streams);
   } else {
     encode_integer_levels(info, bytes, width, settings.effort, table, streams);
   }
 }
 
 void encode_field(const Values& values, std::size_t width, const EncodeOptions& options, const LevelTable& table,
-                  EncodedPart& out, std::vector<Stream>& streams) {
+                  std::span<const std::byte> weights, EncodedPart& out, std::vector<Stream>& streams) {
   const std::size_t begin = streams.size();
   const codec::Settings& settings = settings_of(values.info.name, options);
   mesh::FieldInfo info = values.info;
@@ -323,7 +331,7 @@ void encode_field(const Values& values, std::size_t width, const EncodeOptions& 
   if (raw)
     refer_to_levels(values, width, options.checksums, table, streams);
   else
-    encode_values(values, info, width, settings, options.single_precision, table, streams);
+    encode_values(values, info, width, settings, options.single_precision, table, weights, streams);
   for (std::size_t s = begin; s < streams.size(); ++s) {
     streams[s].field = info.name;
     streams[s].index = out.fields.size();
@@ -488,6 +496,20 @@ void encode_opaque(const OpaqueBytes& opaque, codec::Effort effort, EncodedPart&
   out.streams.push_back(std::move(stream));
 }
 
+// ------------------------------------------------------------------ weights
+
+// Fields that are stored bit for bit from their prediction: any of them may weigh others.
+Weighing weighing_in(const PartView& part, const LevelTable& table, const EncodeOptions& options) {
+  std::vector<const Values*> fields;
+  for (const Values& values : part.fields) {
+    const codec::Settings& settings = settings_of(values.info.name, options);
+    const bool fits = settings.bound.kind == codec::BoundKind::lossless && !values.held && !options.single_precision &&
+                      (settings.method == codec::Method::automatic || settings.method == codec::Method::tree);
+    fields.push_back(fits ? &values : nullptr);
+  }
+  return find_weighing(fields, table.offsets, table.parents, table.family);
+}
+
 // ------------------------------------------------------------------ the part
 
 void check(const mesh::Octree& tree, const mesh::Header& header) {
@@ -512,13 +534,13 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   out.intervals = 0;
   for (const MeshValues& array : part.mesh) encode_array(array, options, out);
   const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
-  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr};
+  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, {}};
   for (const Values& field : part.fields) {
     if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
       throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
                                    " points of all planes, found " + std::to_string(field.size))
           .at("field " + field.info.name);
-    encode_field(field, 1, options, table, out, out.streams);
+    encode_field(field, 1, options, table, {}, out, out.streams);
   }
   for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, options.codec.effort, out);
   return out;
@@ -551,7 +573,16 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   LevelTable table = levels_of(*tree, encodes);
   table.boxes = &boxes;
   std::vector<Stream> streams;
-  for (const Values& values : part.fields) encode_field(values, width_of(values, *tree), options, table, out, streams);
+  const Weighing weighing = weighing_in(part, table, options);
+  std::vector<std::byte> memory;
+  std::span<const std::byte> weights;
+  if (!weighing.weighs.empty()) {
+    table.weights = weighing.by;
+    weights = packed(part.fields[weighing.by], table.offsets.back(), memory);
+  }
+  for (std::size_t f = 0; f < part.fields.size(); ++f)
+    encode_field(part.fields[f], width_of(part.fields[f], *tree), options, table,
+                 weighing.weighs[f] ? weights : std::span<const std::byte>{}, out, streams);
   // The coarse groups of all fields come first, so that a reader of the coarse levels needs only a prefix of the part.
   std::stable_sort(streams.begin(), streams.end(),
                    [](const Stream& a, const Stream& b) { return a.first_level < b.first_level; });

@@ -189,7 +189,7 @@ void SegmentWriter::State::add_streams(const EncodedPart& part) {
     if (codec == table.codecs.end()) codec = table.codecs.insert(codec, stream.codec);
     table.streams.push_back({stream.kind, indices[s], stream.first_level, stream.last_level, stream.offset,
                              stream.stored_bytes, stream.raw_bytes, stream.stored_checksum, stream.raw_checksum,
-                             static_cast<std::size_t>(codec - table.codecs.begin())});
+                             static_cast<std::size_t>(codec - table.codecs.begin()), stream.weights});
   }
 }
 
