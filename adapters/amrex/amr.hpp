@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <set>
 
 #include "restart.hpp"
@@ -136,12 +137,16 @@ inline Texts read_texts(const std::filesystem::path& folder) {
   return texts;
 }
 
-/// A folder for AMReX's own files on their way, which all ranks see: beside the store, or below `octavo.scratch`.
+/// Collective. A folder for AMReX's own files on their way, which all ranks see: beside the store, or below
+/// `octavo.scratch`. No other run or call gets its name.
 inline std::string scratch_of(const std::string& store) {
   std::string folder;
   ax::ParmParse("octavo").query("scratch", folder);
   const std::filesystem::path path(store);
-  return ((folder.empty() ? path.parent_path() : std::filesystem::path(folder)) / (path.stem().string() + ".amrex"))
+  std::random_device random;
+  const std::string own = ranks::from_first(comm(), std::to_string(random()) + std::to_string(random()));
+  return ((folder.empty() ? path.parent_path() : std::filesystem::path(folder)) /
+          (path.stem().string() + "." + own + ".amrex"))
       .string();
 }
 inline void remove(const std::string& folder) {
@@ -161,8 +166,9 @@ class Amr : public ax::Amr {
   using ax::Amr::Amr;
 
   void init(ax::Real start, ax::Real stop) override {
-    const std::string store = restart_chkfile, folder = within::scratch_of(store);
+    const std::string store = restart_chkfile;
     if (!within::is_store(store)) return ax::Amr::init(start, stop);
+    const std::string folder = within::scratch_of(store);
     const bool found = write_again(store, folder);
     restart_chkfile = found ? folder : "";
     ax::Amr::init(start, stop);
@@ -268,7 +274,6 @@ class Amr : public ax::Amr {
     ranks::agree(within::comm(), [&] {
       if (!ax::ParallelDescriptor::IOProcessor()) return;
       if (header.empty()) throw Error(Kind::usage, "a step of no code on AmrLevel").at(store);
-      std::filesystem::remove_all(folder);
       for (int level = 0; level <= from.FinestLevel(); ++level)
         std::filesystem::create_directories(level_folder(folder, level));
       for (const auto& [name, text] : texts) {

@@ -245,11 +245,21 @@ inline void Close() {
 }
 
 /// In the place of amrex::Initialize(argc, argv): MPI is initialised so that outputs can be written in the background.
-/// Without it, or MPI_Init_thread of the code's own, each output is written before the call returns.
+/// Without it, or MPI_Init_thread of the code's own, each output is written before the call returns. If the code has
+/// initialised MPI itself, it also finalizes it.
 inline void Initialize(int& argc, char**& argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-  std::atexit([] { MPI_Finalize(); });  // AMReX leaves this to whoever has initialised MPI
+  int started = 0, ended = 0, provided = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (ended != 0) throw Error(Kind::usage, "octavo::amrex::Initialize after MPI_Finalize");
+  if (started == 0) {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    std::atexit([] {  // AMReX leaves this to whoever has initialised MPI
+      int by_the_code = 0;
+      MPI_Finalized(&by_the_code);
+      if (by_the_code == 0) MPI_Finalize();
+    });
+  }
   ax::Initialize(argc, argv);
 }
 
@@ -261,6 +271,26 @@ inline void WritePlotfile(const std::string& name, int nlevels, const ax::Vector
                           const std::vector<Species>& particles = {}) {
   const std::vector<Fields> fields{{names, mf}};
   within::write({name, nlevels, fields, geom, time, level_steps, ref_ratio, particles, {}}, store::Flow::analysis, {});
+}
+
+/// With AMReX's optional arguments. Octavo writes AMReX's usual names; another value is an error that names it.
+inline void WritePlotfile(const std::string& name, int nlevels, const ax::Vector<const ax::MultiFab*>& mf,
+                          const Names& names, const ax::Vector<ax::Geometry>& geom, ax::Real time,
+                          const ax::Vector<int>& level_steps, const ax::Vector<ax::IntVect>& ref_ratio,
+                          const std::string& version, const std::string& level_prefix = "Level_",
+                          const std::string& mf_prefix = "Cell", const Names& extra_dirs = {},
+                          const std::vector<Species>& particles = {}) {
+  const auto expect = [&](const std::string& what, const std::string& found, const std::string& usual) {
+    if (found != usual)
+      throw Error(Kind::unsupported, what + ": expected \"" + usual + "\", found \"" + found + "\"")
+          .at(name)
+          .hint("amrex::WriteMultiLevelPlotfile writes other names");
+  };
+  expect("versionName", version, "HyperCLaw-V1.1");
+  expect("levelPrefix", level_prefix, "Level_");
+  expect("mfPrefix", mf_prefix, "Cell");
+  expect("extra_dirs", extra_dirs.empty() ? "" : extra_dirs[0], "");
+  WritePlotfile(name, nlevels, mf, names, geom, time, level_steps, ref_ratio, particles);
 }
 
 /// `level_dt` and `level_steps` may list more levels than there are.

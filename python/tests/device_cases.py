@@ -6,8 +6,11 @@ mpirun -n 2 python -m mpi4py device_cases.py CASE STORE
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import sys
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 from engine_cases import everyone, header, octree, told
@@ -163,6 +166,80 @@ def no_driver(store: str) -> None:
         writer.begin_step("checkpoint", 1, 0.0)
         writer.put_field("density", given)
         told(comm, octavo.Unsupported, "need CUDA's driver: /nowhere/libcuda.so.1", writer.end_step)
+
+
+class OnStream(Interface, np.lib.mixins.NDArrayOperatorsMixin):
+    """An array on whose values NumPy works, as a device does: each result comes late, by a kernel on the stream."""
+
+    def host(self) -> np.ndarray:
+        assert standin.cuStreamSynchronize(ctypes.c_void_p(self.stream)) == 0
+        values = np.empty(self.shape, self.dtype)
+        arguments = [ctypes.c_void_p(pointer) for pointer in (values.ctypes.data, self.memory)]
+        assert standin.standin_peek(*arguments, ctypes.c_size_t(self.bytes)) == 0
+        return values
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object) -> OnStream:
+        values = [one.host() if isinstance(one, OnStream) else one for one in inputs]
+        return OnStream(np.ascontiguousarray(getattr(ufunc, method)(*values)), self.stream)
+
+    def __setitem__(self, where: object, other: OnStream) -> None:
+        assert where is ...
+        values = other.host()
+        arguments = [ctypes.c_void_p(pointer) for pointer in (self.stream, self.memory, values.ctypes.data)]
+        assert standin.standin_kernel(*arguments, ctypes.c_size_t(self.bytes)) == 0
+
+
+class Arrays:
+    """The functions of an array library that the examples call."""
+
+    maximum, sqrt = np.maximum, np.sqrt
+
+    def __init__(self) -> None:
+        stream = ctypes.c_void_p()
+        assert standin.cuStreamCreate(ctypes.byref(stream), 1) == 0
+        self.stream = stream.value
+
+    def asarray(self, values: np.ndarray) -> OnStream:
+        return OnStream(np.ascontiguousarray(values), self.stream)
+
+    def roll(self, array: OnStream, by: int, axis: int) -> OnStream:
+        return self.asarray(np.roll(array.host(), by, axis))
+
+
+def example(name: str) -> ModuleType:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
+    return importlib.import_module(name)
+
+
+def wave(store: str) -> None:
+    """The example on the CPU and on the device, restarted half way: the same values to the bit."""
+    comm, main = everyone(), example("sine_wave").main
+    standin.standin_delay(3000)
+    errors = [main(f"{store}.cpu", 40, np)]
+    for last in (20, 40):
+        errors.append(main(f"{store}.device", last, Arrays()))
+    assert errors[0] == errors[2] < 0.2 and errors[1] < 0.1, errors
+    cpu, device = (octavo.restart(comm, f"{store}.{where}") for where in ("cpu", "device"))
+    assert (cpu.step, device.step) == (40, 40)
+    assert np.array_equal(cpu.fields["intensity"], device.fields["intensity"])
+
+
+def sod(store: str) -> None:
+    """The same on patches. Between contact and shock the density is 0.266, and all mass stays."""
+    comm, main = everyone(), example("sod").main
+    standin.standin_delay(500)
+    cpu = main(f"{store}.cpu", 40, np)
+    for last in (20, 40):
+        device = main(f"{store}.device", last, Arrays())
+    assert (cpu.step, device.step) == (40, 40) and np.array_equal(cpu.mesh.boxes[0], device.mesh.boxes[0])
+    for name, boxes in cpu.fields.items():
+        for a, b in zip(boxes, device.fields[name], strict=True):
+            assert np.array_equal(a, b), name
+    mass = comm.allreduce(sum(float(box.mean()) * len(box) for box in cpu.fields["density"]))
+    assert abs(mass / 16 - (1 + 0.125) / 2) < 1e-12
+    for box in cpu.fields["density"]:
+        # x - 0.75: the contact is at 0.927 t, the shock at 1.752 t, t = 0.125
+        assert np.abs(box[:, int(128 * (0.75 + 1.4 * 0.125))] - 0.2656).max() < 0.02, box[0]
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("write", 1), ("write", 3), ("errors", 2), ("no_driver", 2)])
+@pytest.mark.parametrize(
+    ("name", "ranks"), [("write", 1), ("write", 3), ("errors", 2), ("no_driver", 2), ("wave", 2), ("sod", 2)]
+)
 def test_device_arrays(name, ranks, tmp_path):
     pytest.importorskip("mpi4py")
     words = [sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("device_cases.py")), name]
@@ -26,6 +28,22 @@ def test_device_arrays(name, ranks, tmp_path):
         capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "OCTAVO_CUDA_DRIVER": str(STANDIN)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("name", "lines"), [("sine_wave.py", 70), ("sod.py", 90)])
+def test_an_example_restarts_on_another_number_of_ranks(name, lines, tmp_path):
+    pytest.importorskip("mpi4py")
+    example = ROOT / "examples" / name
+    assert len(example.read_text().splitlines()) <= lines
+    said = []
+    for ranks, last in ((2, 20), (3, 40), (1, 40)):  # the last run finds the end, and computes nothing
+        words = [sys.executable, "-m", "mpi4py", str(example), str(tmp_path / "run.octavo"), str(last)]
+        done = subprocess.run(
+            ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120, env=ENVIRONMENT
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        said.append(done.stdout.strip())
+    assert said[1] == said[2] != "", said
 
 
 @pytest.mark.parametrize(("driver", "works", "says"), [

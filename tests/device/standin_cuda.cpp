@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -26,7 +27,7 @@ namespace {
 
 using Pointer = unsigned long long;
 constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, invalid_handle = 400;
-constexpr int poison = 0xff;
+constexpr int poison = 0xff, max_devices = 4;
 
 // ------------------------------------------------------------------ failures
 
@@ -44,15 +45,19 @@ int counted() {
 struct Region {
   std::byte* shadow = nullptr;  // where the stand-in itself reads and writes
   std::size_t bytes = 0;
-  enum { device, managed, pinned } kind = device;
+  enum { device, managed, pinned, pool } kind = device;
+  int of = 0;         // the device
+  int in_flight = 0;  // copies that are to reach it
 };
 
 std::mutex memory_mutex;
 auto& regions = *new std::map<std::uintptr_t, Region>;  // by the address that a program sees
 std::atomic<std::size_t> copied{0}, pinned_bytes{0};
+std::atomic<int> chosen_device{0};  // of later allocations, streams and kernels
+std::atomic<long> early_frees{0}, copies_in_flight{0}, most_in_flight{0}, retained{0};
 
 // The region that holds all these bytes, and where it begins.
-const std::pair<const std::uintptr_t, Region>* region_at(const void* data, std::size_t bytes) {
+std::pair<const std::uintptr_t, Region>* region_at(const void* data, std::size_t bytes) {
   const auto address = reinterpret_cast<std::uintptr_t>(data);
   auto next = regions.upper_bound(address);
   if (next == regions.begin()) return nullptr;
@@ -77,7 +82,7 @@ int allocate(Pointer* pointer, std::size_t bytes, int protection, decltype(Regio
   if (shadow == MAP_FAILED || seen == MAP_FAILED) return out_of_memory;
   std::memset(shadow, poison, size);
   const std::lock_guard lock(memory_mutex);
-  regions[reinterpret_cast<std::uintptr_t>(seen)] = {static_cast<std::byte*>(shadow), size, kind};
+  regions[reinterpret_cast<std::uintptr_t>(seen)] = {static_cast<std::byte*>(shadow), size, kind, chosen_device, 0};
   *pointer = reinterpret_cast<std::uintptr_t>(seen);
   return 0;
 }
@@ -109,6 +114,7 @@ struct Stream {
   std::condition_variable changed;
   std::deque<std::function<void()>> work;
   bool blocking = true, ending = false;
+  int of = 0;  // the device
   std::thread thread;
 
   Stream() : thread([this] { run(); }) {}
@@ -128,44 +134,70 @@ struct Stream {
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return ending || !work.empty(); });
-      if (work.empty()) return;
+      if (work.empty()) break;
       const auto one = std::move(work.front());
       work.pop_front();
       lock.unlock();
       one();
       lock.lock();
     }
+    lock.unlock();
+    delete this;
   }
+  // Returns at once, as the driver does: work that is queued still runs.
   void end() {
-    {
-      const std::lock_guard lock(mutex);
-      ending = true;
-    }
+    thread.detach();
+    const std::lock_guard lock(mutex);
+    ending = true;
     changed.notify_all();
-    thread.join();
   }
 };
 
 struct Event {
   std::shared_ptr<Ticket> ticket;
+  int of = 0;  // the device
 };
+
+// A kernel that runs until a test ends it.
+struct Hold {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool released = true;
+} hold;
+
+std::atomic<int> forgotten{0};  // which waits do nothing
+constexpr int forget_stream_waits = 1, forget_host_waits = 2;
 
 std::mutex streams_mutex;
 auto& streams = *new std::set<Stream*>;
 
-// 0, 1 and 2 mean default streams.
+thread_local std::vector<int> contexts;  // the current one is the last
+int current_device() { return contexts.empty() ? chosen_device.load() : contexts.back(); }
+
+// 0, 1 and 2 mean default streams. Null: no stream.
 Stream* stream_of(void* handle) {
-  static Stream* usual = new Stream;
-  return reinterpret_cast<std::uintptr_t>(handle) <= 2 ? usual : static_cast<Stream*>(handle);
+  static std::map<int, Stream*> usual;
+  const std::lock_guard lock(streams_mutex);
+  if (reinterpret_cast<std::uintptr_t>(handle) > 2)
+    return streams.contains(static_cast<Stream*>(handle)) ? static_cast<Stream*>(handle) : nullptr;
+  Stream*& stream = usual[current_device()];
+  if (stream == nullptr) {
+    stream = new Stream;
+    stream->of = current_device();
+  }
+  return stream;
 }
 
 // The default stream's turn comes after the work of all streams that are not created as non-blocking.
-std::shared_ptr<Ticket> ticket_on(void* handle) {
-  Stream* stream = stream_of(handle);
-  if (stream != stream_of(nullptr)) return stream->ticket();
+std::shared_ptr<Ticket> ticket_on(Stream* stream) {
+  const bool usual = [&] {
+    const std::lock_guard lock(streams_mutex);
+    return !streams.contains(stream);
+  }();
+  if (!usual) return stream->ticket();
   const std::lock_guard lock(streams_mutex);
   for (Stream* other : streams)
-    if (other->blocking) stream->add([before = other->ticket()] { before->wait(); });
+    if (other->blocking && other->of == stream->of) stream->add([before = other->ticket()] { before->wait(); });
   return stream->ticket();
 }
 
@@ -175,13 +207,61 @@ void pause_a_little() {
 
 // ------------------------------------------------------------------ contexts
 
-char the_context = 0;
-thread_local int contexts = 0;
+std::array<char, max_devices> devices{};
+void* context_of(int device) { return &devices.at(static_cast<std::size_t>(device)); }
 
 // The result of a call that needs a current context.
 int in_context() {
   if (const int error = counted(); error != 0) return error;
-  return contexts > 0 ? 0 : invalid_context;
+  return contexts.empty() ? invalid_context : 0;
+}
+
+// ------------------------------------------------------------------ copies
+
+void count_copy(void* buffer, int by) {
+  const std::lock_guard lock(memory_mutex);
+  if (auto* region = region_at(buffer, 1)) region->second.in_flight += by;
+  const long now = copies_in_flight += by;
+  most_in_flight = std::max(most_in_flight.load(), now);
+}
+
+constexpr std::size_t max_pitch = 0x7fffffff;
+
+// CUDA_MEMCPY3D of the driver's API.
+struct Copy3D {
+  struct Side {
+    size_t x, y, z, level;
+    unsigned memory;
+    void* host;
+    Pointer device;
+    void *array, *reserved;
+    size_t pitch, height;
+  } from, to;
+  size_t width, height, depth;
+};
+
+// One line of a copy: both addresses as the stand-in sees them.
+struct Line {
+  std::byte* to;
+  const std::byte* from;
+};
+
+// `first`: of the buffer, as the program sees it. A copy of several lines is one.
+int begin_copy(std::vector<Line> lines, std::size_t width, void* first, void* handle) {
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr || stream->of != current_device()) return invalid_handle;
+  for (const Line& line : lines) {
+    if (line.from == nullptr || line.to == nullptr) return invalid_value;
+    std::memset(line.to, poison, width);
+  }
+  count_copy(first, 1);
+  stream->add([=, lines = std::move(lines)] {
+    pause_a_little();
+    for (const Line& line : lines) std::memcpy(line.to, line.from, width);
+    copied += width * lines.size();
+    count_copy(first, -1);
+  });
+  return 0;
 }
 
 }  // namespace
@@ -199,11 +279,9 @@ int cuDeviceGetCount(int* count) {
   return counted();
 }
 int cuGetErrorName(int error, const char** name) {
-  static const std::map<int, const char*> names{{1, "CUDA_ERROR_INVALID_VALUE"},
-                                                {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-                                                {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
-                                                {201, "CUDA_ERROR_INVALID_CONTEXT"},
-                                                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
+  static const std::map<int, const char*> names{
+      {1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"}, {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
   const auto found = names.find(error);
   if (found == names.end()) return invalid_value;
   *name = found->second;
@@ -216,17 +294,26 @@ int cuGetErrorString(int, const char** text) {
 
 int cuCtxPushCurrent_v2(void* context) {
   if (const int error = counted(); error != 0) return error;
-  if (context != &the_context) return invalid_context;
-  ++contexts;
+  const auto device = static_cast<char*>(context) - devices.data();
+  if (device < 0 || device >= max_devices) return invalid_context;
+  contexts.push_back(static_cast<int>(device));
   return 0;
 }
 int cuCtxPopCurrent_v2(void** context) {
-  *context = &the_context;
-  return contexts-- > 0 ? 0 : invalid_context;
+  if (contexts.empty()) return invalid_context;
+  *context = context_of(contexts.back());
+  contexts.pop_back();
+  return 0;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
-  *context = &the_context;
-  return counted();
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (const int error = counted(); error != 0) return error;
+  *context = context_of(device);
+  ++retained;
+  return 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) {
+  --retained;
+  return 0;
 }
 
 int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
@@ -236,16 +323,20 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
   if (region == nullptr) return invalid_value;
   const unsigned type = region->second.kind == Region::pinned ? 1 : 2;
   const unsigned managed = region->second.kind == Region::managed ? 1 : 0;
-  if (attribute == 1) *static_cast<void**>(value) = &the_context;
+  const bool has_context = region->second.kind != Region::pool;
+  if (attribute == 1) *static_cast<void**>(value) = has_context ? context_of(region->second.of) : nullptr;
   if (attribute == 2) *static_cast<unsigned*>(value) = type;
   if (attribute == 8) *static_cast<unsigned*>(value) = managed;
-  if (attribute == 9) *static_cast<int*>(value) = 0;
+  if (attribute == 9) *static_cast<int*>(value) = region->second.of;
   return 0;
 }
 
 int cuMemAlloc_v2(Pointer* pointer, size_t bytes) { return allocate(pointer, bytes, PROT_NONE, Region::device); }
 int cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   return allocate(pointer, bytes, PROT_READ | PROT_WRITE, Region::managed);
+}
+int standin_allocate_from_pool(Pointer* pointer, size_t bytes) {
+  return allocate(pointer, bytes, PROT_NONE, Region::pool);
 }
 int cuMemFree_v2(Pointer pointer) {
   const std::lock_guard lock(memory_mutex);
@@ -270,6 +361,10 @@ int cuMemFreeHost(void* pointer) {
     const auto found = regions.find(reinterpret_cast<std::uintptr_t>(pointer));
     if (found == regions.end()) return invalid_value;
     pinned_bytes -= found->second.bytes;
+    if (found->second.in_flight > 0) {  // the copy would write to memory that is another's by then
+      ++early_frees;
+      return 0;
+    }
   }
   return cuMemFree_v2(reinterpret_cast<std::uintptr_t>(pointer));
 }
@@ -278,6 +373,7 @@ int cuStreamCreate(void** stream, unsigned flags) {
   if (const int error = counted(); error != 0) return error;
   auto* made = new Stream;
   made->blocking = flags == 0;
+  made->of = current_device();
   const std::lock_guard lock(streams_mutex);
   streams.insert(made);
   *stream = made;
@@ -290,50 +386,74 @@ int cuStreamDestroy_v2(void* stream) {
     if (streams.erase(gone) == 0) return invalid_handle;
   }
   gone->end();
-  delete gone;
   return 0;
 }
-int cuStreamSynchronize(void* stream) {
+int cuStreamSynchronize(void* handle) {
+  if (const int error = counted(); error != 0) return error;
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr) return invalid_handle;
   ticket_on(stream)->wait();
-  return counted();
+  return 0;
 }
-int cuStreamWaitEvent(void* stream, void* event, unsigned) {
+int cuStreamWaitEvent(void* handle, void* event, unsigned) {
   if (const int error = in_context(); error != 0) return error;
-  if (const auto ticket = static_cast<Event*>(event)->ticket) stream_of(stream)->add([ticket] { ticket->wait(); });
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr || stream->of != current_device()) return invalid_handle;
+  const auto ticket = static_cast<Event*>(event)->ticket;
+  if (ticket && (forgotten & forget_stream_waits) == 0) stream->add([ticket] { ticket->wait(); });
+  return 0;
+}
+int cuStreamGetCtx(void* handle, void** context) {
+  if (const int error = in_context(); error != 0) return error;
+  const Stream* stream = stream_of(handle);
+  if (stream == nullptr) return invalid_handle;
+  *context = context_of(stream->of);
   return 0;
 }
 
 int cuEventCreate(void** event, unsigned) {
   if (const int error = in_context(); error != 0) return error;
-  *event = new Event;
+  *event = new Event{nullptr, current_device()};
   return 0;
 }
 int cuEventDestroy_v2(void* event) {
   delete static_cast<Event*>(event);
   return 0;
 }
-int cuEventRecord(void* event, void* stream) {
+int cuEventRecord(void* event, void* handle) {
   if (const int error = in_context(); error != 0) return error;
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr || stream->of != static_cast<Event*>(event)->of) return invalid_handle;
   static_cast<Event*>(event)->ticket = ticket_on(stream);
   return 0;
 }
 int cuEventSynchronize(void* event) {
-  if (const auto ticket = static_cast<Event*>(event)->ticket) ticket->wait();
-  return in_context();
+  if (const int error = in_context(); error != 0) return error;
+  const auto ticket = static_cast<Event*>(event)->ticket;
+  if (ticket && (forgotten & forget_host_waits) == 0) ticket->wait();
+  return 0;
 }
 
 int cuMemcpyDtoHAsync_v2(void* to, Pointer from, size_t bytes, void* stream) {
   if (const int error = in_context(); error != 0) return error;
-  const std::byte* shadow = shadow_of(reinterpret_cast<const void*>(from), bytes);
-  std::byte* buffer = shadow_of(to, bytes);  // only memory that the driver knows can be copied to late
-  if (shadow == nullptr || buffer == nullptr) return invalid_value;
-  std::memset(buffer, poison, bytes);
-  stream_of(stream)->add([=] {
-    pause_a_little();
-    std::memcpy(buffer, shadow, bytes);
-    copied += bytes;
-  });
-  return 0;
+  // Only memory that the driver knows can be copied to late.
+  return begin_copy({{shadow_of(to, bytes), shadow_of(reinterpret_cast<const void*>(from), bytes)}}, bytes, to, stream);
+}
+int cuMemcpy3DAsync_v2(const Copy3D* copy, void* stream) {
+  if (const int error = in_context(); error != 0) return error;
+  const bool one_slice = copy->depth == 1;
+  if (copy->from.pitch < copy->width || copy->to.pitch < copy->width) return invalid_value;
+  if (copy->from.pitch > max_pitch || copy->to.pitch > max_pitch) return invalid_value;
+  if (!one_slice && (copy->from.height < copy->height || copy->to.height < copy->height)) return invalid_value;
+  std::vector<Line> lines;
+  for (size_t z = 0; z < copy->depth; ++z)
+    for (size_t y = 0; y < copy->height; ++y) {
+      const auto at = [&](const auto& side) { return (z * side.height + y) * side.pitch; };
+      const auto* from = reinterpret_cast<const std::byte*>(copy->from.device) + at(copy->from);
+      auto* to = static_cast<std::byte*>(copy->to.host) + at(copy->to);
+      lines.push_back({shadow_of(to, copy->width), shadow_of(from, copy->width)});
+    }
+  return begin_copy(std::move(lines), copy->width, copy->to.host, stream);
 }
 
 int standin_poke(void* device, const void* from, size_t bytes) {
@@ -348,17 +468,38 @@ int standin_peek(void* to, const void* device, size_t bytes) {
   std::memcpy(to, shadow, bytes);
   return 0;
 }
-int standin_kernel(void* stream, void* device, const void* from, size_t bytes) {
+int standin_kernel(void* handle, void* device, const void* from, size_t bytes) {
   std::byte* shadow = shadow_of(device, bytes);
-  if (shadow == nullptr) return invalid_value;
+  Stream* stream = stream_of(handle);
+  if (shadow == nullptr || stream == nullptr) return invalid_value;
   const auto* first = static_cast<const std::byte*>(from);
   std::vector<std::byte> values(first, first + bytes);
-  stream_of(stream)->add([shadow, values = std::move(values)] {
+  stream->add([shadow, values = std::move(values)] {
     pause_a_little();
     std::memcpy(shadow, values.data(), values.size());
   });
   return 0;
 }
+void standin_hold(void* handle) {
+  {
+    const std::lock_guard lock(hold.mutex);
+    hold.released = false;
+  }
+  stream_of(handle)->add([] {
+    std::unique_lock lock(hold.mutex);
+    hold.changed.wait_for(lock, std::chrono::seconds(20), [] { return hold.released; });
+    hold.released = true;
+  });
+}
+int standin_release(void) {
+  const std::lock_guard lock(hold.mutex);
+  const bool was_held = !hold.released;
+  hold.released = true;
+  hold.changed.notify_all();
+  return was_held ? 1 : 0;
+}
+void standin_use_device(int device) { chosen_device = device; }
+void standin_forget(int which) { forgotten = which; }
 void standin_delay(int microseconds) { delay = microseconds; }
 void standin_fail(long n, int error, int lasting) {
   calls = 0;
@@ -369,4 +510,7 @@ void standin_fail(long n, int error, int lasting) {
 long standin_calls(void) { return calls; }
 size_t standin_copied(void) { return copied; }
 size_t standin_pinned(void) { return pinned_bytes; }
+long standin_retained(void) { return retained; }
+long standin_early_frees(void) { return early_frees; }
+long standin_most_in_flight(void) { return most_in_flight.exchange(0); }
 }

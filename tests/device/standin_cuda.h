@@ -25,6 +25,15 @@ int standin_poke(void* device, const void* from, size_t bytes);
 int standin_peek(void* to, const void* device, size_t bytes);
 /* A kernel: writes a copy of these values to device memory in the stream's turn, after a delay. */
 int standin_kernel(void* stream, void* device, const void* from, size_t bytes);
+/* A kernel without values that runs until standin_release(), which returns whether it still ran (20 s at most). */
+void standin_hold(void* stream);
+int standin_release(void);
+/* Later allocations, streams and kernels on default streams are those of this device (0 to 3). */
+void standin_use_device(int device);
+/* Memory of a pool: it has no context of its own. */
+int standin_allocate_from_pool(unsigned long long* pointer, size_t bytes);
+/* A bug put in: 1: streams do not wait for events; 2: the host does not; 3: both; 0: none. */
+void standin_forget(int which);
 /* Microseconds that each copy and kernel takes. */
 void standin_delay(int microseconds);
 /* The n-th of the counted calls from now on (from 1) returns this error; 0: none does. If it is `lasting`, so does each
@@ -35,6 +44,11 @@ long standin_calls(void);
 /* Bytes copied from the device, and pinned bytes that exist now. */
 size_t standin_copied(void);
 size_t standin_pinned(void);
+/* Primary contexts retained and not released; pinned buffers that were freed before the copies to them had ended. */
+long standin_retained(void);
+long standin_early_frees(void);
+/* The most copies that were queued and had not ended, since the last such question. */
+long standin_most_in_flight(void);
 
 #ifdef __cplusplus
 }

@@ -108,10 +108,18 @@ contains
     else
       to%replace = .true.  ! as Flash-X does
       to%sync = kind == checkpoint
-      to%staging_bytes = 8_int64*MAXBLOCKS*(NXB + 1)*(NYB + K2D)*(NZB + K3D)*(NUNK_VARS + NDIM*NFACE_VARS)
+      to%staging_bytes = bytes_of_a_file()
     end if
     call writer%open(io_globalComm, to, box)
   end subroutine
+
+  !> At most: cells, faces and scratch variables of all blocks, and the particles, in double precision.
+  integer(int64) function bytes_of_a_file() result(bytes)
+    bytes = 8_int64*MAXBLOCKS*(NXB + 1)*(NYB + K2D)*(NZB + K3D)*(NUNK_VARS + NDIM*NFACE_VARS + NSCRATCH_GRID_VARS)
+#ifdef OCTAVO_PARTICLES
+    bytes = bytes + 8_int64*size(particles, kind=int64)
+#endif
+  end function
 
   subroutine put_file() bind(c, name='octavo_put_file')
     integer :: num_blocks

@@ -46,23 +46,23 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
+cuda::Pointer address_of(const void* data) {
+  return static_cast<cuda::Pointer>(reinterpret_cast<std::uintptr_t>(data));
+}
+
 // None: the driver does not know this memory.
 template <class Value>
 std::optional<Value> attribute(const void* data, int which) {
   Value value{};
-  const auto address = static_cast<cuda::Pointer>(reinterpret_cast<std::uintptr_t>(data));
-  const cuda::Result result = functions.pointer_attribute(&value, which, address);
+  const cuda::Result result = functions.pointer_attribute(&value, which, address_of(data));
   if (result == cuda::invalid_value) return {};
   require(result, "cuPointerGetAttribute");
   return value;
 }
 
-// Memory of a pool has no context of its own; the primary context of its device can read it.
-void* context_of(const void* data) {
-  if (void* context = attribute<void*>(data, cuda::attribute_context).value_or(nullptr)) return context;
+void* retained(int device) {
   void* context = nullptr;
-  require(functions.retain_primary(&context, attribute<int>(data, cuda::attribute_ordinal).value_or(0)),
-          "cuDevicePrimaryCtxRetain");
+  require(functions.retain_primary(&context, device), "cuDevicePrimaryCtxRetain");
   return context;
 }
 
@@ -70,21 +70,34 @@ Place place_of(const void* data) {
   const auto type = attribute<unsigned>(data, cuda::attribute_memory_type);
   if (!type) return {};
   const bool managed = attribute<unsigned>(data, cuda::attribute_is_managed).value_or(0) != 0;
-  return {managed || *type == cuda::memory_on_host, true, context_of(data)};
+  Place place{managed || *type == cuda::memory_on_host, true,
+              attribute<void*>(data, cuda::attribute_context).value_or(nullptr)};
+  if (place.context != nullptr) return place;
+  place.primary = attribute<int>(data, cuda::attribute_ordinal).value_or(0);
+  place.context = retained(place.primary);
+  functions.release_primary(place.primary);  // the lane retains it as long as it is used
+  return place;
+}
+
+// Returns whether no copy can reach a buffer any more. An event would not do: it may be older than a copy.
+bool copies_have_ended(const Lane& lane) noexcept {
+  return lane.stream == nullptr || functions.stream_synchronize(lane.stream) == 0;
 }
 
 void close(Lane& lane) noexcept {
   void* old = nullptr;
   // A context that is gone took everything with it.
-  if (functions.push(lane.context) != 0) return;
-  for (void* event : lane.events) functions.event_synchronize(event);  // no copy may reach a buffer that is freed
-  if (lane.stream != nullptr) functions.stream_destroy(std::exchange(lane.stream, nullptr));
-  for (void* event : lane.events) functions.event_destroy(event);
-  if (lane.followed != nullptr) functions.event_destroy(std::exchange(lane.followed, nullptr));
-  for (std::byte* buffer : lane.buffers) functions.host_free(buffer);
+  if (functions.push(lane.context) == 0) {
+    if (copies_have_ended(lane))
+      for (std::byte* buffer : lane.buffers) functions.host_free(buffer);
+    if (lane.stream != nullptr) functions.stream_destroy(std::exchange(lane.stream, nullptr));
+    for (void* event : lane.events) functions.event_destroy(event);
+    if (lane.followed != nullptr) functions.event_destroy(std::exchange(lane.followed, nullptr));
+    functions.pop(&old);
+  }
   lane.events.clear();
   lane.buffers.clear();
-  functions.pop(&old);
+  if (lane.primary >= 0) functions.release_primary(std::exchange(lane.primary, -1));
 }
 
 void* new_event() {
@@ -93,14 +106,15 @@ void* new_event() {
   return event;
 }
 
-Lane open(void* context, std::size_t buffers, std::size_t bytes) {
+Lane open(const Place& place, std::size_t buffers, std::size_t bytes) {
   Lane lane;
-  lane.context = context;
+  lane.context = place.primary < 0 ? place.context : retained(place.primary);
+  lane.primary = place.primary;
   lane.bytes = bytes;
   lane.buffers.reserve(buffers);
   lane.events.reserve(buffers);
   try {
-    const Inside inside(context);
+    const Inside inside(lane.context);
     require(functions.stream_create(&lane.stream, cuda::stream_non_blocking), "cuStreamCreate");
     lane.followed = new_event();
     for (std::size_t i = 0; i < buffers; ++i) {
@@ -116,16 +130,56 @@ Lane open(void* context, std::size_t buffers, std::size_t bytes) {
   return lane;
 }
 
+// A context's default streams have the handles 0, 1 and 2.
+void check_stream(const Lane& lane, void* stream) {
+  if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return;
+  void* context = nullptr;
+  const cuda::Result result = functions.stream_context(stream, &context);
+  const bool unknown =
+      result == cuda::invalid_handle || result == cuda::invalid_context || result == cuda::invalid_value;
+  if (!unknown) require(result, "cuStreamGetCtx on the array's stream");
+  if (unknown || context != lane.context)
+    throw Error(Kind::usage, unknown ? "the driver does not know the array's stream: " + text_of(result)
+                                     : "the array's stream belongs to another device or context than the array")
+        .hint("a stream of the array's context, which is not destroyed before end_step(); null: the default stream");
+}
+
 void follow(Lane& lane, void* stream) {
   const Inside inside(lane.context);
+  check_stream(lane, stream);
   require(functions.event_record(lane.followed, stream), "cuEventRecord on the array's stream");
   require(functions.stream_wait_event(lane.stream, lane.followed, 0), "cuStreamWaitEvent");
 }
 
-void copy(Lane& lane, std::size_t buffer, std::size_t at, const void* from, std::size_t bytes) {
+// Lines along the first `axes` axes. Returns where the next ones go.
+std::byte* copy_lines(const Lane& lane, const Lines& lines, std::size_t axes, const std::byte* from, std::byte* to) {
+  if (axes > axes_of_a_call(lines)) {
+    const Lines::Axis& axis = lines.axes[axes - 1];
+    for (std::size_t i = 0; i < axis.count; ++i) to = copy_lines(lane, lines, axes - 1, from + i * axis.pitch, to);
+    return to;
+  }
+  const Lines::Axis rows = axes > 0 ? lines.axes[0] : Lines::Axis{}, slices = axes > 1 ? lines.axes[1] : Lines::Axis{};
+  if (rows.count * slices.count == 1) {
+    require(functions.copy_to_host(to, address_of(from), lines.width, lane.stream), "cuMemcpyDtoHAsync");
+    return to + lines.width;
+  }
+  cuda::Copy3D copy;
+  copy.from.memory = cuda::by_address;
+  copy.from.device = address_of(from);
+  copy.from.pitch = rows.pitch;
+  copy.from.height = slices.count > 1 ? slices.pitch / rows.pitch : rows.count;
+  copy.to.memory = cuda::on_host;
+  copy.to.host = to;
+  copy.to.pitch = copy.width = lines.width;
+  copy.to.height = copy.height = rows.count;
+  copy.depth = slices.count;
+  require(functions.copy_3d(&copy, lane.stream), "cuMemcpy3DAsync");
+  return to + lines.width * rows.count * slices.count;
+}
+
+void copy(Lane& lane, std::size_t buffer, std::size_t at, const Lines& lines) {
   const Inside inside(lane.context);
-  const auto address = static_cast<cuda::Pointer>(reinterpret_cast<std::uintptr_t>(from));
-  require(functions.copy_to_host(lane.buffers[buffer] + at, address, bytes, lane.stream), "cuMemcpyDtoHAsync");
+  copy_lines(lane, lines, lines.axes.size(), static_cast<const std::byte*>(lines.first), lane.buffers[buffer] + at);
   require(functions.event_record(lane.events[buffer], lane.stream), "cuEventRecord");
 }
 
@@ -173,6 +227,12 @@ void start() {
 }
 
 }  // namespace
+
+std::size_t axes_of_a_call(const Lines& lines) {
+  const auto& [rows, slices, third, fourth] = lines.axes;
+  if (rows.pitch > cuda::max_pitch) return 0;
+  return slices.count == 1 || (rows.pitch > 0 && slices.pitch % rows.pitch == 0) ? 2 : 1;
+}
 
 std::string library_name() {
   const char* chosen = std::getenv("OCTAVO_CUDA_DRIVER");

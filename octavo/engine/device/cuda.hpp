@@ -8,10 +8,27 @@ namespace octavo::engine::device::cuda {
 using Result = int;  // CUresult; 0: success
 using Pointer = std::uint64_t;
 
-constexpr Result invalid_value = 1, out_of_memory = 2;
+constexpr Result invalid_value = 1, out_of_memory = 2, invalid_context = 201, invalid_handle = 400;
 constexpr int attribute_context = 1, attribute_memory_type = 2, attribute_is_managed = 8, attribute_ordinal = 9;
 constexpr unsigned memory_on_host = 1;
 constexpr unsigned stream_non_blocking = 1, event_disable_timing = 2, host_alloc_portable = 1;
+
+constexpr unsigned on_host = 1, by_address = 4;  // kinds of memory: the address says which device has it
+constexpr std::size_t max_pitch = 0x7fffffff;    // [bytes] between rows of a copy
+
+/// CUDA_MEMCPY3D: rows at a pitch, in slices of `height` rows.
+struct Copy3D {
+  struct Side {
+    std::size_t x = 0, y = 0, z = 0, level = 0;
+    unsigned memory = 0;
+    void* host = nullptr;
+    Pointer device = 0;
+    void *array = nullptr, *reserved = nullptr;
+    std::size_t pitch = 0, height = 0;
+  };
+  Side from, to;
+  std::size_t width = 0, height = 0, depth = 0;  // [bytes], rows, slices
+};
 
 /// The functions, found by name in the library.
 struct Functions {
@@ -22,10 +39,13 @@ struct Functions {
   Result (*error_string)(Result, const char**) = nullptr;
   Result (*pointer_attribute)(void*, int, Pointer) = nullptr;
   Result (*retain_primary)(void**, int) = nullptr;
+  Result (*release_primary)(int) = nullptr;
   Result (*push)(void*) = nullptr;
   Result (*pop)(void**) = nullptr;
   Result (*stream_create)(void**, unsigned) = nullptr;
   Result (*stream_destroy)(void*) = nullptr;
+  Result (*stream_synchronize)(void*) = nullptr;
+  Result (*stream_context)(void*, void**) = nullptr;
   Result (*stream_wait_event)(void*, void*, unsigned) = nullptr;
   Result (*event_create)(void**, unsigned) = nullptr;
   Result (*event_destroy)(void*) = nullptr;
@@ -34,6 +54,7 @@ struct Functions {
   Result (*host_alloc)(void**, std::size_t, unsigned) = nullptr;
   Result (*host_free)(void*) = nullptr;
   Result (*copy_to_host)(void*, Pointer, std::size_t, void*) = nullptr;
+  Result (*copy_3d)(const Copy3D*, void*) = nullptr;
 };
 
 /// Calls f(name in the library, member) for each function. A member is a reference to a pointer to a function.
@@ -46,10 +67,13 @@ void for_each_function(Functions& table, F&& f) {
   f("cuGetErrorString", table.error_string);
   f("cuPointerGetAttribute", table.pointer_attribute);
   f("cuDevicePrimaryCtxRetain", table.retain_primary);
+  f("cuDevicePrimaryCtxRelease_v2", table.release_primary);
   f("cuCtxPushCurrent_v2", table.push);
   f("cuCtxPopCurrent_v2", table.pop);
   f("cuStreamCreate", table.stream_create);
   f("cuStreamDestroy_v2", table.stream_destroy);
+  f("cuStreamSynchronize", table.stream_synchronize);
+  f("cuStreamGetCtx", table.stream_context);
   f("cuStreamWaitEvent", table.stream_wait_event);
   f("cuEventCreate", table.event_create);
   f("cuEventDestroy_v2", table.event_destroy);
@@ -58,6 +82,7 @@ void for_each_function(Functions& table, F&& f) {
   f("cuMemHostAlloc", table.host_alloc);
   f("cuMemFreeHost", table.host_free);
   f("cuMemcpyDtoHAsync_v2", table.copy_to_host);
+  f("cuMemcpy3DAsync_v2", table.copy_3d);
 }
 
 }  // namespace octavo::engine::device::cuda

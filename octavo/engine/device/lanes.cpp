@@ -1,5 +1,6 @@
 #include "octavo/engine/device/lanes.hpp"
 
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -9,9 +10,9 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "octavo/base/current_error.hpp"
-#include "octavo/engine/device/driver.hpp"
 
 namespace octavo::engine::device {
 namespace {
@@ -24,8 +25,8 @@ struct OpenLane {
   std::optional<Lane> lane;
   std::optional<Error> failure;
 
-  void prepare(void* context) {
-    if (!lane) lane = driver().open(context, num_buffers, buffer_bytes());
+  void prepare(const Place& place) {
+    if (!lane) lane = driver().open(place, num_buffers, buffer_bytes());
   }
   void close() {
     if (lane) driver().close(*lane);
@@ -47,27 +48,86 @@ OpenLane& lane_in(void* context) {
   return *lane;
 }
 
-// Copies to buffers, one after another, each of which is taken before it is used again.
-void flow(Lane& lane, const std::function<bool(Lines&)>& next,
-          const std::function<void(std::span<const std::byte>)>& take) {
-  const Driver& with = driver();
-  std::size_t begun = 0, taken = 0;
-  std::vector<std::size_t> filled(num_buffers);
-  const auto take_next = [&] {
-    const std::size_t buffer = taken++ % num_buffers;
-    with.wait(lane, buffer);
-    take({lane.buffers[buffer], filled[buffer]});
-  };
-  for (Lines lines; next(lines); ++begun) {
-    if (begun - taken == num_buffers) take_next();
-    const std::size_t buffer = begun % num_buffers;
-    const auto* line = static_cast<const std::byte*>(lines.first);
-    for (std::size_t i = 0; i < lines.count; ++i, line += lines.pitch)
-      with.copy(lane, buffer, i * lines.width, line, lines.width);
-    filled[buffer] = bytes_of(lines);
+// Names the array in an error.
+template <class Work>
+auto named(const Lines& lines, Work&& work) {
+  try {
+    return work();
+  } catch (Error& error) {
+    if (lines.name != nullptr) error.at(*lines.name);
+    throw;
   }
-  while (taken < begun) take_next();
 }
+
+// Lines begin at multiples of this in a buffer.
+std::size_t aligned_in_buffer(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+// What is read. It gives the next lines until the arrays end.
+class Reading {
+ public:
+  explicit Reading(const std::function<bool(Lines&)>& next) : next_(next) { pass(); }
+  bool ended() const { return !more_; }
+  const Lines& lines() const { return lines_; }
+  const Place& place() const { return place_; }
+  void pass() {
+    more_ = next_(lines_);
+    if (!more_ || lines_.array == array_) return;
+    place_ = named(lines_, [&] { return driver().place_of(lines_.array); });
+    array_ = lines_.array;
+  }
+
+ private:
+  const std::function<bool(Lines&)>& next_;
+  bool more_ = false;
+  Lines lines_;
+  const void* array_ = nullptr;
+  Place place_;
+};
+
+// Fills the buffers in turn. Each is taken before it is used again.
+class Flow {
+ public:
+  Flow(Lane& lane, const std::function<void(std::span<const std::byte>)>& take) : lane_(lane), take_(take) {}
+
+  void add(const Lines& lines) {
+    if (!batch_.empty() && used_ + bytes_of(lines) > lane_.bytes) begin();
+    batch_.push_back(lines);
+    used_ = aligned_in_buffer(used_ + bytes_of(lines));
+  }
+  void finish() {
+    begin();
+    while (taken_ < begun_) take_oldest();
+  }
+
+ private:
+  void begin() {
+    if (batch_.empty()) return;
+    if (begun_ - taken_ == num_buffers) take_oldest();
+    const std::size_t buffer = begun_++ % num_buffers;
+    std::size_t at = 0;
+    for (const Lines& lines : batch_) {
+      named(lines, [&] { driver().copy(lane_, buffer, at, lines); });
+      at = aligned_in_buffer(at + bytes_of(lines));
+    }
+    in_[buffer] = std::exchange(batch_, {});
+    used_ = 0;
+  }
+  void take_oldest() {
+    const std::size_t buffer = taken_++ % num_buffers;
+    named(in_[buffer].front(), [&] { driver().wait(lane_, buffer); });
+    std::size_t at = 0;
+    for (const Lines& lines : in_[buffer]) {
+      take_({lane_.buffers[buffer] + at, bytes_of(lines)});
+      at = aligned_in_buffer(at + bytes_of(lines));
+    }
+  }
+
+  Lane& lane_;
+  const std::function<void(std::span<const std::byte>)>& take_;
+  std::array<std::vector<Lines>, num_buffers> in_;
+  std::vector<Lines> batch_;  // for the next buffer
+  std::size_t used_ = 0, begun_ = 0, taken_ = 0;
+};
 
 }  // namespace
 
@@ -109,16 +169,16 @@ void check_place(const void* data, bool is_device) {
 
 namespace {
 
-void follow(void* context, void* stream) {
-  OpenLane& open = lane_in(context);
+void follow(const Place& place, void* stream) {
+  OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   open.failure.reset();
   if (open.lane && open.lane->bytes != buffer_bytes()) open.close();
   try {
-    open.prepare(context);
+    open.prepare(place);
     driver().follow(*open.lane, stream);
-  } catch (...) {
-    open.fail(base::current_error());
+  } catch (const Error& error) {
+    if (error.kind() != Kind::usage) open.fail(error);  // a wrong stream is no failure of the device
     throw;
   }
 }
@@ -128,24 +188,34 @@ void follow(void* context, void* stream) {
 void follow(std::span<const Source> sources) {
   std::set<std::pair<void*, void*>> followed;
   for (const Source& source : sources) {
-    void* context = driver().place_of(source.data).context;
-    if (followed.insert({context, source.stream}).second) follow(context, source.stream);
+    const Place place = driver().place_of(source.data);
+    if (followed.insert({place.context, source.stream}).second) follow(place, source.stream);
   }
 }
 
-void read(const void* data, const std::function<bool(Lines&)>& next,
-          const std::function<void(std::span<const std::byte>)>& take) {
-  void* context = driver().place_of(data).context;
-  OpenLane& open = lane_in(context);
+namespace {
+
+// Reads arrays up to the first of another context.
+void read_in_context(Reading& reading, const std::function<void(std::span<const std::byte>)>& take) {
+  const Place place = reading.place();
+  OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   if (open.failure) throw *open.failure;
   try {
-    open.prepare(context);
-    flow(*open.lane, next, take);
+    named(reading.lines(), [&] { open.prepare(place); });
+    Flow flow(*open.lane, take);
+    for (; !reading.ended() && reading.place().context == place.context; reading.pass()) flow.add(reading.lines());
+    flow.finish();
   } catch (...) {
     open.fail(base::current_error());
     throw;
   }
+}
+
+}  // namespace
+
+void read(const std::function<bool(Lines&)>& next, const std::function<void(std::span<const std::byte>)>& take) {
+  for (Reading reading(next); !reading.ended();) read_in_context(reading, take);
 }
 
 }  // namespace octavo::engine::device

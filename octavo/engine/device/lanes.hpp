@@ -2,24 +2,16 @@
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <vector>
+
+#include "octavo/engine/device/driver.hpp"
 
 /// Copies from device memory through pinned buffers. There is one lane for each of the driver's contexts. It is made
 /// when it is first needed and stays until the program ends.
 namespace octavo::engine::device {
 
-/// Device memory that is copied together, line after line into one buffer.
-struct Lines {
-  const void* first = nullptr;
-  std::size_t width = 0;  ///< [bytes] of a line
-  std::ptrdiff_t pitch = 0;
-  std::size_t count = 1;
-};
-inline std::size_t bytes_of(const Lines& lines) { return lines.width * lines.count; }
-
 /// Bytes of a pinned buffer; there are `num_buffers` for each context. $OCTAVO_DEVICE_BUFFER changes it, for tests.
 std::size_t buffer_bytes();
-constexpr std::size_t num_buffers = 2;
+constexpr std::size_t num_buffers = 4;
 
 /// Throws Error(usage) if memory that is given as device memory is not, or the other way round, and Error(unsupported)
 /// for device memory without a driver. Managed memory and pinned memory are both.
@@ -31,14 +23,15 @@ struct Source {
   void* stream = nullptr;
 };
 /// Later reads from the contexts of these arrays begin after the work that the streams have now. Also replaces lanes
-/// that have failed. Call it on the thread of the application, which may mean its own default stream.
+/// that have failed. Call it on the thread of the application, which may mean its own default stream. Throws
+/// Error(usage) for a stream of another context than its array.
 void follow(std::span<const Source> sources);
 
-/// Copies what `next` names until it returns false, and calls `take` with the bytes of each, in order. A copy is on its
-/// way while `take` works. Waits for another thread's read from the same context. If the device fails, the lane is
-/// closed: later reads throw the same error until follow() is called.
+/// Copies what `next` names until it returns false, and calls `take` with the bytes of each, in order. Copies are on
+/// their way while `take` works: as many as the buffers hold, of any arrays. Those of another context begin when all
+/// before have been taken. Waits for another thread's read from the same context. If the device fails, the lane is
+/// closed: later reads throw the same error until follow() is called. An error of a copy is named by its `name`.
 /// @pre bytes_of(lines) <= buffer_bytes()
-void read(const void* data, const std::function<bool(Lines&)>& next,
-          const std::function<void(std::span<const std::byte>)>& take);
+void read(const std::function<bool(Lines&)>& next, const std::function<void(std::span<const std::byte>)>& take);
 
 }  // namespace octavo::engine::device

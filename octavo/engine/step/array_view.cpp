@@ -90,7 +90,10 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
 }
 
 void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, base::RunningChecksum* sum) {
-  if (view.space == MemorySpace::device) return pack_from_device(view, cells.first, cells.last, out, sum);
+  if (view.space == MemorySpace::device) {
+    const DeviceCells from{view, cells.first, cells.last, out, sum, nullptr};
+    return pack_from_device({&from, 1});
+  }
   const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
   if (const std::byte* data = packed_data(view))
     return base::copy_out({data + cells.first * cell_bytes(view), out.size()}, out.data(), sum);

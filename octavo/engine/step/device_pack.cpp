@@ -12,38 +12,96 @@ namespace {
 
 // Unused memory between two cells up to which both are copied together: about what the bus moves while a copy starts.
 constexpr std::int64_t widest_gap = std::int64_t{64} << 10;
+// The price of a row of a copy, in bytes that the bus moves meanwhile. Not measured on a device.
+constexpr std::int64_t price_of_row = 512;
 
 // Part of an array that one buffer holds.
 struct Window {
   device::Lines lines;
-  std::int64_t before = 0;     // [elements] in a line, in front of the first cell's first value
-  std::int64_t component = 0;  // stride in the buffer
+  std::int64_t before = 0;     // [elements] in the buffer, in front of the first cell's first value
+  ArrayView::Stride stride{};  // in the buffer
 };
 
 std::int64_t size_of_value(const ArrayView& view) { return static_cast<std::int64_t>(mesh::size_of(view.type)); }
 
-// The memory of cells at places 0 to `last_place` of a view without ghosts.
-Window window_of(const ArrayView& view, std::int64_t last_place) {
-  const auto& [cell, x, y, z, component] = view.stride;
-  std::int64_t before = 0, behind = 1;
-  const auto reach = [&](std::int64_t distance) { (distance < 0 ? before : behind) += std::abs(distance); };
-  reach(last_place * cell);
-  reach((view.block[0] - 1) * x);
-  reach((view.block[1] - 1) * y);
-  reach((view.block[2] - 1) * z);
+// An axis of an array that has several values along it.
+struct Axis {
+  std::int64_t extent = 1, stride = 0;
+  std::int64_t ArrayView::Stride::*of = nullptr;
+};
+std::int64_t reach(const Axis& axis) { return (axis.extent - 1) * std::abs(axis.stride); }
+
+// The axes of cells at places 0 to `last_place`, the fastest first.
+std::vector<Axis> axes_of(const ArrayView& view, std::int64_t last_place) {
+  using Stride = ArrayView::Stride;
+  const Stride& stride = view.stride;
+  std::vector<Axis> axes{{last_place + 1, stride.cell, &Stride::cell},
+                         {view.block[0], stride.x, &Stride::x},
+                         {view.block[1], stride.y, &Stride::y},
+                         {view.block[2], stride.z, &Stride::z},
+                         {view.components, stride.component, &Stride::component}};
+  std::erase_if(axes, [](const Axis& axis) { return axis.extent == 1; });
+  std::stable_sort(axes.begin(), axes.end(),
+                   [](const Axis& a, const Axis& b) { return std::abs(a.stride) < std::abs(b.stride); });
+  return axes;
+}
+
+// The window whose lines reach over the first `inner` axes, gaps included.
+Window window_of(const ArrayView& view, std::span<const Axis> axes, std::size_t inner) {
   const std::int64_t size = size_of_value(view);
   Window window;
-  const bool apart = view.components > 1 && std::abs(component) >= before + behind;
-  if (!apart) reach((view.components - 1) * component);
-  window.before = before;
-  window.component = apart ? before + behind : component;
-  window.lines.first = static_cast<const std::byte*>(view.data) - before * size;
-  window.lines.width = static_cast<std::size_t>((before + behind) * size);
-  if (apart) {
-    window.lines.pitch = component * size;
-    window.lines.count = static_cast<std::size_t>(view.components);
+  window.stride = view.stride;
+  std::int64_t length = 1, behind = 0;
+  for (const Axis& axis : axes.first(inner)) length += reach(axis);
+  window.lines.width = static_cast<std::size_t>(length * size);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const Axis& axis = axes[i];
+    if (axis.stride < 0) behind += reach(axis);
+    Axis there = axis;
+    if (i >= inner) {
+      there.stride = axis.stride < 0 ? -length : length;
+      length *= axis.extent;
+      window.lines.axes[i - inner] = {static_cast<std::size_t>(axis.extent),
+                                      static_cast<std::size_t>(std::abs(axis.stride) * size)};
+    }
+    window.stride.*axis.of = there.stride;
+    if (there.stride < 0) window.before += reach(there);
   }
+  if (std::none_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.of == &ArrayView::Stride::cell; }))
+    window.stride.cell = length;  // of a single cell: as in the packed form
+  window.lines.first = static_cast<const std::byte*>(view.data) - behind * size;
   return window;
+}
+
+// In bytes that the bus moves in the same time.
+std::int64_t price_of(const device::Lines& lines) {
+  std::size_t rows = 1, calls = 1;
+  for (std::size_t i = 0; i < lines.axes.size(); ++i) {
+    rows *= lines.axes[i].count;
+    if (i >= axes_of_a_call(lines)) calls *= lines.axes[i].count;
+  }
+  const std::int64_t bytes = static_cast<std::int64_t>(bytes_of(lines));
+  return bytes + static_cast<std::int64_t>(calls) * widest_gap +
+         (rows == 1 ? 0 : static_cast<std::int64_t>(rows) * price_of_row);
+}
+
+// The memory of cells at places 0 to `last_place` of a view without ghosts, in the cheapest lines.
+Window window_of(const ArrayView& view, std::int64_t last_place) {
+  const std::vector<Axis> axes = axes_of(view, last_place);
+  Window best = window_of(view, axes, axes.size());
+  std::int64_t length = 1;
+  std::vector<std::int64_t> lengths;  // of lines over the axes before each
+  for (const Axis& axis : axes) {
+    lengths.push_back(length);
+    length += reach(axis);
+  }
+  for (std::size_t inner = axes.size(); inner-- > 0;) {
+    // Lines do not overlap, and the driver's rows have room for four axes.
+    if (std::abs(axes[inner].stride) < lengths[inner] || axes.size() - inner > best.lines.axes.size()) break;
+    Window window = window_of(view, axes, inner);
+    if (price_of(window.lines) < price_of(best.lines)) best = window;
+  }
+  return best;
 }
 
 bool fits(const Window& window) { return bytes_of(window.lines) <= device::buffer_bytes(); }
@@ -175,42 +233,80 @@ ArrayView in_buffer(const Piece& piece, std::span<const std::byte> buffer) {
   ArrayView view = piece.device;
   view.space = MemorySpace::host;
   view.data = buffer.data() + piece.window.before * size_of_value(view);
-  view.stride.component = piece.window.component;
+  view.stride = piece.window.stride;
   view.order = piece.order;
   return view;
 }
 
+// Cells on their way: the pieces that are still to be copied, and those that are to be packed.
+class Transfer {
+ public:
+  explicit Transfer(const DeviceCells& cells)
+      : cells_(cells),
+        pieces_(without_ghosts(cells.view), cells.first, cells.last),
+        cell_(cell_bytes(cells.view)),
+        in_passing_(pieces_.in_order() ? cells.sum : nullptr) {
+    if (!pieces_.in_order()) std::fill(cells.out.begin(), cells.out.end(), std::byte{0});  // cells that are nowhere
+  }
+
+  bool next(device::Lines& lines) {
+    Piece piece;
+    if (!pieces_.next(piece)) return false;
+    lines = piece.window.lines;
+    lines.array = cells_.view.data;
+    lines.name = cells_.name;
+    on_their_way_.push_back(std::move(piece));
+    return true;
+  }
+
+  void take(std::span<const std::byte> buffer) {
+    const Piece piece = std::move(on_their_way_.front());
+    on_their_way_.pop_front();
+    const ArrayView here = in_buffer(piece, buffer);
+    if (pieces_.in_order() || piece.count == 1)
+      return pack(here, 0, piece.count,
+                  cells_.out.subspan(pieces_.cell(piece.first) * cell_ + piece.out, packed_bytes(here)), in_passing_);
+    scattered_.resize(packed_bytes(here));
+    pack(here, 0, piece.count, scattered_, nullptr);
+    for (std::size_t n = 0; n < piece.count; ++n)
+      std::copy_n(scattered_.data() + n * cell_, cell_, cells_.out.data() + pieces_.cell(piece.first + n) * cell_);
+  }
+  bool all_taken() const { return on_their_way_.empty(); }
+  void finish() {
+    if (cells_.sum != nullptr && !pieces_.in_order()) cells_.sum->add(cells_.out);
+  }
+
+ private:
+  DeviceCells cells_;
+  Pieces pieces_;
+  std::size_t cell_ = 0;
+  base::RunningChecksum* in_passing_ = nullptr;
+  std::deque<Piece> on_their_way_;
+  std::vector<std::byte> scattered_;
+};
+
 }  // namespace
 
-void pack_from_device(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
-                      base::RunningChecksum* sum) {
-  Pieces pieces(without_ghosts(view), first, last);
-  const std::size_t cell = cell_bytes(view);
-  base::RunningChecksum* in_passing = pieces.in_order() ? sum : nullptr;
-  if (!pieces.in_order()) std::fill(out.begin(), out.end(), std::byte{0});  // cells that are nowhere
-  std::deque<Piece> on_their_way;
-  std::vector<std::byte> scattered;
+void pack_from_device(std::span<const DeviceCells> all) {
+  std::deque<Transfer> on_their_way;  // the last one is being copied
+  const auto finish_first = [&] {
+    on_their_way.front().finish();
+    on_their_way.pop_front();
+  };
   const auto next = [&](device::Lines& lines) {
-    Piece piece;
-    if (!pieces.next(piece)) return false;
-    lines = piece.window.lines;
-    on_their_way.push_back(std::move(piece));
+    while (on_their_way.empty() || !on_their_way.back().next(lines)) {
+      if (all.empty()) return false;
+      if (all.front().first < all.front().last) on_their_way.emplace_back(all.front());
+      all = all.subspan(1);
+    }
     return true;
   };
   const auto take = [&](std::span<const std::byte> buffer) {
-    const Piece piece = std::move(on_their_way.front());
-    on_their_way.pop_front();
-    const ArrayView here = in_buffer(piece, buffer);
-    if (pieces.in_order() || piece.count == 1)
-      return pack(here, 0, piece.count, out.subspan(pieces.cell(piece.first) * cell + piece.out, packed_bytes(here)),
-                  in_passing);
-    scattered.resize(packed_bytes(here));
-    pack(here, 0, piece.count, scattered, nullptr);
-    for (std::size_t n = 0; n < piece.count; ++n)
-      std::copy_n(scattered.data() + n * cell, cell, out.data() + pieces.cell(piece.first + n) * cell);
+    while (on_their_way.front().all_taken()) finish_first();
+    on_their_way.front().take(buffer);
   };
-  if (first < last) device::read(view.data, next, take);
-  if (sum != nullptr && !pieces.in_order()) sum->add(out);
+  device::read(next, take);
+  while (!on_their_way.empty()) finish_first();
 }
 
 }  // namespace octavo::engine

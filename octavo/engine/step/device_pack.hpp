@@ -1,13 +1,23 @@
 #pragma once
+#include <string>
+
 #include "octavo/engine/step/array_view.hpp"
 
 namespace octavo::engine {
 
-/// The packed form of cells [first, last) of an array in device memory, as pack() writes it. Stretches of the array's
-/// memory go through pinned buffers, ghosts and all, and are packed on the host: a copy of rows costs more than the
-/// bytes that it saves. Components that lie far apart are copied one by one. Where cells have an order, they are copied
-/// in the order in which they lie.
-void pack_from_device(const ArrayView& view, std::size_t first, std::size_t last, std::span<std::byte> out,
-                      base::RunningChecksum* sum);
+/// Cells [first, last) of an array in device memory, and where their packed form goes.
+struct DeviceCells {
+  ArrayView view;
+  std::size_t first = 0, last = 0;
+  std::span<std::byte> out;
+  base::RunningChecksum* sum = nullptr;  ///< gets the bytes; arrays in succession may share one
+  const std::string* name = nullptr;     ///< of the array, in errors
+};
+
+/// Writes the packed forms, as pack() does. All are one flow of copies through pinned buffers: while the host packs
+/// some values, others are on their way. Memory between rows or blocks of values is left out where that saves more than
+/// the additional rows cost; else it is copied too, and the host packs. Where cells have an order, they are copied in
+/// the order in which they lie.
+void pack_from_device(std::span<const DeviceCells> all);
 
 }  // namespace octavo::engine

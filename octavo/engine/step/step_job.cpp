@@ -1,11 +1,13 @@
 #include "octavo/engine/step/step_job.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/current_error.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/step/device_pack.hpp"
 #include "octavo/engine/timer.hpp"
 
 namespace octavo::engine {
@@ -34,10 +36,6 @@ std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
 }
 std::size_t bytes_of_cell(const Source& source) {
   return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
-}
-
-std::string name_in_errors(const Source& source) {
-  return (source.info.centring == mesh::Centring::particle ? "attribute " : "field ") + source.info.name;
 }
 
 // Names the array in an error of the device that holds it.
@@ -238,15 +236,74 @@ std::size_t packed_bytes(const Source& source) {
   return bytes;
 }
 
-std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
-  if (source.boxes.empty()) return pack(source.view, out, with_checksum);
+namespace {
+
+bool is_on_device(const ArrayView& view) { return view.space == MemorySpace::device; }
+bool is_on_device(const Source& source) {
+  if (source.boxes.empty()) return is_on_device(source.view);
+  return std::all_of(source.boxes.begin(), source.boxes.end(), [](const ArrayView& box) { return is_on_device(box); });
+}
+
+std::uint64_t pack_one(const CellsToPack& cells, bool with_checksum) {
+  const Source& source = *cells.source;
+  if (source.boxes.empty()) return pack(source.view, cells.first, cells.last, cells.out, with_checksum);
   std::size_t at = 0;
   for (const ArrayView& box : source.boxes) {
     const std::size_t bytes = packed_bytes(box);
-    pack(box, out.subspan(at, bytes), false);
+    pack(box, cells.out.subspan(at, bytes), false);
     at += bytes;
   }
-  return with_checksum ? base::checksum(out) : 0;
+  return with_checksum ? base::checksum(cells.out) : 0;
+}
+
+// `common`: checksum and name, which all of these cells share.
+void add_device_cells(std::vector<DeviceCells>& to, const CellsToPack& cells, const DeviceCells& common) {
+  const Source& source = *cells.source;
+  if (source.boxes.empty()) {
+    to.push_back({source.view, cells.first, cells.last, cells.out, common.sum, common.name});
+    return;
+  }
+  std::size_t at = 0;
+  for (const ArrayView& box : source.boxes) {
+    const std::size_t bytes = packed_bytes(box);
+    to.push_back({box, 0, box.cells, cells.out.subspan(at, bytes), common.sum, common.name});
+    at += bytes;
+  }
+}
+
+}  // namespace
+
+std::string name_in_errors(const Source& source) {
+  return (source.info.centring == mesh::Centring::particle ? "attribute " : "field ") + source.info.name;
+}
+
+void pack(std::span<CellsToPack> all, bool with_checksums) {
+  struct OnItsWay {
+    CellsToPack* cells;
+    std::string name;
+    base::RunningChecksum sum;
+  };
+  std::deque<OnItsWay> on_their_way;
+  std::vector<DeviceCells> device;
+  for (CellsToPack& cells : all) {
+    if (is_on_device(*cells.source)) {
+      OnItsWay& one = on_their_way.emplace_back(&cells, name_in_errors(*cells.source), base::RunningChecksum());
+      DeviceCells common;
+      common.sum = with_checksums ? &one.sum : nullptr;
+      common.name = &one.name;
+      add_device_cells(device, cells, common);
+    } else {
+      cells.checksum = naming(*cells.source, [&] { return pack_one(cells, with_checksums); });
+    }
+  }
+  pack_from_device(device);
+  for (const OnItsWay& one : on_their_way) one.cells->checksum = with_checksums ? one.sum.value() : 0;
+}
+
+std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
+  CellsToPack all{&source, 0, source.view.cells, out, 0};
+  pack({&all, 1}, with_checksum);
+  return all.checksum;
 }
 
 namespace {
@@ -355,6 +412,18 @@ std::vector<std::size_t> first_staged_cells(const StepJob& job, std::uint64_t li
   return first;
 }
 
+namespace {
+
+void keep_checksums(StepJob& job, const std::vector<CellsToPack>& packed) {
+  if (!job.checksums) return;
+  auto next = packed.begin();
+  for_each_source(job, [&](Source& source) {
+    for (; next != packed.end() && next->source == &source; ++next) source.checksums.push_back(next->checksum);
+  });
+}
+
+}  // namespace
+
 double stage(StepJob& job, Staging& staging) {
   if (job.failure) return 0;
   const std::vector<std::size_t> first = first_staged_cells(job, staging.limit());
@@ -369,19 +438,26 @@ double stage(StepJob& job, Staging& staging) {
   const Staging::Block block = staging.take(bytes);
   job.block = block.bytes;
   std::uint64_t used = 0;
+  std::vector<CellsToPack> on_device;  // read together, after the host's
   for_each_source(job, [&](Source& source) {
-    // Values that only we hold are freed once they are staged.
-    const std::vector<std::byte> folded = source.lent == 0 ? std::move(source.folded) : std::vector<std::byte>();
     source.staged = job.block.subspan(used, (cells_of(source) - source.lent) * bytes_of_cell(source));
     used += aligned(source.staged.size());
+    std::vector<CellsToPack> ranges;
     for_each_staged_range(job, source, [&](std::size_t from, std::size_t to, std::span<std::byte> out) {
-      const std::uint64_t sum = naming(source, [&] {
-        return source.boxes.empty() ? pack(source.view, from, to, out, job.checksums)
-                                    : pack(source, out, job.checksums);
-      });
-      if (job.checksums) source.checksums.push_back(sum);
+      ranges.push_back({&source, from, to, out, 0});
     });
+    if (is_on_device(source)) {
+      on_device.insert(on_device.end(), ranges.begin(), ranges.end());
+      return;
+    }
+    // Values that only we hold are freed once they are staged.
+    const std::vector<std::byte> folded = source.lent == 0 ? std::move(source.folded) : std::vector<std::byte>();
+    pack(ranges, job.checksums);
+    if (job.checksums)
+      for (const CellsToPack& range : ranges) source.checksums.push_back(range.checksum);
   });
+  pack(on_device, job.checksums);
+  keep_checksums(job, on_device);
   return block.waited;
 }
 
@@ -437,7 +513,7 @@ std::span<const std::byte> packed_values(const StepJob& job, const Source& sourc
   if (source.boxes.empty())
     if (const auto packed = as_packed(source.view)) return *packed;
   scratch.resize(packed_bytes(source));
-  naming(source, [&] { return pack(source, scratch, false); });
+  pack(source, scratch, false);
   return scratch;
 }
 

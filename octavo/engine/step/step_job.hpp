@@ -30,7 +30,18 @@ struct Source {
 };
 
 std::size_t packed_bytes(const Source& source);
-/// Writes the packed form, box after box if there are boxes. Returns its checksum, or 0 if none is wanted.
+/// "field density", or "attribute mass" of particles.
+std::string name_in_errors(const Source& source);
+/// Cells of an array, or all of its boxes, and where their packed form goes.
+struct CellsToPack {
+  const Source* source = nullptr;
+  std::size_t first = 0, last = 0;  ///< unused with boxes
+  std::span<std::byte> out;
+  std::uint64_t checksum = 0;  ///< of the packed form, if one is wanted
+};
+/// Writes the packed forms. Arrays in device memory are one flow of copies. Errors name the array.
+void pack(std::span<CellsToPack> all, bool with_checksums);
+/// Writes the packed form of one array, box after box if there are boxes. Returns its checksum, or 0 if none is wanted.
 std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum);
 
 /// Patches as they were put, and the data for turning them into a tree.

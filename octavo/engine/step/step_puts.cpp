@@ -227,14 +227,13 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 }
 
 void follow_streams(const StepJob& job) {
-  std::vector<ArrayView> views;
   for_each_source(job, [&](const Source& source) {
-    if (source.boxes.empty())
-      views.push_back(source.view);
-    else
-      views.insert(views.end(), source.boxes.begin(), source.boxes.end());
+    try {
+      source.boxes.empty() ? follow({&source.view, 1}) : follow(source.boxes);
+    } catch (Error& error) {
+      throw error.at(name_in_errors(source));
+    }
   });
-  follow(views);
 }
 
 void check_complete(const StepJob& job) {

@@ -103,11 +103,11 @@ const Source& position_of(const SpeciesSource& species, std::size_t axis) {
 std::vector<double> values_of(const Source& source) {
   std::vector<double> values(source.view.cells);
   if (source.info.type == mesh::ScalarType::float64) {
-    pack(source.view, std::as_writable_bytes(std::span(values)), false);
+    pack(source, std::as_writable_bytes(std::span(values)), false);
     return values;
   }
   std::vector<float> narrow(values.size());
-  pack(source.view, std::as_writable_bytes(std::span(narrow)), false);
+  pack(source, std::as_writable_bytes(std::span(narrow)), false);
   std::copy(narrow.begin(), narrow.end(), values.begin());
   return values;
 }

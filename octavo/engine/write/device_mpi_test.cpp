@@ -390,6 +390,9 @@ void fail_at_every_call(const Puts& run, Mode mode, bool lend, int error) {
     // A pointer's attributes may fail without harm; other calls name themselves.
     if (message != "no error") {
       EXPECT_THAT(message, ::testing::AnyOf(HasSubstr("the device failed"), HasSubstr("it lies in"))) << n;
+      EXPECT_THAT(message,
+                  ::testing::AnyOf(HasSubstr(", field "), HasSubstr(", particles "), HasSubstr(", attribute ")))
+          << n;
     }
   }
   EXPECT_EQ(testing::message_of([&] { writer.close(); }), "no error");
@@ -409,6 +412,88 @@ TEST_F(DeviceMpi, any_failing_call_is_the_same_error_on_all_ranks_and_no_step) {
   fail_at_every_call(blocks(), Mode::sync, false, 700);
   fail_at_every_call(boxes(), Mode::background, false, 700);
   fail_at_every_call(triangles(), Mode::background, false, 700);
+}
+
+TEST_F(DeviceMpi, an_error_names_the_field_in_outputs_for_other_codes) {
+  const testing::SharedDirectory directory;
+  const auto domain = std::make_shared<Domain>(testing::make_domain(3, rank(), size()));
+  standin().delay(0);
+  const auto write = [&](Writer& writer, const std::string& name) {
+    Memory memory(Where::device);
+    writer.begin_step(directory.path() / name, 1, 0.5);
+    writer.put_mesh(domain->tree);
+    writer.put_field("density", memory.of(domain->density));
+    writer.end_step();
+    writer.wait();
+  };
+  for (const Mode mode : {Mode::sync, Mode::background}) {
+    bool reached = true;
+    for (int n = 1; reached; n += 3) {
+      AmrexTarget target;
+      target.options.mode = mode;
+      Writer writer(everyone(), domain->header, target);
+      if (rank() == 0) standin().fail(n, 700, 0);
+      const std::string message =
+          testing::message_of([&] { write(writer, std::string(name_of(mode)) + std::to_string(n)); });
+      int more = standin().calls() >= n ? 1 : 0;
+      standin().fail(0, 0, 0);
+      MPI_Bcast(&more, 1, MPI_INT, 0, everyone());
+      reached = more != 0;
+      expect_same_everywhere(message);
+      if (message != "no error") {
+        EXPECT_THAT(message, HasSubstr(", field density")) << n;
+      }
+      testing::message_of([&] { writer.close(); });
+    }
+  }
+}
+
+TEST_F(DeviceMpi, a_stream_of_another_device_is_an_error_of_all_ranks_that_names_the_field) {
+  const testing::SharedDirectory directory;
+  const Puts run = cells();
+  const auto domain = std::make_shared<Domain>(testing::make_domain(3, rank(), size()));
+  Writer writer(everyone(), directory.path() / "run", run.header, {});
+  const int wrong = size() - 1;
+  void* foreign = nullptr;
+  standin().use_device(1);
+  ASSERT_EQ(standin().create_stream(&foreign, 1), 0);
+  standin().use_device(0);
+  for (int step = 1; step < 3; ++step) {
+    Memory memory(Where::device);
+    ArrayView density = memory.of(domain->density);
+    if (rank() == wrong && step == 1) density.stream = foreign;
+    writer.begin_step(Flow::checkpoint, step, 0.5);
+    writer.put_mesh(domain->tree);
+    writer.put_field("flag", memory.of(domain->flag));
+    writer.put_field("density", density);
+    const std::string message = testing::message_of([&] { writer.end_step(); });
+    expect_same_everywhere(message);
+    if (step == 2) {
+      EXPECT_EQ(message, "no error");
+      continue;
+    }
+    EXPECT_THAT(message, HasSubstr("stream"));
+    EXPECT_THAT(message, HasSubstr("field density"));
+    EXPECT_THAT(message, HasSubstr("rank " + std::to_string(wrong)));
+  }
+  writer.close();
+  standin().destroy_stream(foreign);
+  EXPECT_EQ(store::list_steps(directory.path() / "run").size(), 1u);
+}
+
+TEST_F(DeviceMpi, end_step_does_not_wait_for_other_work_of_the_device) {
+  const testing::SharedDirectory directory;
+  const Puts run = boxes();
+  Writer writer(everyone(), directory.path() / "run", run.header, {});
+  void* other = nullptr;
+  ASSERT_EQ(standin().create_stream(&other, 1), 0);
+  standin().hold(other);
+  write_step(writer, run, 1, Where::behind_a_kernel, false);
+  writer.wait();
+  EXPECT_EQ(standin().release(), 1) << "the kernel on the other stream had to end first";
+  writer.close();
+  standin().destroy_stream(other);
+  EXPECT_EQ(store::list_steps(directory.path() / "run").size(), 1u);
 }
 
 TEST_F(DeviceMpi, a_lost_device_is_reported_at_each_step_until_it_is_back) {

@@ -1,0 +1,13 @@
+#define NDIM 3
+#define K2D 1
+#define K3D 1
+#define NXB 8
+#define NYB 8
+#define NZB 8
+#define MAXBLOCKS 1000
+#define NUNK_VARS 10
+#define NFACE_VARS 1
+#define NSCRATCH_GRID_VARS 1
+#define SCRATCH_GRID_VARS_BEGIN 1
+#define SCRATCH_GRID_VARS_END 1
+#define NPART_PROPS 12

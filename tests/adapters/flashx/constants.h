@@ -1,0 +1,8 @@
+#define MAX_STRING_LENGTH 400
+#define LOW 1
+#define HIGH 2
+#define PERIODIC 135
+#define MASTER_PE 0
+#define MAPBLOCK_UNK 1
+#define MAPBLOCK_SCRATCH 6
+#define OUTPUT_PROP_LENGTH 24
