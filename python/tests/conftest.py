@@ -105,6 +105,31 @@ def run():
     return call
 
 
+#: Starts a command, and leaves its largest resident memory [bytes] in a file. A child's peak counts that of the process it was
+#: forked from: so this one is an interpreter without any module of others, and never the tests' own.
+_STARTER = """
+import os, sys
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+with open(os.path.join(sys.argv[1], str(child)), "w") as out:
+    out.write(str(usage.ru_maxrss * 1024))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def measured(folder, words) -> list[str]:
+    """`octavo` with these words as a command that leaves a file with its peak [bytes] in a folder: behind mpirun, one a rank."""
+    return [sys.executable, "-I", "-S", "-c", _STARTER, str(folder), str(OCTAVO), *map(str, words)]
+
+
+def peak_of(words, **options) -> tuple[int, str, int]:
+    """Exit code, text and the largest resident memory [bytes] of `octavo` with these words."""
+    with tempfile.TemporaryDirectory(prefix="octavo-peak-") as folder:
+        done = subprocess.run(measured(folder, words), capture_output=True, text=True, timeout=300, **options)
+        (file,) = Path(folder).iterdir()
+        return done.returncode, done.stdout + done.stderr, int(file.read_text())
+
+
 @pytest.fixture(scope="session")
 def run_json(run):
     """The parsed --json output of a verb."""

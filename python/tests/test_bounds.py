@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
+from conftest import peak_of
 
 import octavo
 
@@ -145,8 +145,6 @@ def test_only_the_needed_streams_are_read(run, run_json, tmp_path):
 def test_peak_memory_of_convert_is_a_few_domains(run, sample, tmp_path, threads):
     """At most three times the largest domain's amr + hydro bytes a thread, plus 64 MB, above the bare interpreter: on an
     output many times larger than that."""
-    from conftest import OCTAVO
-
     big = tmp_path / "output_00001"
     run("sample", big, "--levels", "6-8", "--domains", 48, "--kind", "turbulence", "-q")
     domains = [
@@ -155,16 +153,7 @@ def test_peak_memory_of_convert_is_a_few_domains(run, sample, tmp_path, threads)
     ]
     bound = 3 * max(domains) * threads + 64e6
 
-    def peak(words):
-        """In a bare interpreter, as a child's peak counts that of the process it was forked from."""
-        starter = (
-            "import os, sys\nchild = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)\n"
-            "_, status, usage = os.wait4(child, 0)\nprint(status, usage.ru_maxrss * 1024)"
-        )
-        command = [sys.executable, "-I", "-S", "-c", starter, *map(str, words), "-q"]
-        status, memory = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-2:]
-        assert int(status) == 0
-        return int(memory)
-
-    bare = peak([OCTAVO, "info", sample])
-    assert peak([OCTAVO, "convert", big, tmp_path / "o", "-j", threads]) - bare < bound
+    _, _, bare = peak_of(["info", sample, "-q"])
+    code, text, used = peak_of(["convert", big, tmp_path / "o", "-j", threads, "-q"])
+    assert code == 0, text
+    assert used - bare < bound

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from octavo.cli.doctor import source_of
+from octavo.extras import source_of
 
 
 def test_version_and_help(run):

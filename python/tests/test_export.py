@@ -11,7 +11,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, peak_of
 
 import octavo
 
@@ -273,16 +273,9 @@ def test_an_export_holds_one_part_and_few_bits_a_cell(run, run_json, tmp_path):
     """A file of 25 MB or more takes less than half of 25 MB."""
 
     def peak(*words):
-        code = (
-            "import resource, subprocess, sys\n"
-            "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
-            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10)"
-        )
-        return int(
-            subprocess.run(
-                [sys.executable, "-c", code, OCTAVO, *map(str, words)], capture_output=True, check=True
-            ).stdout
-        )
+        code, text, used = peak_of(words)
+        assert code == 0, text
+        return used
 
     step = tmp_path / "output_00001"
     run("sample", step, "--domains", 32, "--levels", "6-8", "-q")

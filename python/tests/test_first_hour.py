@@ -183,6 +183,9 @@ def test_errors_name_the_page_that_explains_more(run, tmp_path, words, page):
     done = run(*words, check=False, cwd=tmp_path)
     assert done.returncode in (2, 3)
     assert re.findall(r"more in docs/(\w+)\.md", done.stderr) == [page] * (page is not None), done.stderr
+    for words in re.findall(r"\(octavo (man \w+)\)", done.stderr) if page else []:  # whoever has no docs/ reads it so
+        docs = Path(__file__).resolve().parents[2] / "docs"
+        assert run(*words.split()).stdout == (docs / f"{page}.md").read_text()
     assert done.stderr.startswith("usage:") or len(done.stderr.splitlines()) <= 3
 
 

@@ -8,7 +8,6 @@ import os
 import resource
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from struct import pack_into, unpack_from
 
@@ -16,23 +15,16 @@ import cbor2
 import numpy as np
 import octavo_reader as reader
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, peak_of
 
 GIB = 1 << 30
 
 
-def peak(words, **options):
-    """Exit code, text and the largest resident memory [bytes] of the command."""
-    code = (
-        "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], capture_output=True, text=True); "
-        "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); print(done.stdout + done.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(OCTAVO), *map(str, words)], capture_output=True, text=True, **options
-    )
-    first, _, text = done.stdout.partition("\n")
-    returncode, kilobytes = map(int, first.split())
-    return returncode, text, kilobytes * 1024
+def test_a_peak_is_the_command_s_own_and_not_that_of_the_tests():
+    held = np.ones(GIB // 4 // 8)
+    code, text, used = peak_of(["--version"])
+    assert code == 0 and "octavo" in text
+    assert used < held.nbytes / 2
 
 
 def test_clumps_and_surfaces_hold_parts_and_borders_not_all_leaves(run, tmp_path):
@@ -42,12 +34,12 @@ def test_clumps_and_surfaces_hold_parts_and_borders_not_all_leaves(run, tmp_path
     stats = json.loads(run("stats", tmp_path / "run.octavo", "--field", "density", "--json").stdout)
     assert stats["leaves"] * 130 > 50e6
     high = stats["fields"]["density"]["max"] * 0.99
-    _, _, bare = peak(["stats", tmp_path / "run.octavo", "--field", "density", "-j", 1])
+    _, _, bare = peak_of(["stats", tmp_path / "run.octavo", "--field", "density", "-j", 1])
     for words in (
         ["clumps", "--above", high],
         ["contour", "--field", "density", "--at", high, "-o", tmp_path / "s.ply"],
     ):
-        code, text, most = peak([words[0], tmp_path / "run.octavo", *words[1:], "-j", 1])
+        code, text, most = peak_of([words[0], tmp_path / "run.octavo", *words[1:], "-j", 1])
         assert code == 0 and most < bare + 25e6, (text, most, bare)
 
 
@@ -123,12 +115,12 @@ def test_giant_sizes_are_refused_before_anything_is_taken(small, tmp_path, verb)
     shutil.copytree(small, giant)
     rewrite_table(giant / "analysis" / "data.000", claim_roots(1 << 10))  # 8 GiB a field
     words = [verb[0], giant, *verb[1:], "--memory", "2GiB"]
-    code, text, used = peak(words, cwd=tmp_path)
+    code, text, used = peak_of(words, cwd=tmp_path)
     assert code == 5, text
     assert "memory" in text and "Traceback" not in text
     assert used < 300 << 20
     # `info` reads headers alone, so it needs little memory even for a giant.
-    code, text, used = peak(["info", giant], cwd=tmp_path)
+    code, text, used = peak_of(["info", giant], cwd=tmp_path)
     assert code == 0 and used < 300 << 20
 
 
@@ -137,10 +129,10 @@ def test_what_is_claimed_and_not_there_is_damage(small, tmp_path):
     wrong = tmp_path / "wrong.octavo"
     shutil.copytree(small, wrong)
     rewrite_table(wrong / "analysis" / "data.000", claim_roots(1 << 8))  # 128 MiB a field
-    code, text, used = peak(["stats", wrong, "--memory", "8GiB"])
+    code, text, used = peak_of(["stats", wrong, "--memory", "8GiB"])
     assert code == 3, text
     assert used < 300 << 20
-    assert peak(["verify", wrong, "--memory", "8GiB"])[0] == 1
+    assert peak_of(["verify", wrong, "--memory", "8GiB"])[0] == 1
 
 
 @pytest.mark.parametrize("intervals", [0, 2, 1 << 40, (1 << 64) - 1])
@@ -156,7 +148,7 @@ def test_intervals_of_roots_that_cannot_be_are_damage(small, tmp_path, intervals
     wrong = tmp_path / "wrong.octavo"
     shutil.copytree(small, wrong)
     rewrite_table(wrong / "analysis" / "data.000", change)
-    code, text, used = peak(["stats", wrong])
+    code, text, used = peak_of(["stats", wrong])
     assert code == 3 and "intervals" in text, text
     assert used < 300 << 20
 
@@ -177,11 +169,11 @@ def test_the_limit_is_kept(run, run_json, large, verb):
     for stream in streams:
         parts[stream["part"]] = parts.get(stream["part"], 0) + stream["raw_bytes"]
     one = max(parts.values())
-    code, text, base = peak([verb, large, "-j", "1"])
+    code, text, base = peak_of([verb, large, "-j", "1"])
     assert code == 0, text
-    code, text, used = peak([verb, large, "-j", "4", "--memory", f"{int(2.5 * one)}B"])
+    code, text, used = peak_of([verb, large, "-j", "4", "--memory", f"{int(2.5 * one)}B"])
     assert code == 0 and used < base + one // 2, (base, used, one, text)
-    code, text, used = peak([verb, large, "-j", "4", "--memory", f"{one // 2}B"])
+    code, text, used = peak_of([verb, large, "-j", "4", "--memory", f"{one // 2}B"])
     assert code == 5 and "--memory" in text, text
     assert "damaged" not in text and "Traceback" not in text
 
@@ -216,11 +208,11 @@ def test_a_giant_amrex_header(run, small, tmp_path):
         shutil.copytree(plot, copy)
         os.truncate(copy / name, 64 * GIB)  # a hole
         for verb in ("info", "verify"):
-            code, text, used = peak([verb, copy, "--memory", "1GiB"])
+            code, text, used = peak_of([verb, copy, "--memory", "1GiB"])
             assert code in (1, 3, 5) and used < 300 << 20, (code, used, text)
             assert "Traceback" not in text
         os.truncate(copy / name, 2 * GIB)
-        code, text, used = peak(["info", copy, "--memory", "1GiB"])
+        code, text, used = peak_of(["info", copy, "--memory", "1GiB"])
         assert code == 5 and used < 300 << 20, (code, used, text)
         shutil.rmtree(copy)
 

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, measured
 
 needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
 
@@ -119,15 +119,6 @@ def test_ranks_open_a_file_of_a_store_at_most_twice_and_once_a_part(run_json, re
     assert counts[0] == counts[1] <= 2 * files + parts
 
 
-PEAK = """
-import os, resource, subprocess, sys
-code = subprocess.run(sys.argv[2:]).returncode
-with open(os.path.join(sys.argv[1], os.environ["OMPI_COMM_WORLD_RANK"]), "w") as out:
-    out.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
-sys.exit(code)
-"""
-
-
 @needs_mpi
 @pytest.mark.parametrize("kind", ["integral", "mean"])
 def test_a_rank_holds_its_rows_of_a_map_and_little_more(run, tmp_path, kind):
@@ -135,29 +126,16 @@ def test_a_rank_holds_its_rows_of_a_map_and_little_more(run, tmp_path, kind):
     included; and one process the image and 200 MB. A mean is two sums a pixel."""
     store, pixels, ranks = tmp_path / "run.octavo", 4000, 8
     run("sample", store, "--to", "octavo", "--domains", 24, "--levels", "5-7", "-q")
-    words = [
-        str(OCTAVO),
-        "map",
-        str(store),
-        "--field",
-        "density",
-        "--kind",
-        kind,
-        "--pixels",
-        str(pixels),
-        "-j",
-        "1",
-        "-o",
-    ]
+    words = ["map", store, "--field", "density", "--kind", kind, "--pixels", pixels, "-j", 1, "-q", "-o"]
     image = 8 * pixels**2 * (2 if kind == "mean" else 1)
     files = []
     for count in (1, ranks):
         folder = tmp_path / f"peaks{count}"
         folder.mkdir()
         files.append(tmp_path / f"{count}.npy")
-        command = [sys.executable, "-c", PEAK, str(folder), *words, str(files[-1]), "-q"]
-        assert subprocess.run(["mpirun", "-n", str(count), *command], timeout=300).returncode == 0
-        peaks = [1024 * int(file.read_text()) for file in folder.iterdir()]
+        command = ["mpirun", "-n", str(count), *measured(folder, [*words, files[-1]])]
+        assert subprocess.run(command, timeout=300).returncode == 0
+        peaks = [int(file.read_text()) for file in folder.iterdir()]
         assert len(peaks) == count and max(peaks) < image / count + 200e6, peaks
     assert files[0].read_bytes() == files[1].read_bytes()
 

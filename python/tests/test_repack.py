@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from conftest import peak_of
 
 import octavo
 
@@ -98,26 +97,18 @@ def test_every_flow_and_step_is_taken_or_those_asked_for(sample, store, tmp_path
     assert steps(both) == steps(tmp_path / "all")
 
 
-PEAK = """
-import sys
-from octavo.cli import main
-assert main(sys.argv[1:]) == 0
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
-"""
-
-
-def peak_of(*words) -> int:
-    """The most memory that the command takes [bytes]."""
-    done = subprocess.run([sys.executable, "-c", PEAK, *map(str, words)], capture_output=True, text=True, check=True)
-    return 1024 * int(done.stdout)
-
-
 def test_memory_is_bounded_by_a_part_and_not_by_the_step(run, tmp_path):
     """64 domains become 48: beside what the command takes to copy, it holds two new and three old parts, and what
     encoding one part takes; as one domain, it holds all twice."""
     run("sample", tmp_path / "in", "--to", "octavo", "--domains", 64, "--levels", "6-8", "--particles", 1000)
     step = octavo.open(tmp_path / "in")
     total = sum(step._data.part_bytes(part) for part in range(step.domains))
-    base = peak_of("repack", tmp_path / "in", tmp_path / "copied", "-j", 1, "-q")
-    assert peak_of("repack", tmp_path / "in", tmp_path / "48", "--domains", 48, "-j", 1, "-q") - base < total / 4
-    assert peak_of("repack", tmp_path / "in", tmp_path / "1", "--domains", 1, "-j", 1, "-q") - base > total
+
+    def peak(output, *words):
+        code, text, used = peak_of(["repack", tmp_path / "in", tmp_path / output, *words, "-j", 1, "-q"])
+        assert code == 0, text
+        return used
+
+    base = peak("copied")
+    assert peak("48", "--domains", 48) - base < total / 4
+    assert peak("1", "--domains", 1) - base > total

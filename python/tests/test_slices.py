@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, peak_of
 
 import octavo
 
@@ -212,13 +212,6 @@ def test_ranks_write_the_same_slices_lines_and_camera_maps(run, sample, tmp_path
         assert (tmp_path / kind.format(1)).read_bytes() == (tmp_path / kind.format(3)).read_bytes()
 
 
-PEAK = """
-import resource, subprocess, sys
-code = subprocess.run(sys.argv[1:]).returncode
-print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
-"""
-
-
 @pytest.mark.parametrize(
     "words, pixels", [(("slice", "--normal", "1,1,1"), 4000), (("map", "--camera", "1,1,1", "--level", "4"), 3000)]
 )
@@ -226,11 +219,9 @@ def test_one_process_holds_the_image_and_little_more(sample, tmp_path, words, pi
     """The image and 200 MB, the interpreter included."""
     verb, *rest = words
     output = ("--pixels", str(pixels), "-j", "1", "-o", str(tmp_path / "image.npy"))
-    command = [str(OCTAVO), verb, str(sample), "--field", "density", *rest, *output]
-    done = subprocess.run([sys.executable, "-c", PEAK, *command], capture_output=True, text=True, timeout=300)
-    code, peak = map(int, done.stdout.split())
+    code, text, peak = peak_of([verb, sample, "--field", "density", *rest, *output])
     image = np.load(tmp_path / "image.npy", mmap_mode="r")
-    assert code == 0 and max(image.shape) == pixels
+    assert code == 0 and max(image.shape) == pixels, text
     assert peak < image.nbytes + 200e6
 
 

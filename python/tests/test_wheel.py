@@ -73,6 +73,38 @@ def test_a_wheel_has_what_it_needs_and_no_mpi():
     assert [name for name in names if name.endswith("share/man/man1/octavo-map.1")]
 
 
+def test_a_wheel_has_the_page_of_the_view_and_the_pages_of_the_documentation():
+    names = set(zipfile.ZipFile(newest("octavo-*.whl")).namelist())
+    page = ROOT / "python" / "octavo" / "view" / "page"
+    assert {f"octavo/view/page/{file.name}" for file in page.iterdir()} <= names
+    assert {f"octavo/pages/{file.name}" for file in (ROOT / "docs").glob("*.md")} <= names
+    assert not [name for name in names if name.startswith("octavo/pages/") and name.count("/") > 2]
+
+
+@pytest.fixture(scope="module")
+def viewer(tmp_path_factory) -> Environment:
+    """With the extra of the view, as docs/installing.md says."""
+    return Environment(tmp_path_factory.mktemp("viewer") / "venv", f"{newest('octavo-*.whl')}[view]")
+
+
+def test_a_view_gives_its_page_and_tiles(viewer, folder):
+    done = viewer.run(folder, "python", ROOT / "scripts" / "try-view", "output_00001", "run.octavo")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("files of the page; density") == 2
+
+
+def test_a_site_is_published(viewer, folder, tmp_path):
+    words = ["publish", folder / "run.octavo", "-o", tmp_path / "site", "--field", "density", "--zooms", 1, "-q"]
+    done = viewer.run(tmp_path, "octavo", *words)
+    assert done.returncode == 0, done.stderr
+    page = ROOT / "python" / "octavo" / "view" / "page"
+    assert {file.name for file in (tmp_path / "site" / "page").iterdir()} == {
+        file.name for file in page.iterdir() if file.name != "index.html"
+    }
+    checked = subprocess.run(["sha256sum", "-c", "--quiet", "checksums.sha256"], cwd=tmp_path / "site")
+    assert checked.returncode == 0
+
+
 def test_all_libraries_but_the_system_s_come_with_it(bare, tmp_path):
     """A process that has loaded everything maps libraries of its environment, of Python and of the C library alone."""
     code = "import octavo._core, octavo._mpi; print(open('/proc/self/maps').read())"
@@ -123,6 +155,8 @@ WITHOUT_EXTRAS = {
     "profile run.octavo --field density --centre max:density": None,
     "series output_00001 --field density": None,
     "movie output_00001 --field density -o m.gif": "plot",
+    "view run.octavo --no-browser": "view",
+    "man regions": None,
     "doctor": None,
     "completion bash": None,
     "man map": None,

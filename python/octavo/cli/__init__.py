@@ -112,7 +112,7 @@ class _Parser(argparse.ArgumentParser):
                 message += " ('octavo series', 'movie' and 'batch' take several inputs)" if os.path.exists(word) else ""
         named = re.match(r"argument (?:-\w/)?--([\w-]+): ", message)
         if named and named[1] in PAGES:
-            message += f"; more in docs/{PAGES[named[1]]}.md"
+            message += f"; {_more_in(PAGES[named[1]])}"
         super().error(message)
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -234,6 +234,11 @@ def _described(error: Exception) -> tuple[str, int]:
     return f"unexpected: {type(error).__name__}: {error}\n  try: --debug shows where; this is a bug of octavo", 3
 
 
+def _more_in(page: str) -> str:
+    """An installed package brings the pages, and prints them."""
+    return f"more in docs/{page}.md (octavo man {page})"
+
+
 def _with_page(text: str, words: list[str]) -> str:
     """Names the page of the option whose value the text quotes."""
     for word, following in zip(words, [*words[1:], ""], strict=True):
@@ -246,7 +251,7 @@ def _with_page(text: str, words: list[str]) -> str:
             and re.search(rf"(?<![\w./-]){re.escape(value)}(?![\w./-])", text)
         ):
             lead = ";" if "\n  try: " in text else "\n  try:"
-            return f"{text}{lead} more in docs/{PAGES[name]}.md"
+            return f"{text}{lead} {_more_in(PAGES[name])}"
     return text
 
 
@@ -258,7 +263,7 @@ def _missing(error: ImportError) -> tuple[str, int]:
     if name in ("", "octavo", "_core", "_mpi"):
         return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
     if isinstance(error, ModuleNotFoundError):
-        from octavo.cli.doctor import source_of
+        from octavo.extras import source_of
 
         return f"this needs the Python package {name}, which is not installed\n  try: {source_of(name)}", 4
     return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}", 4

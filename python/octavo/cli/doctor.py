@@ -10,20 +10,10 @@ from importlib import metadata, util
 from typing import Any
 
 from octavo.cli import options
+from octavo.extras import PACKAGES, source_of
 
 EXAMPLES = ["octavo doctor", "octavo doctor --json", "mpirun -n 2 octavo doctor"]
 
-#: Package, what needs it, and the extra that brings it (none: always needed).
-PACKAGES = [
-    ("numpy", "all verbs", ""),
-    ("rich", "tables and progress bars", "tables"),
-    ("matplotlib", "pictures", "plot"),
-    ("PIL", "movies (.gif, folders)", "plot"),
-    ("h5py", "images as .h5", "hdf5"),
-    ("dask", "octavo.dask", "dask"),
-    ("starlette", "octavo view", "view"),
-    ("uvicorn", "octavo view", "view"),
-]
 #: Program, what needs it, what brings it.
 PROGRAMS = [
     ("mpirun", "verbs over ranks", "Debian's openmpi-bin, or load a module of MPI"),
@@ -98,12 +88,6 @@ def _mpi() -> dict[str, Any]:
         theirs = _first_line(["mpirun", "--version"])
         says += f"; mpirun is {theirs}; try: mpirun -n 2 octavo doctor"
     return _row("MPI", "writers and verbs over ranks", True, says)
-
-
-def source_of(package: str) -> str:
-    """The command that installs a package that only some verbs need."""
-    extra = next((extra for name, _, extra in PACKAGES if name == package), "")
-    return f"pip install 'octavo[{extra}]'" if extra else f"pip install {package}"
 
 
 def _device() -> dict[str, Any]:

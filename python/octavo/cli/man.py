@@ -1,5 +1,6 @@
 """Print the manual page of a verb, or of the command; or write all pages into a folder, as octavo-VERB.1. They are made
-from the help, and an installed package brings them: `man octavo-map`."""
+from the help, and an installed package brings them: `man octavo-map`. Another name is that of a page of the documentation, such
+as regions: its text is printed."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 EXAMPLES = [
     "octavo man map | man -l -",
+    "octavo man regions",
     "octavo man --into ~/.local/share/man/man1",
 ]
 
@@ -24,7 +26,7 @@ EXIT_CODES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("verb", nargs="?", metavar="VERB", help="default: the command itself")
+    parser.add_argument("verb", nargs="?", metavar="VERB", help="or the name of a page; default: the command itself")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="write the pages of all verbs and of the command")
 
 
@@ -33,7 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.errors import UsageError
 
     if arguments.verb is not None and arguments.verb not in VERBS:
-        raise UsageError(f"no verb '{arguments.verb}'", [], "octavo --help lists them")
+        if arguments.verb not in (pages := texts()):
+            raise UsageError(
+                f"no verb and no page '{arguments.verb}'", [], "octavo --help lists verbs; pages: " + ", ".join(pages)
+            )
+        print(pages[arguments.verb].read_text("utf-8"), end="")
+        return 0
     if arguments.into is None:
         print(page(arguments.verb), end="")
         return 0
@@ -41,6 +48,12 @@ def run(arguments: argparse.Namespace) -> int:
     for verb in (None, *VERBS):
         (arguments.into / f"{name_of(verb)}.1").write_text(page(verb), encoding="utf-8")
     return 0
+
+
+def texts() -> dict[str, Path]:
+    """The pages of the documentation that the package brings, by name."""
+    folder = Path(__file__).parents[1] / "pages"
+    return {path.stem: path for path in sorted(folder.glob("*.md"))}
 
 
 def name_of(verb: str | None) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo.errors import Unsupported, UsageError
+from octavo.extras import source_of
 from octavo.polygons import fields_in_cells, first_triangles
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def library(name: str, path: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise Unsupported(f"this file needs {name}", [path], "pip install octavo[geo]") from None
+        raise Unsupported(f"this file needs {name}", [path], source_of(name)) from None
 
 
 def save_raster(

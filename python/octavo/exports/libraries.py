@@ -9,6 +9,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import Unsupported, UsageError
+from octavo.extras import source_of
 from octavo.polygons import by_corners, fields_in_cells, first_triangles, vtk_cells
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def needed(name: str) -> Any:
     except ModuleNotFoundError as error:
         package = (error.name or name).partition(".")[0]
         raise Unsupported(
-            f"this needs the Python package {package}, which is not installed", [], f"pip install {package}"
+            f"this needs the Python package {package}, which is not installed", [], source_of(package)
         ) from None
 
 
