@@ -384,11 +384,16 @@ def bin_by(
     normal: Any = "z",
 ) -> dict[str, Any]:
     """An axis as the compiled verb takes it: a field, or one of DISTANCES from `centre`."""
-    axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
     if quantity not in DISTANCES:
-        return axis | {"field": quantity}
+        return bin_by_field(quantity, bins, log=log, range=range)
+    axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
     place = centre if isinstance(centre, str) else ",".join(repr(float(value)) for value in centre)
     return axis | {"distance": quantity, "centre": place, "normal": _direction(normal)}
+
+
+def bin_by_field(field: str, bins: int, *, log: bool | None, range: Any = None) -> dict[str, Any]:
+    """An axis of a field, or of an attribute of particles, whatever its name is."""
+    return {"bins": int(bins), "log": log, "range": None if range is None else _pair(range), "field": field}
 
 
 def _pair(range: Any) -> tuple[float, float]:

@@ -377,11 +377,14 @@ class Selection(Regions):
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
         weight: str | None = None, cumulative: bool = False, percentiles: Sequence[float] = (), threads: int = 0,
-        units: dict[str, str] | None = None, particles: str | None = None,
+        units: dict[str, str] | None = None, particles: str | None = None, centre: Place = "center",
+        normal: Direction = "z",
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
         `log`, which takes another reading of the field).
+
+        `field` may be "radius", "cylinder" or "height": the distance from `centre`, and `normal`, as in profile.
 
         `weight`: "volume" (the default), "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
@@ -392,18 +395,21 @@ class Selection(Regions):
 
         With `particles`, a species or family ("dm", "star"), it bins these by an attribute or their "age"; weight "mass" is
         the default, or another attribute, or "none". Files of cells are not read. It takes no percentiles."""
-        from octavo.binned import bin_by, histogram
+        from octavo.binned import bin_by, bin_by_field, histogram
 
         if particles is not None:
             from octavo.particles import binned
 
             if len(percentiles):
                 raise UsageError("a histogram of particles takes no percentiles")
-            axis = bin_by(field, bins, log=log, range=range)
+            axis = bin_by_field(field, bins, log=log, range=range)
             sums = binned(self._data, self.region, particles, axis, weight or "mass", threads=threads)
             return histogram(sums, cumulative).in_units(units, self._data)
         weight = weight or "volume"
-        sums = self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads)
+        axis = bin_by(field, bins, log=log, range=range, centre=self._at(centre), normal=normal)
+        if len(percentiles) and "field" not in axis:
+            raise UsageError("percentiles are of fields, not of distances")
+        sums = self._bins([axis], [], weight, threads)
         marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
         return histogram(sums, cumulative, marks).in_units(units, self._data)
 
@@ -427,17 +433,21 @@ class Selection(Regions):
     def phase(
         self, x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[bool, bool] | None = None,
         x_range: Sequence[float] | None = None, y_range: Sequence[float] | None = None, weight: str | None = None,
-        threads: int = 0, units: dict[str, str] | None = None,
+        threads: int = 0, units: dict[str, str] | None = None, centre: Place = "center", normal: Direction = "z",
     ) -> Phase:  # fmt: skip
         """The sum of the cells' weights in bins of two fields; `.weights` has shape (bins of y, bins of x). `bins` and
         `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
-        more than a factor 100. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
+        more than a factor 100. `x` and `y` may be "radius", "cylinder" or "height", around `centre` and `normal` as in
+        profile. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
         triangles, errors and threads are as in hist. Releases the GIL."""
         from octavo.binned import Phase, bin_by
 
         nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
         log_x, log_y = log if isinstance(log, tuple) else (log, log)
-        axes = [bin_by(x, nx, log=log_x, range=x_range), bin_by(y, ny, log=log_y, range=y_range)]
+        around = {"centre": self._at(centre), "normal": normal}
+        axes = [
+            bin_by(x, nx, log=log_x, range=x_range, **around), bin_by(y, ny, log=log_y, range=y_range, **around)
+        ]  # fmt: skip
         return Phase.of(self._bins(axes, [], weight or "", threads)).in_units(units, self._data)
 
     def profile(
