@@ -58,6 +58,7 @@ class Binned(ABC):
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Any:
         """The same with some quantities in other units, by name: axes, fields, and the weight."""
+        from octavo.cosmology import cosmic_facts
         from octavo.units import factor
 
         have = {axis.name: axis.unit for axis in self.axes} | {name: row["unit"] for name, row in self.fields.items()}
@@ -82,7 +83,8 @@ class Binned(ABC):
         return replace(
             self, axes=axes, fields=fields, weights=self.weights * weight if self.weight in by else self.weights,
             weight_unit=units.get(self.weight, self.weight_unit),
-            facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0),
+            facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0)
+            | cosmic_facts(data),
         )  # fmt: skip
 
     @property

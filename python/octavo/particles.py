@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo import _core
+from octavo.cosmology import time_since
 from octavo.errors import UsageError
 from octavo.sinks import sinks_of
 
@@ -91,30 +92,6 @@ def age(data: Any, birth_time: np.ndarray) -> np.ndarray:
     run."""
     birth = np.asarray(birth_time, "f8")
     return np.where(birth == 0, np.nan, time_since(data, birth))
-
-
-def time_since(data: Any, birth: np.ndarray) -> np.ndarray:
-    """[code time]: of a cosmological run the proper time, in the code's unit at the step."""
-    known = data.attributes
-    if known.get("H0", 1.0) == 1.0 and known.get("aexp", 1.0) == 1.0:
-        return data.time - birth
-    tau, proper = proper_times(known["omega_m"], known["omega_l"], known["omega_k"])
-    # A code unit of time is aexp^2 / H0.
-    return (np.interp(data.time, tau, proper) - np.interp(birth, tau, proper)) / known["aexp"] ** 2
-
-
-def proper_times(omega_m: float, omega_l: float, omega_k: float) -> tuple[np.ndarray, np.ndarray]:
-    """The conformal time of RAMSES, d tau = d t / a^2, which is 0 at a = 1, and the proper time since a = 10^-4, both in
-    units of 1 / H0, ascending. That is what RAMSES' tables of Friedmann's equation hold (amr/init_time.f90)."""
-    log_a = np.linspace(np.log(1e-4), np.log(2.0), 400_001)
-    a = np.exp(log_a)
-    hubble = np.sqrt(omega_m / a**3 + omega_k / a**2 + omega_l)
-    tau = _integral(1 / (a**2 * hubble), log_a)
-    return tau - np.interp(0.0, log_a, tau), _integral(1 / hubble, log_a)
-
-
-def _integral(values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(at))])
 
 
 def _attribute(data: Any, found: Arrays, name: str) -> np.ndarray:

@@ -259,13 +259,17 @@ def length_unit(picture: Picture) -> tuple[float, str]:
 
 
 def when(picture: Any) -> str:
-    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
+    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times. Of cosmological runs
+    the redshift and the proper age."""
     if kind := picture.facts.get("over_time"):
         return (
             "first arrival"
             if kind == "arrival"
             else {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
         )
+    if (redshift := picture.facts.get("redshift")) is not None:  # the run's own clock is conformal
+        scale, name = in_units(TIMES, picture.facts["age"], picture.facts["unit_time"])
+        return f"z = {redshift:.4g}, age {picture.facts['age'] * scale:.4g} {name}".rstrip()
     scale, name = (
         (1.0, "s") if in_seconds(picture) else in_units(TIMES, picture.time, picture.facts.get("unit_time", 1))
     )

@@ -11,7 +11,7 @@ from conftest import OCTAVO
 from octavo.sinks import sinks_of
 
 import octavo
-from octavo import particles
+from octavo import cosmology, particles
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_ages_are_proper_times():
     assert np.allclose(found, expected, rtol=1e-7, atol=1e-9)
     # A flat universe with a constant: t = 2/3 / sqrt(L) asinh(sqrt(L / M) a^3/2).
     known |= {"omega_m": 0.3, "omega_l": 0.7, "aexp": 1.0}
-    conformal, proper = particles.proper_times(0.3, 0.7, 0.0)
+    conformal, proper = cosmology.proper_times(0.3, 0.7, 0.0)
     at = np.interp([-1.0, -0.2, 0.0], conformal, proper)
     a = np.interp([-1.0, -0.2, 0.0], conformal, np.exp(np.linspace(np.log(1e-4), np.log(2), len(conformal))))
     exact = 2 / 3 / np.sqrt(0.7) * np.arcsinh(np.sqrt(0.7 / 0.3) * a**1.5)
@@ -356,6 +356,28 @@ def cosmological(dark, folder, births):
         born = np.where(np.arange(size) % 3 == 0, births(size), 0.0)
         mark = np.int32(8 * size).tobytes()
         path.write_bytes(bytes(raw) + mark + born.tobytes() + mark)
+
+
+def test_pictures_of_cosmological_runs_show_redshift_and_age(dark, run, run_json, tmp_path):
+    cosmological(dark, tmp_path / "output_00002", lambda count: np.full(count, conformal(0.4, 0.3, 0.7)))
+    run("convert", tmp_path / "output_00002", tmp_path / "run.octavo", "-q")
+    expected = "z = 1, age 5.752 Gyr"  # 2/3 / sqrt(L) asinh(sqrt(L / M) a^3/2) / H0
+    for path in (tmp_path / "output_00002", tmp_path / "run.octavo"):
+        ds = octavo.open(path)
+        assert ds.time < 0
+        for result in (
+            ds.map("density", pixels=8), ds.slice("density", pixels=8), ds.map(particles="dm", pixels=8),
+            ds.hist("density"), ds.profile("density"), ds.phase("density", "pressure", bins=8),
+            ds.spectrum("density", cells=16),
+        ):  # fmt: skip
+            assert result.plot().axes[0].get_title(loc="left").endswith(expected)
+        facts = run_json("map", path, "--field", "density", "-o", tmp_path / "map.npy", "-f")
+        assert facts["redshift"] == pytest.approx(1) and facts["age"] * ds.units["time"] / 3.15576e16 == pytest.approx(
+            5.752, abs=1e-3
+        )
+        assert "of conformal time: z = 1, age 1.81" in run("info", path).stdout
+    plain = octavo.open(dark).map("density", pixels=8)
+    assert "redshift" not in plain.facts and "t = 0.0116407" in plain.plot().axes[0].get_title(loc="left")
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from octavo.cosmology import cosmic_facts
 from octavo.errors import Error, UsageError
 from octavo.printable import valid
 from octavo.snapshots import Snapshot, found, paths_of
@@ -136,7 +137,7 @@ class _OfTime:
         self.time = data.time
         self.facts = {
             "unit_length": data.units["length"], "unit_time": data.units["time"],
-            "code_length_cm": known["code_length"] if known else None,
+            "code_length_cm": known["code_length"] if known else None, **cosmic_facts(data),
         }  # fmt: skip
 
 
