@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -175,6 +175,9 @@ class Selection(Regions):
     #: Names and formulas of `derive`.
     definitions: tuple[tuple[str, str], ...] = ()
 
+    #: Whether a map of no cell is a picture all the same: that of one domain among others.
+    _blank_too: ClassVar[bool] = False
+
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
         return self._with(max_level=deepest if self.max_level is None else min(deepest, self.max_level))
@@ -276,7 +279,7 @@ class Selection(Regions):
                 self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                **self._chosen(),
+                blank_too=self._blank_too, **self._chosen(),
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
