@@ -151,11 +151,22 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
     return _core.verify(os.fspath(path), threads, None, quick)
 
 
-def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | None) -> Picture:
+def _with_overlays(
+    selection: Selection, picture: Picture, another: Any, grid: bool, vectors: str | None, particles: str | None
+) -> Picture:
     from octavo.overlays import gather
 
+    def dots() -> Picture:
+        from octavo.particles import dots
+        from octavo.picture import ready
+
+        return ready(
+            Picture.of(dots(selection._data, selection.region, str(particles), picture.facts), selection._data)
+        )
+
     largest = picture.facts["kind"] not in ("slice", "value")
-    return replace(picture, overlays=gather(another, picture.facts, grid, vectors, largest))
+    over = gather(another, picture.facts, grid, vectors, largest, None if particles is None else dots)
+    return replace(picture, overlays=over)
 
 
 @dataclass(frozen=True)
@@ -239,13 +250,14 @@ class Selection(Regions):
         self, field: str | None = None, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
-        vectors: str | None = None, particles: str | None = None,
+        vectors: str | None = None, particles: str | None = None, overlay_particles: str | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
         land: the depth). `unit` is that of the picture: of an integral of the density "Msun/pc**2". With `grid` outlines
         of the finest levels are drawn over it, with `vectors`, the name of a vector such as "velocity", arrows of its mean
-        along each line of sight. Releases the GIL.
+        along each line of sight, with `overlay_particles`, a species or family ("dm", "sink"), dots where those of the
+        region are. Releases the GIL.
 
         Along an axis a cell counts with the exact share of each pixel that it covers. `camera`, instead of an axis, is a
         vector of any length towards the viewer, and `up` points upwards in the picture (default: z, or y along z). Each
@@ -257,7 +269,8 @@ class Selection(Regions):
 
         With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
         each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
-        axis, over the whole domain, of the particles in the region. Files of cells are not read."""
+        axis, of the particles in the region, in the window of a map of it. Files of cells are not read. A sum is 0 where
+        no particle is, which is drawn like pixels without a value."""
         if particles is not None:
             from octavo.particles import deposit
 
@@ -283,12 +296,13 @@ class Selection(Regions):
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
 
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
         pixels: int = 1024, threads: int = 0, unit: str | None = None, grid: bool = False, vectors: str | None = None,
         through: Outline | None = None, height: float | None = None, depth: float | None = None, plane: int | None = None,
+        overlay_particles: str | None = None,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
         where the plane leaves the region or the domain.
@@ -298,7 +312,9 @@ class Selection(Regions):
         plane: numbers in fractions of the box length, "center" of the region, else of the domain, or "max:FIELD",
         "min:FIELD", for which the selection is read. `pixels` counts along the longer side of the plane's bounding
         rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`). `grid` draws the outlines of levels over
-        it, `vectors` arrows of this vector's components in the plane.
+        it, `vectors` arrows of this vector's components in the plane, `overlay_particles` dots where particles of a species
+        or family are within half a thickness of it: "dm:0.05" (of the box length), "star:20 kpc", or "dm", a hundredth of
+        the picture's longer side.
 
         Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
         coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
@@ -325,7 +341,7 @@ class Selection(Regions):
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
 
     def _surface(
         self, field: str, through: Outline | None, height: float | None, depth: float | None, plane: int | None,
@@ -340,7 +356,7 @@ class Selection(Regions):
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, False, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, False, vectors, None)
 
     def line(
         self, fields: str | Sequence[str], start: Place | None = None, end: Place | None = None, *, threads: int = 0,
