@@ -72,4 +72,16 @@ Frame make_frame(const mesh::Header& header, int axis, Projection kind, const st
   return frame;
 }
 
+std::vector<int> periods_between(const mesh::Header& header, int axis, double lo, double hi) {
+  const auto a = static_cast<std::size_t>(axis);
+  if (axis >= header.dim || !header.periodic[a]) return {0};
+  const double extent = header.hi[a] - header.lo[a];
+  const auto first = static_cast<int>(std::floor((lo - header.hi[a]) / extent));
+  const auto last = static_cast<int>(std::ceil((hi - header.lo[a]) / extent));
+  std::vector<int> periods;
+  for (int k = first; k <= last; ++k)
+    if (header.lo[a] + k * extent < hi && header.hi[a] + k * extent > lo) periods.push_back(k);
+  return periods;
+}
+
 }  // namespace octavo::analysis

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "octavo/mesh/dataset.hpp"
 
@@ -52,5 +53,9 @@ struct Frame {
 /// nearest to square, at least one. Throws Error(usage) for an axis not in 0-2 or a number of pixels not in 1 to 65536.
 Frame make_frame(const mesh::Header& header, int axis, Projection kind, const std::optional<mesh::Region>& region,
                  std::size_t pixels);
+
+/// By how many periods the domain can be moved along an axis to show between two places of it [code length], ascending;
+/// 0 alone along an axis that is not periodic.
+std::vector<int> periods_between(const mesh::Header& header, int axis, double lo, double hi);
 
 }  // namespace octavo::analysis

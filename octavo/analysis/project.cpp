@@ -81,15 +81,7 @@ Scale scale_of(const mesh::Header& header, int level, const Window& window, int 
 
 /// By how many periods the domain can be moved to show in the window.
 std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
-  const auto a = static_cast<std::size_t>(window.axis);
-  if (window.axis >= header.dim || !header.periodic[a]) return {0};
-  const double extent = header.hi[a] - header.lo[a];
-  const auto first = static_cast<int>(std::floor((window.lo - header.hi[a]) / extent));
-  const auto last = static_cast<int>(std::ceil((window.hi - header.lo[a]) / extent));
-  std::vector<int> shifts;
-  for (int k = first; k <= last; ++k)
-    if (header.lo[a] + k * extent < window.hi && header.hi[a] + k * extent > window.lo) shifts.push_back(k);
-  return shifts;
+  return periods_between(header, window.axis, window.lo, window.hi);
 }
 
 // ---------------------------------------------------------------------------------------------------- one batch

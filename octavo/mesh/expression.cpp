@@ -397,11 +397,13 @@ void pairs(std::span<double> a, std::span<const double> b, F&& f) {
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = f(a[i], b[i]);
 }
 double truth(bool holds) { return holds ? 1.0 : 0.0; }
+/// NaN is not true: a condition and its opposite divide all cells between them.
+bool is_true(double x) { return x != 0 && !std::isnan(x); }
 
 void apply_one(Operation operation, std::span<double> a) {
   switch (operation) {
     case Operation::negate: return each(a, [](double x) { return -x; });
-    case Operation::complement: return each(a, [](double x) { return truth(x == 0); });
+    case Operation::complement: return each(a, [](double x) { return truth(!is_true(x)); });
     case Operation::square: return each(a, [](double x) { return x * x; });
     case Operation::abs: return each(a, [](double x) { return std::abs(x); });
     case Operation::sqrt: return each(a, [](double x) { return std::sqrt(x); });
@@ -441,8 +443,8 @@ void apply_two(Operation operation, std::span<double> a, std::span<const double>
     case Operation::greater_equal: return pairs(a, b, [](double x, double y) { return truth(x >= y); });
     case Operation::equal: return pairs(a, b, [](double x, double y) { return truth(x == y); });
     case Operation::unequal: return pairs(a, b, [](double x, double y) { return truth(x != y); });
-    case Operation::both: return pairs(a, b, [](double x, double y) { return truth(x != 0 && y != 0); });
-    case Operation::either: return pairs(a, b, [](double x, double y) { return truth(x != 0 || y != 0); });
+    case Operation::both: return pairs(a, b, [](double x, double y) { return truth(is_true(x) && is_true(y)); });
+    case Operation::either: return pairs(a, b, [](double x, double y) { return truth(is_true(x) || is_true(y)); });
     default: return;
   }
 }
@@ -471,7 +473,7 @@ void carry_out(const Program::Step& step, std::span<const std::span<const double
     --stack.height;
   } else {
     const std::span<double> condition = stack.top(2), yes = stack.top(1), no = stack.top();
-    for (std::size_t i = 0; i < stack.count; ++i) condition[i] = condition[i] != 0 ? yes[i] : no[i];
+    for (std::size_t i = 0; i < stack.count; ++i) condition[i] = is_true(condition[i]) ? yes[i] : no[i];
     stack.height -= 2;
   }
 }

@@ -88,6 +88,16 @@ std::string refusal_of(const std::string& formula) {
   return "taken";
 }
 
+TEST(Expression, nan_is_not_true_and_its_opposite_is) {
+  EXPECT_EQ(value_of("where(0/0, 1, 2)"), 2);
+  EXPECT_EQ(value_of("where(!(0/0), 1, 2)"), 1);
+  EXPECT_EQ(value_of("0/0 & 1"), 0);
+  EXPECT_EQ(value_of("1 & 0/0"), 0);
+  EXPECT_EQ(value_of("0/0 | 0"), 0);
+  EXPECT_EQ(value_of("0/0 | 1"), 1);
+  EXPECT_EQ(value_of("!!(0/0)"), 0);
+}
+
 TEST(Expression, errors_say_the_column) {
   EXPECT_EQ(refusal_of("a + * b"), "expression: expected a number, a name or (, found '*', at column 5 of 'a + * b'");
   EXPECT_EQ(refusal_of("sqrt(a"), "expression: expected ')', found its end, at column 7 of 'sqrt(a'");

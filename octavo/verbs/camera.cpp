@@ -92,7 +92,8 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   if (options.kind == analysis::Projection::integral)
     result.unit += result.unit.empty() ? "code_length" : "*code_length";
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
-  if (scope.parts == 0) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
+  if (scope.parts == 0 && !options.blank_too)
+    throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
@@ -106,6 +107,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   });
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
+  require_cells(step, options, result);
   return result;
 }
 

@@ -99,7 +99,7 @@ struct Plan {
 
 Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
   Plan plan;
-  plan.parts = mesh::parts_of(dataset, options.region, options.max_level);
+  plan.parts = parts_of_selection(dataset, options.region, options.max_level);
   if (plan.parts.empty())
     throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
         .at(dataset.path);

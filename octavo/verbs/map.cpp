@@ -79,22 +79,6 @@ Drawing drawing_of(const mesh::Header& header, const Frame& frame, const MapOpti
       });
 }
 
-/// A picture that is 0 everywhere may be of nothing: then there is nothing to show. Collective.
-void require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map) {
-  const bool shows =
-      std::any_of(map.values.begin(), map.values.end(), [](double value) { return value != 0 && !std::isnan(value); });
-  if (base::sum(options.ranks, std::vector<std::int64_t>{shows ? 1 : 0})[0] > 0) return;
-  StatsOptions selection{
-      .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
-  selection.where = options.where;
-  selection.definitions = options.definitions;
-  selection.particles = false;
-  selection.threads = options.threads;
-  selection.ranks = options.ranks;
-  if (stats(step, selection).statistics.leaves > 0) return;
-  throw Error(Kind::usage, "the selection holds no cell: " + map.selection).at(step.path);
-}
-
 /// The same map of formulas that leave cells out where the condition does not hold.
 Map map_where(const step::SharedStep& step, const MapOptions& options) {
   const mesh::Header header = step::with_fields(step, {options.field, options.where}, options.definitions).header;
@@ -110,11 +94,29 @@ Map map_where(const step::SharedStep& step, const MapOptions& options) {
   if (options.kind == Projection::mean) result.weight = options.weight.empty() ? "volume" : options.weight;
   result.unit = unit_of(header, options);
   result.selection = with_condition(std::move(result.selection), options.where);
-  require_cells(step, options, result);
+  detail::require_cells(step, options, result);
   return result;
 }
 
 }  // namespace
+
+void detail::require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map) {
+  if (options.blank_too) return;
+  // Under a condition an integral counts other cells as 0.
+  const bool zero_shows = options.where.empty();
+  const bool shows = std::any_of(map.values.begin(), map.values.end(),
+                                 [&](double value) { return !std::isnan(value) && (zero_shows || value != 0); });
+  if (base::sum(options.ranks, std::vector<std::int64_t>{shows ? 1 : 0})[0] > 0) return;
+  StatsOptions selection{
+      .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
+  selection.where = options.where;
+  selection.definitions = options.definitions;
+  selection.particles = false;
+  selection.threads = options.threads;
+  selection.ranks = options.ranks;
+  if (stats(step, selection).statistics.leaves > 0) return;
+  throw Error(Kind::usage, "the selection holds no cell: " + map.selection).at(step.path);
+}
 
 Map detail::describe_field(const mesh::Header& header, const std::string& name) {
   Map map;
@@ -175,7 +177,8 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
   if (!step.unstructured && !options.mask.empty())
     throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
-  if (scope.parts == 0) throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
+  if (scope.parts == 0 && !options.blank_too)
+    throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
@@ -188,6 +191,7 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
   analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
+  detail::require_cells(step, options, result);
   return result;
 }
 

@@ -32,6 +32,7 @@ struct MapOptions {
   /// extremes.
   std::string where{};
   step::Definitions definitions{};  ///< field and weight may also be names and formulas of step/fields.hpp
+  bool blank_too = false;           ///< a selection without a cell gives an image without a value: of a part of a step
   std::size_t pixels = 512;         ///< along the longer side of the window
   std::optional<std::array<std::size_t, 2>> shape{};  ///< pixels along both sides instead (they need not be square)
   int threads = 0;                                    ///< 0: all cores
@@ -66,7 +67,8 @@ struct Map {
   std::int64_t bytes_read = 0;                              ///< upper limit, of all ranks
 };
 
-/// Projects a field along an axis (analysis::Frame has the definition). Reads only the parts that touch the region, and
+/// Projects a field along an axis (analysis::Frame has the definition). Throws Error(usage) for a selection without a
+/// cell, unless `blank_too` is set. Reads only the parts that touch the region, and
 /// of them the fields and levels needed, one part per thread at a time. Each rank gets some rows of the image, and
 /// holds no more of it than those and some tiles (sum_image). The pixels have the same bits for any number of threads
 /// and ranks. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is neither an
@@ -88,6 +90,9 @@ void describe_frame(Map& map, const analysis::Frame& frame);
 void describe_kind(Map& map, const MapOptions& options);
 /// The fields to read: that to be shown, and that to weigh with. Throws Error(usage) for an unknown one.
 mesh::Request fields_of_map(const mesh::Header& header, const MapOptions& options);
+/// Throws Error(usage) for an image of nothing, unless options.blank_too is set. Reads again only where no pixel has a
+/// value, or under a condition all are 0. Collective.
+void require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map);
 }  // namespace detail
 
 /// The rows first <= row < last of the image, [last - first][nx], on rank 0; nothing on other ranks. Collective.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -199,6 +200,40 @@ TEST(Map, a_condition_that_holds_nowhere_draws_nothing) {
   // A field that is 0 is a picture all the same.
   const Map zero = map(many_parts(), {.field = "density*0", .where = "density > 0", .pixels = 8});
   EXPECT_EQ(zero.values[9], 0);
+}
+
+TEST(Map, a_region_without_a_cell_draws_nothing_on_any_number_of_ranks) {
+  MapOptions options{.field = "density", .region = mesh::Sphere{{0.5, 0.5, 0.5}, 1e-4}, .pixels = 8};
+  for (const bool camera : {false, true}) {
+    if (camera) options.camera = mesh::Point3{1, 1, 1};
+    for (const int size : {1, 3}) {
+      std::atomic<int> refused = 0;
+      testing::run_ranks(size, [&](const base::Ranks& ranks) {
+        MapOptions mine = options;
+        mine.ranks = ranks;
+        try {
+          map(many_parts(), mine);
+        } catch (const base::Error& error) {
+          EXPECT_EQ(error.kind(), base::Kind::usage);
+          EXPECT_THAT(error.what(), ::testing::HasSubstr("the selection holds no cell: sphere:"));
+          ++refused;
+        }
+      });
+      EXPECT_EQ(refused, size);
+    }
+    MapOptions alone = options;
+    alone.blank_too = true;
+    const Map blank = map(many_parts(), alone);
+    EXPECT_TRUE(std::all_of(blank.values.begin(), blank.values.end(), [](double value) { return std::isnan(value); }));
+  }
+}
+
+TEST(Map, no_level_is_above_the_coarsest_and_all_are_below_the_finest) {
+  MapOptions options{.field = "density", .max_level = -5, .pixels = 8};
+  EXPECT_EQ(kind_of([&] { map(many_parts(), options); }), base::Kind::usage);
+  options.max_level = 60;
+  EXPECT_TRUE(
+      same_bits(map(many_parts(), options).values, map(many_parts(), {.field = "density", .pixels = 8}).values));
 }
 
 TEST(Map, a_region_has_the_pixels_of_the_whole_where_it_fits_them) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -34,22 +35,29 @@ ScopeShare share_particles(const step::SharedStep& step, const ParticleSource& s
 analysis::Samples read_samples(const ParticleSource& source, const mesh::Dataset& mine,
                                const std::optional<mesh::Region>& region, std::size_t i);
 
+/// A window of the samples' axes, whatever directions those are [code length].
+struct ParticleWindow {
+  std::array<double, 2> lo{}, hi{};
+};
+
 struct ParticleMapOptions {
   ParticleSource source{};
   std::string field{}, label{}, unit{}, weight{};  ///< as the image names them
   bool mean = false;  ///< of the samples' field by their weights; else the sum of the weights over a pixel's area
   int axis = 2;       ///< line of sight
   std::optional<mesh::Region> region{};
-  std::size_t pixels = 1024;  ///< along the longer side of the domain
-  int threads = 0;            ///< 0: all cores
+  std::optional<ParticleWindow> window{};  ///< instead of the axis: what the image shows
+  std::size_t pixels = 1024;               ///< along the longer side of the image
+  int threads = 0;                         ///< 0: all cores
   base::Ranks ranks{};
   base::Progress progress{};  ///< in parts
 };
 
-/// An image of the whole domain. A particle on a side between pixels is in the upper one, on the domain's upper side in
-/// the last. A mean is NaN where there is no particle, a sum 0. Memory: a part's particles a thread, this rank's rows
-/// and some tiles (sum_image). Pixels have the same bits for any number of threads and ranks. Collective. Throws
-/// Error(usage) for an axis that the data cannot be seen along, and where no particle is selected.
+/// An image of the frame that a map of cells has (analysis::make_frame), or of a window. A particle on a side between
+/// pixels is in the upper one, on the domain's upper side in the last; where the frame passes a periodic side, it is
+/// seen beyond it. A mean is NaN where there is no particle, a sum 0. Memory: a part's particles a thread, this rank's
+/// rows and some tiles (sum_image). Pixels have the same bits for any number of threads and ranks. Collective. Throws
+/// Error(usage) for an axis that the data cannot be seen along, and, without a window, where no particle is selected.
 Map particle_map(const step::SharedStep& step, const ParticleMapOptions& options);
 
 }  // namespace octavo::verbs

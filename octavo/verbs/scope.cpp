@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octavo/base/equal_shares.hpp"
+#include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
@@ -11,8 +12,23 @@
 
 namespace octavo::verbs {
 
+void require_level(const mesh::Dataset& dataset, std::optional<int> max_level) {
+  const std::vector<mesh::LevelCount>& levels = dataset.levels;
+  if (max_level && !levels.empty() && *max_level < levels.front().level)
+    throw base::Error(base::Kind::usage, "no level " + std::to_string(*max_level) + ": there are " +
+                                             std::to_string(levels.front().level) + " to " +
+                                             std::to_string(levels.back().level))
+        .at(dataset.path);
+}
+
+std::vector<int> parts_of_selection(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region,
+                                    std::optional<int> max_level) {
+  require_level(dataset, max_level);
+  return mesh::parts_of(dataset, region, max_level);
+}
+
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level) {
-  return scope_of(dataset, region, max_level, mesh::parts_of(dataset, region, max_level));
+  return scope_of(dataset, region, max_level, parts_of_selection(dataset, region, max_level));
 }
 
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level,
@@ -64,8 +80,8 @@ std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<me
                               const std::optional<mesh::Region>& region, std::optional<int> max_level) {
   std::vector<char> chosen(static_cast<std::size_t>(dataset.num_parts), 0);
   for (const mesh::Box& box : boxes)
-    for (const int part :
-         mesh::parts_of(dataset, region ? mesh::join(mesh::Join::both, box, *region) : mesh::Region(box), max_level))
+    for (const int part : parts_of_selection(
+             dataset, region ? mesh::join(mesh::Join::both, box, *region) : mesh::Region(box), max_level))
       chosen[static_cast<std::size_t>(part)] = 1;
   std::vector<int> parts;
   for (int part = 0; part < dataset.num_parts; ++part)

@@ -15,7 +15,15 @@ struct Scope {
   std::string text;        ///< region and level as text; empty: everything
 };
 
-/// The parts that touch the region; all parts without a region. Reads headers only.
+/// Throws Error(usage) for a level above the coarsest one that the step has. A level below the finest one is all
+/// levels.
+void require_level(const mesh::Dataset& dataset, std::optional<int> max_level);
+
+/// The parts that reading a region down to a level takes, as mesh::parts_of gives them. Throws as require_level.
+std::vector<int> parts_of_selection(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region,
+                                    std::optional<int> max_level);
+
+/// Those parts, and what reading them costs. Reads headers only. Throws as require_level.
 Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
 /// The same of parts that were chosen already.

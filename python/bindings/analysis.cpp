@@ -39,6 +39,7 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   given.take("pixels", options.pixels);
   options.mask = given.get<Text>("mask").value_or("");
   given.take("above", options.above);
+  given.take("blank_too", options.blank_too);
   given.take_common(options);
   given.finish();
   return without_gil([&] { return verbs::map(dataset, options); });

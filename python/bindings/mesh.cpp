@@ -9,6 +9,7 @@
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/read_box.hpp"
+#include "octavo/verbs/scope.hpp"
 
 namespace octavo::bindings {
 
@@ -514,7 +515,7 @@ void bind_dataset(nb::module_& m) {
           [](const Dataset& d, const std::optional<std::string>& text, std::optional<int> max_level) {
             std::optional<mesh::Region> region;
             if (text) region = mesh::parse_region(*text, d.header.dim, mesh::domain_of(d.header).extent);
-            return mesh::parts_of(d, region, max_level);
+            return verbs::parts_of_selection(d, region, max_level);
           },
           nb::arg("region").none(), nb::arg("max_level").none())
       .def("read", read_part, nb::arg("part"), nb::arg("fields") = nb::none(), nb::arg("max_level") = nb::none(),

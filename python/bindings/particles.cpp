@@ -47,6 +47,8 @@ verbs::Map particle_map(const step::SharedStep& dataset, const nb::object& sampl
   given.take("weight", options.weight);
   given.take("mean", options.mean);
   given.take_named("axis", options.axis, {{"x", 0}, {"y", 1}, {"z", 2}});
+  if (const auto extent = given.get<std::optional<std::array<double, 4>>>("window"))
+    options.window = {{(*extent)[0], (*extent)[2]}, {(*extent)[1], (*extent)[3]}};
   given.take("pixels", options.pixels);
   options.region = region_of(dataset, given.get<Text>("region"));
   given.take_common(options);

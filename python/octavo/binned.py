@@ -58,6 +58,7 @@ class Binned(ABC):
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Any:
         """The same with some quantities in other units, by name: axes, fields, and the weight."""
+        from octavo.cosmology import cosmic_facts
         from octavo.units import factor
 
         have = {axis.name: axis.unit for axis in self.axes} | {name: row["unit"] for name, row in self.fields.items()}
@@ -82,7 +83,8 @@ class Binned(ABC):
         return replace(
             self, axes=axes, fields=fields, weights=self.weights * weight if self.weight in by else self.weights,
             weight_unit=units.get(self.weight, self.weight_unit),
-            facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0),
+            facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0)
+            | cosmic_facts(data),
         )  # fmt: skip
 
     @property
@@ -384,11 +386,16 @@ def bin_by(
     normal: Any = "z",
 ) -> dict[str, Any]:
     """An axis as the compiled verb takes it: a field, or one of DISTANCES from `centre`."""
-    axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
     if quantity not in DISTANCES:
-        return axis | {"field": quantity}
+        return bin_by_field(quantity, bins, log=log, range=range)
+    axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
     place = centre if isinstance(centre, str) else ",".join(repr(float(value)) for value in centre)
     return axis | {"distance": quantity, "centre": place, "normal": _direction(normal)}
+
+
+def bin_by_field(field: str, bins: int, *, log: bool | None, range: Any = None) -> dict[str, Any]:
+    """An axis of a field, or of an attribute of particles, whatever its name is."""
+    return {"bins": int(bins), "log": log, "range": None if range is None else _pair(range), "field": field}
 
 
 def _pair(range: Any) -> tuple[float, float]:

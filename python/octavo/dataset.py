@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -151,11 +151,22 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
     return _core.verify(os.fspath(path), threads, None, quick)
 
 
-def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | None) -> Picture:
+def _with_overlays(
+    selection: Selection, picture: Picture, another: Any, grid: bool, vectors: str | None, particles: str | None
+) -> Picture:
     from octavo.overlays import gather
 
+    def dots() -> Picture:
+        from octavo.particles import dots
+        from octavo.picture import ready
+
+        return ready(
+            Picture.of(dots(selection._data, selection.region, str(particles), picture.facts), selection._data)
+        )
+
     largest = picture.facts["kind"] not in ("slice", "value")
-    return replace(picture, overlays=gather(another, picture.facts, grid, vectors, largest))
+    over = gather(another, picture.facts, grid, vectors, largest, None if particles is None else dots)
+    return replace(picture, overlays=over)
 
 
 @dataclass(frozen=True)
@@ -174,6 +185,9 @@ class Selection(Regions):
     condition: str | None = None
     #: Names and formulas of `derive`.
     definitions: tuple[tuple[str, str], ...] = ()
+
+    #: Whether a map of no cell is a picture all the same: that of one domain among others.
+    _blank_too: ClassVar[bool] = False
 
     def level(self, deepest: int) -> Selection:
         """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
@@ -236,13 +250,14 @@ class Selection(Regions):
         self, field: str | None = None, *, axis: str = "z", camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
-        vectors: str | None = None, particles: str | None = None,
+        vectors: str | None = None, particles: str | None = None, overlay_particles: str | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
         land: the depth). `unit` is that of the picture: of an integral of the density "Msun/pc**2". With `grid` outlines
         of the finest levels are drawn over it, with `vectors`, the name of a vector such as "velocity", arrows of its mean
-        along each line of sight. Releases the GIL.
+        along each line of sight, with `overlay_particles`, a species or family ("dm", "sink"), dots where those of the
+        region are. Releases the GIL.
 
         Along an axis a cell counts with the exact share of each pixel that it covers. `camera`, instead of an axis, is a
         vector of any length towards the viewer, and `up` points upwards in the picture (default: z, or y along z). Each
@@ -254,7 +269,8 @@ class Selection(Regions):
 
         With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
         each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
-        axis, over the whole domain, of the particles in the region. Files of cells are not read."""
+        axis, of the particles in the region, in the window of a map of it. Files of cells are not read. A sum is 0 where
+        no particle is, which is drawn like pixels without a value."""
         if particles is not None:
             from octavo.particles import deposit
 
@@ -276,16 +292,17 @@ class Selection(Regions):
                 self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                **self._chosen(),
+                blank_too=self._blank_too, **self._chosen(),
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
 
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
         pixels: int = 1024, threads: int = 0, unit: str | None = None, grid: bool = False, vectors: str | None = None,
         through: Outline | None = None, height: float | None = None, depth: float | None = None, plane: int | None = None,
+        overlay_particles: str | None = None,
     ) -> Picture:  # fmt: skip
         """The values of the leaves that a plane cuts, as a picture: `values` of shape (ny, nx), row 0 at the bottom, NaN
         where the plane leaves the region or the domain.
@@ -295,7 +312,9 @@ class Selection(Regions):
         plane: numbers in fractions of the box length, "center" of the region, else of the domain, or "max:FIELD",
         "min:FIELD", for which the selection is read. `pixels` counts along the longer side of the plane's bounding
         rectangle; `facts` has the axes of the picture (`right`, `up`, `towards`). `grid` draws the outlines of levels over
-        it, `vectors` arrows of this vector's components in the plane.
+        it, `vectors` arrows of this vector's components in the plane, `overlay_particles` dots where particles of a species
+        or family are within half a thickness of it: "dm:0.05" (of the box length), "star:20 kpc", or "dm", a hundredth of
+        the picture's longer side.
 
         Each pixel shows the leaf in which its centre lies; on a side between two cells, the one with the larger
         coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
@@ -322,7 +341,7 @@ class Selection(Regions):
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, grid, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
 
     def _surface(
         self, field: str, through: Outline | None, height: float | None, depth: float | None, plane: int | None,
@@ -337,7 +356,7 @@ class Selection(Regions):
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
-        return _with_overlays(picture(field, unit=unit), picture, False, vectors)
+        return _with_overlays(self, picture(field, unit=unit), picture, False, vectors, None)
 
     def line(
         self, fields: str | Sequence[str], start: Place | None = None, end: Place | None = None, *, threads: int = 0,
@@ -377,11 +396,14 @@ class Selection(Regions):
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
         weight: str | None = None, cumulative: bool = False, percentiles: Sequence[float] = (), threads: int = 0,
-        units: dict[str, str] | None = None, particles: str | None = None,
+        units: dict[str, str] | None = None, particles: str | None = None, centre: Place = "center",
+        normal: Direction = "z",
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
         `log`, which takes another reading of the field).
+
+        `field` may be "radius", "cylinder" or "height": the distance from `centre`, and `normal`, as in profile.
 
         `weight`: "volume" (the default), "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
@@ -392,18 +414,21 @@ class Selection(Regions):
 
         With `particles`, a species or family ("dm", "star"), it bins these by an attribute or their "age"; weight "mass" is
         the default, or another attribute, or "none". Files of cells are not read. It takes no percentiles."""
-        from octavo.binned import bin_by, histogram
+        from octavo.binned import bin_by, bin_by_field, histogram
 
         if particles is not None:
             from octavo.particles import binned
 
             if len(percentiles):
                 raise UsageError("a histogram of particles takes no percentiles")
-            axis = bin_by(field, bins, log=log, range=range)
+            axis = bin_by_field(field, bins, log=log, range=range)
             sums = binned(self._data, self.region, particles, axis, weight or "mass", threads=threads)
             return histogram(sums, cumulative).in_units(units, self._data)
         weight = weight or "volume"
-        sums = self._bins([bin_by(field, bins, log=log, range=range)], [], weight, threads)
+        axis = bin_by(field, bins, log=log, range=range, centre=self._at(centre), normal=normal)
+        if len(percentiles) and "field" not in axis:
+            raise UsageError("percentiles are of fields, not of distances")
+        sums = self._bins([axis], [], weight, threads)
         marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
         return histogram(sums, cumulative, marks).in_units(units, self._data)
 
@@ -427,17 +452,21 @@ class Selection(Regions):
     def phase(
         self, x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[bool, bool] | None = None,
         x_range: Sequence[float] | None = None, y_range: Sequence[float] | None = None, weight: str | None = None,
-        threads: int = 0, units: dict[str, str] | None = None,
+        threads: int = 0, units: dict[str, str] | None = None, centre: Place = "center", normal: Direction = "z",
     ) -> Phase:  # fmt: skip
         """The sum of the cells' weights in bins of two fields; `.weights` has shape (bins of y, bins of x). `bins` and
         `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
-        more than a factor 100. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
+        more than a factor 100. `x` and `y` may be "radius", "cylinder" or "height", around `centre` and `normal` as in
+        profile. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
         triangles, errors and threads are as in hist. Releases the GIL."""
         from octavo.binned import Phase, bin_by
 
         nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
         log_x, log_y = log if isinstance(log, tuple) else (log, log)
-        axes = [bin_by(x, nx, log=log_x, range=x_range), bin_by(y, ny, log=log_y, range=y_range)]
+        around = {"centre": self._at(centre), "normal": normal}
+        axes = [
+            bin_by(x, nx, log=log_x, range=x_range, **around), bin_by(y, ny, log=log_y, range=y_range, **around)
+        ]  # fmt: skip
         return Phase.of(self._bins(axes, [], weight or "", threads)).in_units(units, self._data)
 
     def profile(

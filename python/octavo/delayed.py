@@ -45,6 +45,7 @@ class Domain(Selection):
     """A selection of one domain, opened where and when it is first read. It may be pickled."""
 
     _place: _Place
+    _blank_too = True
 
     def __init__(
         self,

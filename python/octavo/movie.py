@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import Error, UsageError
-from octavo.picture import Picture, draw
+from octavo.picture import Picture, draw, ready
 
 Progress = Callable[[int], None]
 
@@ -62,12 +62,10 @@ def write(
 
 def _kept(pictures: Iterable[Picture], folder: str) -> Iterator[Picture]:
     """The pictures with their pixels in files of the folder, mapped where they are used."""
-    for number, picture in enumerate(pictures):
+    for number, picture in enumerate(map(ready, pictures)):
         file = os.path.join(folder, f"{number}.npy")
         np.save(file, picture.values)
-        finite = picture.values[np.isfinite(picture.values)]
-        extremes = picture.extremes or ((float(finite.min()), float(finite.max())) if finite.size else None)
-        yield dataclasses.replace(picture, values=np.load(file, mmap_mode="r"), extremes=extremes)
+        yield dataclasses.replace(picture, values=np.load(file, mmap_mode="r"))
 
 
 def _reread(picture: Picture, extremes: tuple[float, float] | None) -> Picture:

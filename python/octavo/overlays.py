@@ -1,4 +1,4 @@
-"""Drawn over a picture: outlines of levels, arrows of a vector, a bar of a round length."""
+"""Drawn over a picture: outlines of levels, arrows of a vector, dots of particles, a bar of a round length."""
 
 from __future__ import annotations
 
@@ -16,21 +16,26 @@ ARROWS = 24
 class Overlays:
     """`levels`: at each drawn pixel the level of its finest leaf, of the shape of the picture; NaN without a leaf.
     `arrows`: the components of the vector `vector` along the two axes of the picture, both of shape (rows, columns), on a
-    coarse raster over the same window."""
+    coarse raster over the same window. `dots`: on another raster the density of the particles `family`; NaN where there
+    are none."""
 
     levels: np.ndarray | None = None
     arrows: tuple[np.ndarray, np.ndarray] | None = None
     vector: str = ""
     unit: str = ""
+    dots: np.ndarray | None = None
+    family: str = ""
 
 
 def gather(
-    drawn: Callable[..., Any], facts: dict[str, Any], grid: bool, vector: str | None, largest: bool
-) -> Overlays | None:
+    drawn: Callable[..., Any], facts: dict[str, Any], grid: bool, vector: str | None, largest: bool,
+    dots: Callable[[], Any] | None = None,
+) -> Overlays | None:  # fmt: skip
     """Reads what is drawn over the picture with `facts`. `drawn(field, kind=, pixels=)` gives another picture (anything with
     `values` and `unit`) of the same window, or None on ranks that draw nothing; `kind` and `pixels` None are those of
-    the picture. `largest`: whether a pixel may show many leaves, of which the finest counts. Collective as `drawn` is."""
-    if not grid and vector is None:
+    the picture. `largest`: whether a pixel may show many leaves, of which the finest counts. `dots()` gives a picture of the
+    particles, or None likewise. Collective as `drawn` is."""
+    if not grid and vector is None and dots is None:
         return None
     levels = drawn("level", kind="max" if largest else None, pixels=None) if grid else None
     arrows, unit = None, ""
@@ -39,7 +44,11 @@ def gather(
         both = [drawn(along(vector, facts, side), kind=kind, pixels=ARROWS) for side in (0, 1)]
         if both[0] is not None:
             arrows, unit = (both[0].values, both[1].values), both[0].unit
-    return Overlays(None if levels is None else levels.values, arrows, vector or "", unit)
+    seen = None if dots is None else dots()
+    return Overlays(
+        None if levels is None else levels.values, arrows, vector or "", unit,
+        None if seen is None else seen.values, "" if seen is None else seen.label,
+    )  # fmt: skip
 
 
 def along(vector: str, facts: dict[str, Any], side: int) -> str:
@@ -64,6 +73,28 @@ def draw_levels(axes: Any, extent: tuple[float, float, float, float], levels: np
     row, column = np.nonzero(_differ(levels[:-1], levels[1:]))
     lines += _runs(row, column, lambda at, low, high: ((x[low], y[at + 1]), (x[high], y[at + 1])))
     axes.add_collection(LineCollection(lines, colors="white", linewidths=0.5, alpha=0.6))
+
+
+def draw_dots(axes: Any, extent: tuple[float, float, float, float], dots: np.ndarray, family: str) -> None:
+    """A dot in each pixel of the raster with particles, more opaque where there are more. Few dots are large, and have an edge
+    that shows on any colour. The family's name is below the picture."""
+    axes.annotate(
+        f"dots: {family}", (1, 0), xycoords="axes fraction", xytext=(0, -24), textcoords="offset points", ha="right",
+        va="top", fontsize=9,
+    )  # fmt: skip
+    row, column = np.nonzero(np.isfinite(dots))
+    if not len(row):
+        return
+    rows, columns = dots.shape
+    x = extent[0] + (column + 0.5) * (extent[1] - extent[0]) / columns
+    y = extent[2] + (row + 0.5) * (extent[3] - extent[2]) / rows
+    number = dots[row, column] / np.nanmin(dots)
+    opaque = 0.35 + 0.65 * np.log1p(number) / np.log1p(number.max())
+    size = float(np.clip(4000 / len(row), 1.0, 30.0))
+    axes.scatter(
+        x, y, s=size, c="white", alpha=opaque, edgecolors="black" if size > 5 else "none", linewidths=0.5, marker="o",
+        rasterized=True, zorder=3,
+    )  # fmt: skip
 
 
 def round_length(width: float) -> float:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo import _core
+from octavo.cosmology import time_since
 from octavo.errors import Interrupted, UsageError
 from octavo.sinks import sinks_of
+from octavo.units import in_fractions
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -110,30 +112,6 @@ def age(data: Any, birth_time: np.ndarray) -> np.ndarray:
     return np.where(birth == 0, np.nan, time_since(data, birth))
 
 
-def time_since(data: Any, birth: np.ndarray) -> np.ndarray:
-    """[code time]: of a cosmological run the proper time, in the code's unit at the step."""
-    known = data.attributes
-    if known.get("H0", 1.0) == 1.0 and known.get("aexp", 1.0) == 1.0:
-        return data.time - birth
-    tau, proper = proper_times(known["omega_m"], known["omega_l"], known["omega_k"])
-    # A code unit of time is aexp^2 / H0.
-    return (np.interp(data.time, tau, proper) - np.interp(birth, tau, proper)) / known["aexp"] ** 2
-
-
-def proper_times(omega_m: float, omega_l: float, omega_k: float) -> tuple[np.ndarray, np.ndarray]:
-    """The conformal time of RAMSES, d tau = d t / a^2, which is 0 at a = 1, and the proper time since a = 10^-4, both in
-    units of 1 / H0, ascending. That is what RAMSES' tables of Friedmann's equation hold (amr/init_time.f90)."""
-    log_a = np.linspace(np.log(1e-4), np.log(2.0), 400_001)
-    a = np.exp(log_a)
-    hubble = np.sqrt(omega_m / a**3 + omega_k / a**2 + omega_l)
-    tau = _integral(1 / (a**2 * hubble), log_a)
-    return tau - np.interp(0.0, log_a, tau), _integral(1 / hubble, log_a)
-
-
-def _integral(values: np.ndarray, at: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0.0], np.cumsum((values[1:] + values[:-1]) / 2 * np.diff(at))])
-
-
 def _attribute(data: Any, found: Arrays, name: str) -> np.ndarray:
     """The values of an attribute, or the age of particles with a birth time."""
     if name in found:
@@ -212,6 +190,74 @@ def deposit(
         data, source["samples"], in_parts=source["in_parts"], field=field or weight, label=label, unit=unit, weight=weight,
         mean=field is not None, axis=axis, pixels=pixels, region=region, threads=threads, ranks=ranks, progress=progress,
     )  # fmt: skip
+
+
+#: Pixels along the longer side of a picture in which particles become dots over it.
+DOTS = 512
+
+
+def dots(
+    data: Any, region: str | None, words: str, facts: dict[str, Any], *, threads: int = 0, ranks: Any = None
+) -> Any:
+    """A compiled map of the number of particles per area in the window of the picture with these facts, along its line of
+    sight. `words`: a species or family, and for slices the thickness of the slab around the plane that they are taken
+    of: "dm", "sink:0.1", "star:20 kpc" (by default a hundredth of the picture's longer side). Of each particle the image
+    nearest to the middle of the window counts. Collective over `ranks`."""
+    name, thickness = _slab(data, words, facts)
+    right, up, towards = _axes_of(facts, data.dim)
+    x0, x1, y0, y1 = facts["extent"]
+    depth = sum(facts["depth"]) / 2
+    middle = right * (x0 + x1) / 2 + up * (y0 + y1) / 2 + towards * depth
+    size = np.array(data.hi) - np.array(data.lo)
+    if _are_sinks(data, name):
+        sinks = sinks_of(data, region).columns
+        take: Callable[[Any], Arrays] = lambda part: sinks  # noqa: E731
+    else:
+        take = _taker(data, name)
+
+    def samples(part: Any) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
+        found = take(part)
+        if not found:
+            return [np.zeros(0), np.zeros(0)], np.zeros(0), []
+        at = np.stack([np.asarray(found[f"position_{axis}"], "f8") for axis in "xyz"[: data.dim]], axis=1)
+        at -= np.where(data.periodic, size * np.round((at - middle) / size), 0.0)
+        if thickness is not None:
+            at = at[np.abs(at @ towards - depth) <= thickness / 2]
+        return [at @ right, at @ up], np.ones(len(at)), []
+
+    return _core.particle_map(
+        data, samples, in_parts=not _are_sinks(data, name), field="none", label=_what(data, name), unit="", weight="none",
+        window=(x0, x1, y0, y1), pixels=DOTS, region=region, threads=threads, ranks=ranks,
+    )  # fmt: skip
+
+
+def _slab(data: Any, words: str, facts: dict[str, Any]) -> tuple[str, float | None]:
+    """The family, and the thickness [code length] of a slice's slab."""
+    name, sign, text = words.partition(":")
+    if facts["kind"] != "slice":
+        if sign:
+            raise UsageError(f"'{words}': a thickness is of slices", [], f"'{name}' alone: a map shows all of them")
+        return name, None
+    x0, x1, y0, y1 = facts["extent"]
+    if not sign:
+        return name, max(x1 - x0, y1 - y0) / 100
+    try:
+        thickness = float(in_fractions(text, data)) * (data.hi[0] - data.lo[0])
+    except ValueError:
+        thickness = -1.0
+    if not thickness > 0:
+        raise UsageError(f"'{words}': expected a thickness", [], f"'{name}:0.1' (of the box length), '{name}:20 kpc'")
+    return name, thickness
+
+
+def _axes_of(facts: dict[str, Any], dim: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Unit vectors to the right, upwards and towards the viewer of a picture, of shape (dim,)."""
+    if "right" in facts:
+        return tuple(np.array(facts[name], "f8")[:dim] for name in ("right", "up", "towards"))  # type: ignore[return-value]
+    right, up, towards = (
+        np.array([float(axis == name) for axis in "xyz"[:dim]]) for name in (*facts["axes"], facts["axis"])
+    )
+    return right, up, towards
 
 
 def binned(

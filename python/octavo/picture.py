@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
-from octavo.overlays import Overlays, draw_arrows, draw_levels, draw_scale_bar
+from octavo.overlays import Overlays, draw_arrows, draw_dots, draw_levels, draw_scale_bar
 from octavo.printable import printable
 from octavo.units import LENGTHS, TIMES, facts_of
 
@@ -114,12 +114,21 @@ def band_height(width: int) -> int:
     return max(1, (32 << 20) // (8 * width * _CHUNK)) * _CHUNK
 
 
-def thinned(shape: tuple[int, ...], bands: Iterable[np.ndarray]) -> tuple[np.ndarray, tuple[float, float] | None]:
-    """The pixels that are drawn of a map whose rows come in bands; and the extremes of all finite pixels."""
+def empty_of(facts: dict[str, Any]) -> float | None:
+    """The value of pixels in which nothing is, which are drawn like those without a value: in a sum of particles 0."""
+    return 0.0 if "particles" in facts and facts["kind"] == "integral" else None
+
+
+def thinned(
+    shape: tuple[int, ...], bands: Iterable[np.ndarray], empty: float | None = None
+) -> tuple[np.ndarray, tuple[float, float] | None]:
+    """The pixels that are drawn of a map whose rows come in bands; and the extremes of all finite pixels. Pixels of the
+    value `empty` have none."""
     every = max(1, max(shape) // DRAWN_PIXELS)
     drawn = np.empty([-(-pixels // every) for pixels in shape])
     extremes, row = None, 0
     for band in bands:
+        band = band if empty is None else np.where(band == empty, np.nan, band)
         kept = band[-row % every :: every, ::every]
         drawn[-(-row // every) :][: len(kept)] = kept
         extremes = _extremes(band, extremes)
@@ -138,6 +147,14 @@ def _extremes(values: np.ndarray, before: tuple[float, float] | None) -> tuple[f
 def _bands(values: np.ndarray) -> Iterator[np.ndarray]:
     height = band_height(values.shape[1])
     return (values[row : row + height] for row in range(0, len(values), height))
+
+
+def ready(picture: Picture) -> Picture:
+    """The picture with those pixels alone that are drawn, and the extremes of all."""
+    if picture.extremes is not None:
+        return picture
+    values, extremes = thinned(picture.values.shape, _bands(picture.values), empty_of(picture.facts))
+    return replace(picture, values=values, extremes=extremes)
 
 
 def save(picture: Picture, path: str, **options: Any) -> None:
@@ -259,13 +276,17 @@ def length_unit(picture: Picture) -> tuple[float, str]:
 
 
 def when(picture: Any) -> str:
-    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times."""
+    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times. Of cosmological runs
+    the redshift and the proper age."""
     if kind := picture.facts.get("over_time"):
         return (
             "first arrival"
             if kind == "arrival"
             else {"max": "maximum", "min": "minimum"}.get(kind, kind) + " over time"
         )
+    if (redshift := picture.facts.get("redshift")) is not None:  # the run's own clock is conformal
+        scale, name = in_units(TIMES, picture.facts["age"], picture.facts["unit_time"])
+        return f"z = {redshift:.4g}, age {picture.facts['age'] * scale:.4g} {name}".rstrip()
     scale, name = (
         (1.0, "s") if in_seconds(picture) else in_units(TIMES, picture.time, picture.facts.get("unit_time", 1))
     )
@@ -298,10 +319,8 @@ def draw(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    values, extremes = picture.values, picture.extremes
-    if extremes is None:
-        values, extremes = thinned(values.shape, _bands(values))
-    norm, colours = colours_of(extremes, limits, scale)
+    picture = ready(picture)
+    norm, colours = colours_of(picture.extremes, limits, scale)
     x0, x1, y0, y1 = picture.extent
     size, length = length_unit(picture)
     ratio = min(max((y1 - y0) / (x1 - x0), 0.15), 4.0)
@@ -309,13 +328,15 @@ def draw(
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     image = axes.imshow(
-        values, origin="lower", extent=(x0 * size, x1 * size, y0 * size, y1 * size), norm=norm,
+        picture.values, origin="lower", extent=(x0 * size, x1 * size, y0 * size, y1 * size), norm=norm,
         cmap=colours if cmap is None else colour_map(cmap), aspect="equal" if ratio > 0.15 else "auto",
         interpolation="nearest",
     )  # fmt: skip
     shown = (x0 * size, x1 * size, y0 * size, y1 * size)
     if picture.overlays and picture.overlays.levels is not None:
         draw_levels(axes, shown, picture.overlays.levels)
+    if picture.overlays and picture.overlays.dots is not None:
+        draw_dots(axes, shown, picture.overlays.dots, plain(picture.overlays.family))
     arrows = picture.overlays is not None and picture.overlays.arrows is not None
     if picture.overlays and arrows:
         draw_arrows(axes, shown, picture.overlays, unit_text(picture.overlays.unit))

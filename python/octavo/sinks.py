@@ -84,7 +84,7 @@ def sinks_of(data: Any, region: str | None = None) -> Sinks:
     if len(columns) != len(names) or not {"position_x", "position_y", "position_z", "mass"} <= set(columns):
         raise _damaged(data.path, 1, "expected the columns id, msink, x, y, z ..., found " + ", ".join(names))
     if "birth_time" in columns:
-        from octavo.particles import time_since
+        from octavo.cosmology import time_since
 
         columns["age"], given["age"] = time_since(data, columns["birth_time"]), "code_time"
     if region is not None:

@@ -140,8 +140,10 @@ def level_for(data: Any, cells: int, deepest: int | None) -> int:
 
 def spectrum_of(data: Any, chosen: dict[str, Any], fields: Sequence[str], cells: int) -> Spectrum:
     """The spectrum of the fields of an opened step, on the cube of the selection at the level that level_for gives."""
+    from octavo.cosmology import cosmic_facts
     from octavo.exports.cube import cube_of
 
+    data.parts_of(None, chosen["max_level"])  # refuses a level above the coarsest
     level = level_for(data, cells, chosen["max_level"])
     cube = cube_of(data, chosen | {"max_level": level}, fields)
     sides = np.array([n * edge for n, edge in zip(cube.shape[::-1], cube.cell, strict=True)])
@@ -165,7 +167,7 @@ def spectrum_of(data: Any, chosen: dict[str, Any], fields: Sequence[str], cells:
     facts = {
         "fields": list(cube.fields), "cells": list(cube.shape[::-1]), "level": cube.level, "selection": selection,
         "time": cube.time, "k_nyquist": float(np.pi / max(cube.cell)), "unit_time": data.units["time"],
-        "unit_length": data.units["length"],
+        "unit_length": data.units["length"], **cosmic_facts(data),
     }  # fmt: skip
     return Spectrum(
         k=k0 * np.arange(1, len(power)), waves=count[1:], power=power[1:], mean_square=mean, square_mean=square,

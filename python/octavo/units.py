@@ -128,8 +128,10 @@ def facts_of(image: Any, data: Any, unit: str | None = None) -> dict[str, Any]:
     if unit is not None:
         facts = image.facts()
         image.scale(factor(facts["unit"], unit, data, facts["label"]), unit)
+    from octavo.cosmology import cosmic_facts
+
     known = code_units(data)
-    return image.facts() | {"code_length_cm": known["code_length"] if known else None}
+    return image.facts() | {"code_length_cm": known["code_length"] if known else None} | cosmic_facts(data)
 
 
 def _example(unit: Unit) -> str:

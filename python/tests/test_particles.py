@@ -11,7 +11,7 @@ from conftest import OCTAVO
 from octavo.sinks import sinks_of
 
 import octavo
-from octavo import particles
+from octavo import cosmology, particles
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +187,7 @@ def test_ages_are_proper_times():
     assert np.allclose(found, expected, rtol=1e-7, atol=1e-9)
     # A flat universe with a constant: t = 2/3 / sqrt(L) asinh(sqrt(L / M) a^3/2).
     known |= {"omega_m": 0.3, "omega_l": 0.7, "aexp": 1.0}
-    conformal, proper = particles.proper_times(0.3, 0.7, 0.0)
+    conformal, proper = cosmology.proper_times(0.3, 0.7, 0.0)
     at = np.interp([-1.0, -0.2, 0.0], conformal, proper)
     a = np.interp([-1.0, -0.2, 0.0], conformal, np.exp(np.linspace(np.log(1e-4), np.log(2), len(conformal))))
     exact = 2 / 3 / np.sqrt(0.7) * np.arcsinh(np.sqrt(0.7 / 0.3) * a**1.5)
@@ -319,6 +319,118 @@ def test_ranks_share_particles_and_give_the_same_bits(mixed, with_sinks, run, ru
     assert done.returncode == 2 and done.stderr.count("no particle has an attribute 'colour'") == 1
 
 
+# ----------------------------------------------------------------------------------------------------------- pictures
+
+
+def test_pixels_without_particles_are_drawn_as_empty(dark, run, tmp_path):
+    for picture in (octavo.open(dark).map(particles="dm"), octavo.open(dark).map("mass", particles="dm", pixels=600)):
+        image = picture.plot().axes[0].images[0]
+        shown = np.ma.filled(np.ma.masked_invalid(image.get_array()), np.nan)
+        assert np.array_equal(np.isnan(shown), ~(np.nan_to_num(picture.values) > 0))
+        assert 0 < image.norm.vmin <= np.nanmin(shown)
+    assert picture.facts["kind"] == "mean"
+    run("map", dark, "--particles", "dm", "-o", tmp_path / "dm.png")
+    run("map", dark, "--particles", "dm", "-o", tmp_path / "dm.npy")
+    assert np.load(tmp_path / "dm.npy").min() == 0
+
+
+REGIONS = (
+    "sphere:0.5,0.5,0.5:0.1",
+    "sphere:0.98,0.5,0.03:0.2",
+    "box:0.4,0.3,0.2:0.6,0.8,0.7",
+    "box:-0.2,0.1,0:0.3,0.6,1",
+)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("axis", "xz")
+def test_a_map_of_particles_has_the_window_of_its_region(sample, region, axis):
+    ds = octavo.open(sample)
+    assert ds._data.periodic == [True] * 3 and ds._data.hi == [1.0] * 3
+    chosen = ds.inside(region)
+    picture = chosen.map(particles="dm", axis=axis, pixels=40)
+    assert picture.extent == chosen.map("density", axis=axis, pixels=8).extent
+    found = chosen.particles("dm")
+    sides = [name for name in "xyz" if name != axis]
+    x0, x1, y0, y1 = picture.extent
+    at = [found[f"position_{name}"] for name in sides]  # in the box of length 1
+    at = [lo + (values - lo) % 1.0 for values, lo in zip(at, (x0, y0), strict=True)]
+    ny, nx = picture.values.shape
+    expected = np.histogram2d(*at[::-1], bins=(ny, nx), range=((y0, y1), (x0, x1)), weights=found["mass"])[0]
+    assert picture.sum() == pytest.approx(found["mass"].sum(), rel=1e-12) and expected.sum() > 0
+    area = (x1 - x0) * (y1 - y0) / (nx * ny)
+    assert (
+        np.abs(picture.values * area - expected) > 1e-12 * expected.max()
+    ).sum() <= 4  # a rounding at a pixel's side
+
+
+def dots_by_hand(ds, picture, found, thickness=None):
+    facts = picture.facts
+    axes = {name: np.eye(3)["xyz".index(name)] for name in "xyz"}
+    right, up, towards = (
+        (np.array(facts[name]) for name in ("right", "up", "towards"))
+        if "right" in facts
+        else (axes[name] for name in (*facts["axes"], facts["axis"]))
+    )
+    at = np.stack([found[f"position_{name}"] for name in "xyz"], axis=1)
+    x0, x1, y0, y1 = picture.extent
+    middle = right * (x0 + x1) / 2 + up * (y0 + y1) / 2 + towards * sum(facts["depth"]) / 2
+    at = at - np.round(at - middle)  # a periodic box of length 1
+    if thickness is not None:
+        at = at[np.abs((at - middle) @ towards) <= thickness / 2]
+    rows, columns = picture.overlays.dots.shape
+    return np.histogram2d(at @ up, at @ right, bins=(rows, columns), range=((y0, y1), (x0, x1)))[0]
+
+
+@pytest.mark.parametrize("region", [None, REGIONS[1]])
+def test_dots_over_cells_are_where_the_particles_are(sample, region):
+    ds = octavo.open(sample) if region is None else octavo.open(sample).inside(region)
+    found = ds.particles("dm")
+    pictures = [
+        (ds.map("density", pixels=32, overlay_particles="dm"), None),
+        (ds.map("density", pixels=32, axis="y", overlay_particles="dm"), None),
+        (ds.map("density", pixels=32, camera=(1, 1, 1), overlay_particles="dm"), None),
+        (ds.map("density", pixels=32, camera=(0, 0, -1), overlay_particles="dm"), None),
+        (ds.slice("density", pixels=32, overlay_particles="dm:0.05"), 0.05),
+        (ds.slice("density", pixels=32, normal=(1, 2, 0), overlay_particles="dm:0.05"), 0.05),
+        (ds.slice("density", pixels=32, overlay_particles="dm"), "hundredth"),
+    ]
+    for picture, thickness in pictures:
+        x0, x1, y0, y1 = picture.extent
+        if thickness == "hundredth":
+            thickness = max(x1 - x0, y1 - y0) / 100
+        expected = dots_by_hand(ds, picture, found, thickness)
+        dots = picture.overlays.dots
+        assert max(dots.shape) == 512
+        counts = np.nan_to_num(dots) * (x1 - x0) * (y1 - y0) / dots.size
+        assert (np.abs(counts - expected) > 1e-6).sum() <= 4 and (thickness == 0.004 or expected.sum() > 0)
+        figure = picture.plot()
+        assert len(figure.axes[0].collections) == (1 if counts.any() else 0)
+        assert [text.get_text() for text in figure.axes[0].texts] == ["dots: dm"]
+
+
+def test_dots_are_the_same_on_any_number_of_ranks_and_refuse_what_is_no_family(dark, run, tmp_path):
+    for words in (["map", dark, "--roi", "sphere:0.98,0.5,0.03:0.2"], ["slice", dark, "--normal", "1,1,1"]):
+        words += ["--field", "density", "--overlay-particles", "dm", "--pixels", "64"]
+        run(*words, "-o", tmp_path / "one.png", "-f")
+        plain = words[:-4] + words[-2:]
+        run(*plain, "-o", tmp_path / "plain.png", "-f")
+        assert (tmp_path / "one.png").read_bytes() != (tmp_path / "plain.png").read_bytes()
+        if shutil.which("mpirun"):
+            run(*words, "-o", tmp_path / "three.png", "-f", ranks=3)
+            assert (tmp_path / "one.png").read_bytes() == (tmp_path / "three.png").read_bytes()
+    for family, said in (("dm:0.1", "a thickness is of slices"), ("gas", "no species or family 'gas'")):
+        done = run(
+            "map", dark, "--field", "density", "--overlay-particles", family, "-o", tmp_path / "m.png", check=False
+        )
+        assert done.returncode == 2 and said in done.stderr and not (tmp_path / "m.png").exists()
+    for family in ("dm:", "dm:-1", "dm:thick", "dm:nan"):
+        with pytest.raises(octavo.UsageError, match="expected a thickness"):
+            octavo.open(dark).slice("density", overlay_particles=family, pixels=8)
+    done = run("map", dark, "--particles", "dm", "--overlay-particles", "dm", "-o", tmp_path / "m.png", check=False)
+    assert done.returncode == 2 and "drawn over cells" in done.stderr
+
+
 # ------------------------------------------------------------------------------------------------------- ages, as yt's
 
 
@@ -356,6 +468,28 @@ def cosmological(dark, folder, births):
         born = np.where(np.arange(size) % 3 == 0, births(size), 0.0)
         mark = np.int32(8 * size).tobytes()
         path.write_bytes(bytes(raw) + mark + born.tobytes() + mark)
+
+
+def test_pictures_of_cosmological_runs_show_redshift_and_age(dark, run, run_json, tmp_path):
+    cosmological(dark, tmp_path / "output_00002", lambda count: np.full(count, conformal(0.4, 0.3, 0.7)))
+    run("convert", tmp_path / "output_00002", tmp_path / "run.octavo", "-q")
+    expected = "z = 1, age 5.752 Gyr"  # 2/3 / sqrt(L) asinh(sqrt(L / M) a^3/2) / H0
+    for path in (tmp_path / "output_00002", tmp_path / "run.octavo"):
+        ds = octavo.open(path)
+        assert ds.time < 0
+        for result in (
+            ds.map("density", pixels=8), ds.slice("density", pixels=8), ds.map(particles="dm", pixels=8),
+            ds.hist("density"), ds.profile("density"), ds.phase("density", "pressure", bins=8),
+            ds.spectrum("density", cells=16),
+        ):  # fmt: skip
+            assert result.plot().axes[0].get_title(loc="left").endswith(expected)
+        facts = run_json("map", path, "--field", "density", "-o", tmp_path / "map.npy", "-f")
+        assert facts["redshift"] == pytest.approx(1) and facts["age"] * ds.units["time"] / 3.15576e16 == pytest.approx(
+            5.752, abs=1e-3
+        )
+        assert "of conformal time: z = 1, age 1.81" in run("info", path).stdout
+    plain = octavo.open(dark).map("density", pixels=8)
+    assert "redshift" not in plain.facts and "t = 0.0116407" in plain.plot().axes[0].get_title(loc="left")
 
 
 @pytest.mark.long

@@ -216,3 +216,21 @@ def test_a_map_is_in_metres_and_seconds_or_over_time(files):
 def test_a_number_that_is_too_large_is_told(run, words):
     done = run(*words, check=False)
     assert done.returncode == 2 and "expected a whole number below" in done.stderr
+
+
+def test_a_map_shows_the_triangles_of_its_region_alone(files):
+    bowl = octavo.open(files / "r2d_bowl_vf_gb_DoublePrecision_LittleEndian.slf")
+    layers = octavo.open(files / "r3d_stratification.slf")
+    for ds, field, kind in ((bowl, "BOTTOM", "integral"), (layers, "SALINITE", "mean"), (layers, "SALINITE", "max")):
+        size, lo = ds._data.hi[0] - ds._data.lo[0], ds._data.lo
+        radius = 0.3 * min(1.0, (ds._data.hi[1] - lo[1]) / size)
+        picture = ds.sphere("center", radius).map(field, kind=kind, pixels=64)
+        ny, nx = picture.values.shape
+        x0, x1, y0, y1 = picture.extent
+        x = x0 + (np.arange(nx) + 0.5) * (x1 - x0) / nx - (x0 + x1) / 2
+        y = y0 + (np.arange(ny) + 0.5) * (y1 - y0) / ny - (y0 + y1) / 2
+        outside = np.hypot(x[None, :], y[:, None]) >= radius * size
+        assert 0.2 < outside.mean() < 0.23 and np.array_equal(np.isnan(picture.values), outside)
+    valley = octavo.open(files / "f2d_malpasset-small_pos.slf")
+    with pytest.raises(octavo.UsageError, match="the selection holds no cell: sphere"):
+        valley.sphere((0.01, 0.005), 0.003).map("BOTTOM", pixels=16)

@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/step/read_box.hpp"
+#include "octavo/verbs/scope.hpp"
 
 namespace octavo::verbs {
 namespace {
@@ -82,6 +83,7 @@ Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
     throw Error(Kind::unsupported, "a mesh of triangles has no cube of cells")
         .at(dataset.path)
         .hint("octavo map shows it from above");
+  require_level(dataset, level);
   Cube cube{level, {{0, 0, 0}, step::cells_of_level(header, level)}, {}, {}};
   if (region) {
     const LevelCells cells(header, level);

@@ -19,7 +19,7 @@ struct Cube {
 
 /// The smallest box of the level's cells that holds all whose centre is in the region; without a region all. A region
 /// across a periodic side has cells at both ends of the axis, so the box takes all of it. Throws Error(usage) where no
-/// centre is in the region, and for a level that there is not; Error(unsupported) for triangles.
+/// centre is in the region, and for a level above the coarsest; Error(unsupported) for triangles.
 Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, int level);
 
 /// The field, a name or a formula, on the cells of the cube, x fastest: the value of the coarser leaf that a cell lies

@@ -31,6 +31,32 @@ def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
     options.add_json(parser)
 
 
+def add_centre(parser: argparse.ArgumentParser, which: str) -> None:
+    """Where the distances `radius`, `cylinder` and `height` of the options `which` begin."""
+    parser.add_argument(
+        "--centre",
+        default="center",
+        metavar="C",
+        help=f"of {which}: x,y,z in fractions of the box length, center, max:FIELD or min:FIELD (default: center)",
+    )
+    parser.add_argument(
+        "--normal",
+        default="z",
+        metavar="N",
+        help="direction of the axis of cylinder and height: x, y, z or nx,ny,nz (z)",
+    )
+
+
+def normal(text: str) -> Any:
+    """The direction that --normal names."""
+    if "," not in text:
+        return text
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"'{text}': expected a direction", [], "--normal 1,1,0") from None
+
+
 def pair(text: str | None, what: str) -> tuple[float, float] | None:
     """Reads "lo,hi"."""
     if text is None:
@@ -76,7 +102,7 @@ def compute(
     read = [axis["field"] for axis in axes if "field" in axis] + fields + ([counted] if counted != "none" else [])
     if options.planned(arguments, ds, read):
         return None
-    label = f"{arguments.verb} " + ", ".join(fields or [axis["field"] for axis in axes])
+    label = f"{arguments.verb} " + ", ".join(fields or [axis.get("field") or axis["distance"] for axis in axes])
     with console.Progress(label, arguments.quiet, unit="domains") as progress:
         sums = sums_of(arguments, ds, ranks, progress, axes, fields, weight, percentiles)
     console.notes(arguments.quiet, ds.notes)

@@ -20,7 +20,7 @@ EXAMPLES = [
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--field", required=True, metavar="F", help="the field to bin by")
+    parser.add_argument("--field", required=True, metavar="F", help="the field to bin by; or radius, cylinder, height")
     options.add_particles(parser, "those by an attribute, or by their age; --weight is mass, another attribute or none")
     parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
     parser.add_argument(
@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--range", metavar="A,B", help="first and last edge (default: the smallest and largest value, found first)"
     )
     parser.add_argument("--cumulative", action="store_true", help="each bin has the sum of all up to it")
+    binned.add_centre(parser, "radius, cylinder and height")
     options.add_percentiles(parser, "all values, as lines in the picture and in --json")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="hist")
@@ -43,7 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
     limits = binned.pair(arguments.range, "range")
     if arguments.particles is not None:
         return _particles(arguments, path, limits)
-    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
+    axis = bin_by(
+        arguments.field, arguments.bins, log=arguments.log, range=limits, centre=arguments.centre,
+        normal=binned.normal(arguments.normal),
+    )  # fmt: skip
+    if arguments.percentiles and "field" not in axis:
+        raise UsageError("--percentiles are of fields, not of distances")
     found = binned.compute(arguments, [axis], [], "volume")
     if found is None:
         return 0
@@ -59,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[float, float] | None) -> int:
     from octavo import particles
-    from octavo.binned import bin_by, histogram
+    from octavo.binned import bin_by_field, histogram
     from octavo.cli import console
     from octavo.ranks import world
 
@@ -67,7 +73,7 @@ def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[fl
         raise UsageError("--percentiles are of cells, not of particles")
     ranks = world()
     data, region = options.open_particles(arguments, ranks)
-    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits)
+    axis = bin_by_field(arguments.field, arguments.bins, log=arguments.log, range=limits)
     with console.Progress("hist " + arguments.particles, arguments.quiet, unit="domains") as progress:
         sums = particles.binned(
             data, region, arguments.particles, axis, arguments.weight or "mass", threads=arguments.threads, ranks=ranks,

@@ -40,6 +40,12 @@ def add_drawing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cmap", metavar="NAME", help="colours by matplotlib's name: magma, cividis, ...")
     parser.add_argument("--grid", action="store_true", help="draw the outlines of levels")
     parser.add_argument("--vectors", metavar="NAME", help="draw arrows of a vector: velocity, momentum, B")
+    parser.add_argument(
+        "--overlay-particles",
+        metavar="FAMILY",
+        help="draw dots where the particles of a species or family are; on a slice those near the plane, or within a slab "
+        "of this thickness: dm:0.05, 'star:20 kpc'",
+    )
     parser.add_argument("--scale-bar", action="store_true", help="draw a bar of a round length")
     options.add_force(parser, "overwrite the output file")
 
@@ -92,9 +98,10 @@ def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks: Any) -> Any:
-    """Outlines and arrows, for the picture. `image_of(field=, kind=, pixels=)` makes another image of the same window. Collective."""
-    if not arguments.grid and arguments.vectors is None:
+def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ds: Any, ranks: Any) -> Any:
+    """Outlines, arrows and dots, for the picture. `image_of(field=, kind=, pixels=)` makes another image of the same
+    window. Collective."""
+    if not arguments.grid and arguments.vectors is None and arguments.overlay_particles is None:
         return None
     from octavo.overlays import gather
 
@@ -104,7 +111,17 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
         image = image_of(field=field, kind=kind, pixels=pixels)
         return drawn(image, image.facts(), ranks)
 
-    return gather(another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"))
+    def dots() -> Any:
+        from octavo.particles import dots
+
+        region = options.chosen(arguments, ds)["region"]
+        image = dots(ds, region, arguments.overlay_particles, facts, threads=arguments.threads, ranks=ranks)
+        return drawn(image, image.facts(), ranks)
+
+    return gather(
+        another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"),
+        None if arguments.overlay_particles is None else dots,
+    )  # fmt: skip
 
 
 def finish(
@@ -120,7 +137,7 @@ def finish(
     image = image_of()
     console.notes(arguments.quiet, ds.notes)
     facts = facts_of(image, ds, options.unit_of(arguments, shown or arguments.field))
-    overlays = overlays_of(arguments, image_of, image, ranks) if path.endswith(_PICTURES) else None
+    overlays = overlays_of(arguments, image_of, image, ds, ranks) if path.endswith(_PICTURES) else None
     _save(image, facts, path, ranks, {**drawing, "crs": arguments.crs}, overlays)
     if not is_root():
         return 0
@@ -143,7 +160,9 @@ def drawn(image: Any, facts: dict[str, Any], ranks: Any) -> Any:
 
     shape, bands = _bands(image, facts, ranks)
     try:
-        return picture.Picture.described(facts, *picture.thinned(shape, bands)) if is_root() else None
+        if not is_root():
+            return None
+        return picture.Picture.described(facts, *picture.thinned(shape, bands, picture.empty_of(facts)))
     finally:
         for _ in bands:  # the other ranks send theirs, whatever goes wrong here
             pass

@@ -83,6 +83,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _time(time: float, ds: Any) -> str:
+    from octavo.cosmology import cosmic_facts
+
+    if cosmic := cosmic_facts(ds):
+        age = cosmic["age"] * ds.units["time"]
+        return f"{time:.10g} code units of conformal time: z = {cosmic['redshift']:.6g}, age {age:.6g} s"
+    return f"{time:.10g} code units = {time * ds.units['time']:.6g} s"
+
+
 def _print(facts: dict[str, Any], ds: Any) -> None:
     from octavo.cli.console import fact, line, number, size, table
     from octavo.polygons import fields_in_cells
@@ -93,7 +102,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     wraps = "".join(axis for axis, wrap in zip(axes, box["periodic"], strict=True) if wrap)
     lines = [
         ("code", f"{facts['code']} ({facts['format']})"),
-        ("time", f"{facts['time']:.10g} code units = {facts['time'] * ds.units['time']:.6g} s"),
+        ("time", _time(facts["time"], ds)),
         ("box", f"{extent} code units = {(box['hi'][0] - box['lo'][0]) * ds.units['length']:.6g} cm along x"),
         ("periodic", wraps or "no"),
         ("units", "length {length:g} cm, density {density:g} g/cm^3, time {time:g} s".format(**facts["units"])),

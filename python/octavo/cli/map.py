@@ -18,6 +18,7 @@ EXAMPLES = [
     "octavo map run.octavo --field pressure --weight density --axis x --pixels 2048 -o pressure.png",
     "octavo map run.octavo --field density --camera 1,1,1 -o corner.png",
     "octavo map run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 -o core.npy",
+    "octavo map output_00080 --field density --overlay-particles sink -o sinks.png",
     "octavo map output_00080 --particles dm -o dm.png",
     "octavo map output_00080 --particles star --field age --unit age=Myr -o ages.png",
     "mpirun -n 8 octavo map run.octavo --field density --pixels 10000 -o density.npy",
@@ -111,8 +112,8 @@ def _particles(arguments: argparse.Namespace) -> int:
     from octavo.ranks import world
 
     shown = arguments.field or arguments.weight or "mass"
-    if arguments.grid or arguments.vectors is not None:
-        raise UsageError("--grid and --vectors are of cells, not of particles")
+    if arguments.grid or arguments.vectors is not None or arguments.overlay_particles is not None:
+        raise UsageError("--grid, --vectors and --overlay-particles are drawn over cells, not over particles")
     path = image_output.output_of(arguments, arguments.particles, shown, arguments.axis)
     image_output.drawing_of(arguments)  # says now what is wrong with it
     ranks = world()

@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
                 image = image_of()
                 facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
                 picture = image_output.drawn(image, facts, ranks)
-                overlays = image_output.overlays_of(arguments, image_of, image, ranks)
+                overlays = image_output.overlays_of(arguments, image_of, image, ds, ranks)
                 progress(number + 1, len(snapshots))
                 if picture is not None:
                     yield dataclasses.replace(picture, overlays=overlays)

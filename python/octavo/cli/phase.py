@@ -12,6 +12,7 @@ from octavo.errors import UsageError
 EXAMPLES = [
     "octavo phase output_00080 --x density --y pressure",
     "octavo phase run.octavo --x density --y temperature --weight mass --bins 256 -o phase.png",
+    "octavo phase run.octavo --x radius --y density --centre max:density --log y",
     "octavo phase run.octavo --x density --y velocity_x --y-range=-2,2 --bins 200,100 --log x -o phase.csv",
 ]
 _LOGS = {"auto": (None, None), "xy": (True, True), "x": (True, False), "y": (False, True), "none": (False, False)}
@@ -19,8 +20,10 @@ _LOGS = {"auto": (None, None), "xy": (True, True), "x": (True, False), "y": (Fal
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--x", required=True, metavar="F", help="the field along the horizontal axis")
-    parser.add_argument("--y", required=True, metavar="F", help="the field along the vertical axis")
+    parser.add_argument(
+        "--x", required=True, metavar="F", help="along the horizontal axis: a field, or radius, cylinder, height"
+    )
+    parser.add_argument("--y", required=True, metavar="F", help="along the vertical axis: likewise")
     parser.add_argument("--bins", default="128", metavar="N[,M]", help="bins of x, and of y (128)")
     parser.add_argument(
         "--log",
@@ -32,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{axis}-range", metavar="A,B", help="first and last edge (default: the smallest and largest value)"
         )
+    binned.add_centre(parser, "radius, cylinder and height")
     binned.add_options(parser, "mass, or volume where there is no density")
     parser.set_defaults(verb="phase")
 
@@ -51,9 +55,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     path = binned.output_of(arguments, None if arguments.json else f"{arguments.x}_{arguments.y}_phase")
     (nx, ny), (log_x, log_y) = _bins(arguments.bins), _LOGS[arguments.log]
+    around = {"centre": arguments.centre, "normal": binned.normal(arguments.normal)}
     axes = [
-        bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range")),
-        bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range")),
+        bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range"), **around),
+        bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range"), **around),
     ]
     found = binned.compute(arguments, axes, [], "")
     if found is None:

@@ -9,7 +9,6 @@ import argparse
 from typing import Any
 
 from octavo.cli import binned, options
-from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo profile output_00080 --field density --centre max:density --log -o profile.png",
@@ -32,18 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="radius (from the centre), cylinder (radius from the axis), height (along the axis), x, y, z, or a field "
         "(default: radius)",
     )
-    parser.add_argument(
-        "--centre",
-        default="center",
-        metavar="C",
-        help="x,y,z in fractions of the box length, center, max:FIELD or min:FIELD (default: center)",
-    )
-    parser.add_argument(
-        "--normal",
-        default="z",
-        metavar="N",
-        help="direction of the axis of cylinder and height: x, y, z or nx,ny,nz (z)",
-    )
+    binned.add_centre(parser, "distances")
     parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
     parser.add_argument("--log", action="store_true", help="logarithmic bins")
     parser.add_argument(
@@ -52,15 +40,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_percentiles(parser, "the fields in each bin; the picture shows the band between the outermost")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="profile")
-
-
-def _normal(text: str) -> Any:
-    if "," not in text:
-        return text
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise UsageError(f"'{text}': expected a direction", [], "--normal 1,1,0") from None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -75,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         log=arguments.log,
         range=binned.pair(arguments.range, "range"),
         centre=arguments.centre,
-        normal=_normal(arguments.normal),
+        normal=binned.normal(arguments.normal),
     )
     found = binned.compute(arguments, [axis], fields, "volume", arguments.percentiles)
     if found is None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from octavo.cosmology import cosmic_facts
 from octavo.errors import Error, UsageError
 from octavo.particles import names_of
 from octavo.printable import valid
@@ -177,7 +178,7 @@ class _OfTime:
         self.time = data.time
         self.facts = {
             "unit_length": data.units["length"], "unit_time": data.units["time"],
-            "code_length_cm": known["code_length"] if known else None,
+            "code_length_cm": known["code_length"] if known else None, **cosmic_facts(data),
         }  # fmt: skip
 
 
