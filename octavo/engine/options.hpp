@@ -16,7 +16,8 @@ namespace octavo::engine {
 
 /// When the work of a step is done.
 enum class Mode : std::uint8_t {
-  sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
+  /// inside end_step(): MPI_THREAD_SINGLE suffices. With more a thread may be started, which removes old checkpoints
+  sync,
   background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
   automatic    ///< the cost of each flow's first step, written in the background, decides, the same on all ranks
 };

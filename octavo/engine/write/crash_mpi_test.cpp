@@ -139,7 +139,8 @@ struct Recorder {
       const char* bytes = reinterpret_cast<const char*>(event.bytes.data());
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
       // An older checkpoint is removed when the newer ones are known to be complete, before the call says so.
-      const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
+      const bool is_directory = op == file::Operation::remove && !event.path.filename().string().starts_with("data.");
+      const std::int64_t of = step_of(is_directory ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
       // The same holds for a mark, which readers believe. Later events rely on either promise.
       if (event.path.extension() == ".durable")
