@@ -133,7 +133,10 @@ struct Removals {
     file::set_observer([this, own = std::this_thread::get_id()](const file::Event& event) {
       if (event.operation != file::Operation::remove) return file::Verdict{};
       const std::string name = event.path.filename().string();
-      (name.starts_with("data.") ? files : directories).insert(event.path.lexically_normal().string());
+      if (name.starts_with("data."))
+        files.insert(name);
+      else
+        directories.insert(event.path.lexically_normal().string());
       in_calls += std::this_thread::get_id() == own ? 1 : 0;
       return file::Verdict{};
     });
@@ -141,7 +144,8 @@ struct Removals {
   ~Removals() { file::set_observer({}); }
   Removals(const Removals&) = delete;
   Removals& operator=(const Removals&) = delete;
-  std::multiset<std::string> files, directories;
+  std::multiset<std::string> files;
+  std::set<std::string> directories;  // each may be tried twice
   std::atomic<int> in_calls = 0;
 };
 
@@ -161,7 +165,7 @@ TEST(WriterMpi, old_checkpoints_are_removed_by_the_ranks_that_write_files_each_i
       writer.close();
     }
     EXPECT_EQ(removals.files.size(), 5U);
-    for (const std::string& file : removals.files) EXPECT_TRUE(file.ends_with(store::subfile_name(rank()))) << file;
+    EXPECT_EQ(removals.files.count(store::subfile_name(rank())), 5U);
     EXPECT_EQ(removals.directories.size(), rank() == 0 ? 5U : 0U);
     EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("000000006"));
     // Those of a run with more files are shared, too.
