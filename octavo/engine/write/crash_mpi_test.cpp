@@ -592,6 +592,19 @@ TEST(CrashMpi, with_reed_solomon_for_two_nodes_that_are_lost_at_any_moment) {
   crash_everywhere(with_lost_nodes(Safety::reed_solomon, 2));
 }
 
+// Steps are on their way to the store, to a partner and to a group at once, each with a cadence of its own.
+TEST(CrashMpi, with_a_node_that_is_lost_while_every_second_or_third_step_is_drained) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  Scenario scenario = with_lost_nodes(Safety::partner, 1);
+  scenario.options.drain_every = 2;
+  scenario.options.xor_every = 3;
+  crash_everywhere(scenario);
+  scenario = with_lost_nodes(Safety::xor_group, 1);
+  scenario.options.drain_every = 3;
+  scenario.options.partner_every = 2;
+  crash_everywhere(scenario);
+}
+
 TEST(CrashMpi, of_triangles_in_files_of_each_rank_and_on_local_disks) {
   crash_everywhere({with(Mode::automatic, 1), false, false, 3}, triangles());
   crash_everywhere({with_local_disks(Mode::automatic)}, triangles());
