@@ -85,7 +85,6 @@ void only_agree(MPI_Comm comm, const Run& run) {
     const ranks::OwnComm together = ranks::split(host.get(), own.file, ranks::rank_in(all.get()));
   }
   ranks::agree(all.get(), fine);
-  ranks::from_first(all.get(), {});
   engine::complete_indexes(all.get(), run.store);
   ranks::agree(all.get(), fine);
   engine::Agreement agreement;

@@ -25,6 +25,10 @@ std::string joined(const std::vector<std::string>& items) {
   return all;
 }
 
+std::function<std::string(const Options&)> number(auto Options::*what) {
+  return [what](const Options& options) { return std::to_string((options.*what).value_or(-1)); };
+}
+
 template <class T>
 std::function<std::string(const Options&)> member(T Options::*what) {
   return [what](const Options& options) {
@@ -71,7 +75,7 @@ std::vector<Row> rows() {
   Options staged;
   staged.staging_directory = "/local";
   std::vector<Row> all{
-      {"contributors_per_file", "4", "4", member(&Options::contributors_per_file)},
+      {"contributors_per_file", "4", "4", number(&Options::contributors_per_file)},
       {"writers_per_node", "2", "2", member(&Options::writers_per_node)},
       {"ranks_per_node", "8", "8", member(&Options::ranks_per_node)},
       {"mode", "auto", "\"auto\"", member(&Options::mode)},
@@ -95,7 +99,7 @@ std::vector<Row> rows() {
       {"log", "-", "\"-\"", member(&Options::log)},
       {"statistics", "run.json", "\"run.json\"", member(&Options::statistics)},
       {"sync_policy", "wait", "\"wait\"", member(&Options::sync_policy)},
-      {"alignment", "4K", "\"4K\"", member(&Options::alignment)},
+      {"alignment", "4K", "\"4K\"", number(&Options::alignment)},
       {"drop_pages", "no", "false", member(&Options::drop_pages)},
       {"direct_io", "true", "true", member(&Options::direct_io)},
       {"mpi_io_hints", "cb_nodes=8", "\"cb_nodes=8\"", &hints_of},

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "octavo/base/error.hpp"
+#include "octavo/file/posix.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -58,6 +59,12 @@ file::Striping striping_of(const Options& options) {
       static_cast<int>(number_of(options, "start_iodevice", -1, "the number of a storage target, or -1 for any",
                                  [](std::int64_t n) { return n >= -1 && n < 0xffff; }));
   return striping;
+}
+
+std::int64_t alignment_of(const Options& options) {
+  const std::int64_t stripe = striping_of(options).size;
+  const auto usual = options.direct_io ? static_cast<std::int64_t>(file::direct_alignment) : 8;
+  return options.alignment.value_or(stripe > 0 ? stripe : usual);
 }
 
 std::vector<std::string> hints_not_followed(const Options& options) {

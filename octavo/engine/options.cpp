@@ -105,12 +105,19 @@ std::string exactly(const codec::Settings& settings) {
          std::to_string(static_cast<int>(settings.effort));
 }
 
+// "auto" leaves the value open.
+template <class Number>
+std::optional<Number> or_auto(std::string_view text, Number (*parse)(std::string_view)) {
+  return text == "auto" ? std::nullopt : std::optional(parse(text));
+}
+
 struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
 };
 constexpr std::array option_table{
-    Row{"contributors_per_file", [](Options& o, std::string_view v) { o.contributors_per_file = parse_count(v); }},
+    Row{"contributors_per_file",
+        [](Options& o, std::string_view v) { o.contributors_per_file = or_auto(v, parse_count); }},
     Row{"writers_per_node", [](Options& o, std::string_view v) { o.writers_per_node = parse_count(v); }},
     Row{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
     Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
@@ -141,7 +148,7 @@ constexpr std::array option_table{
     Row{"analysis.whole_domain", [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
     Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
     Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
-    Row{"alignment", [](Options& o, std::string_view v) { o.alignment = parse_bytes(v); }},
+    Row{"alignment", [](Options& o, std::string_view v) { o.alignment = or_auto(v, parse_bytes); }},
     Row{"drop_pages", [](Options& o, std::string_view v) { o.drop_pages = parse_switch(v); }},
     Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
     Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
@@ -295,8 +302,8 @@ std::string describe(const Options& options) {
     else
       text += " " + name + " = " + exactly(value) + ";";
   };
-  item("contributors_per_file", options.contributors_per_file);
-  item("writers_per_node", options.writers_per_node);
+  item("contributors_per_file", plan_options(options).contributors_per_file);
+  item("writers_per_node", plan_options(options).writers_per_node);
   item("ranks_per_node", options.ranks_per_node);
   item("mode", name_of(options.mode));
   item("steps_in_flight", options.steps_in_flight);
@@ -305,7 +312,7 @@ std::string describe(const Options& options) {
   item("keep_last", options.keep_last);
   item("recycle", recycles(options));
   item("sync_policy", static_cast<int>(options.sync_policy));
-  item("alignment", options.alignment);
+  item("alignment", options.alignment.value_or(0));
   item("drop_pages", options.drop_pages);
   item("direct_io", options.direct_io);
   item("staging_directory", options.staging_directory.empty() ? "none" : "one");
@@ -369,16 +376,16 @@ void check_tiers(const Options& options) {
 }  // namespace
 
 void check(const Options& options) {
-  if (options.contributors_per_file < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
+  if (options.contributors_per_file.value_or(0) < 0 || options.writers_per_node < 0 || options.ranks_per_node < 0 ||
       options.keep_last < 0 || options.staging_bytes < 0 || options.partner_every < 0 || options.xor_every < 0 ||
       options.rs_every < 0 || options.copy_bandwidth < 0 || options.drain_bandwidth < 0)
     throw Error(Kind::usage, "an option is negative");
   if (options.steps_in_flight < 1)
     throw Error(Kind::usage, "steps_in_flight is 0: no step could ever be handed over")
         .hint("mode = sync waits for each");
-  if (options.alignment < 8 || options.alignment % 8 != 0 || options.alignment > most_alignment)
-    throw Error(Kind::usage,
-                "alignment: expected a multiple of 8 up to 1G, found " + std::to_string(options.alignment));
+  const std::int64_t alignment = options.alignment.value_or(8);
+  if (alignment < 8 || alignment % 8 != 0 || alignment > most_alignment)
+    throw Error(Kind::usage, "alignment: expected a multiple of 8 up to 1G, found " + std::to_string(alignment));
   if (recycles(options) && options.keep_last == 0)
     throw Error(Kind::usage, "recycle needs keep_last: else no checkpoint is ever one too many");
   if (!options.staging_directory.empty() && (recycles(options) || options.sync_policy != SyncPolicy::step))

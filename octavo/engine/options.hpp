@@ -16,7 +16,8 @@ namespace octavo::engine {
 
 /// When the work of a step is done.
 enum class Mode : std::uint8_t {
-  sync,        ///< inside end_step(): no thread is started, and MPI_THREAD_SINGLE suffices
+  /// inside end_step(): MPI_THREAD_SINGLE suffices. With more a thread may be started, which removes old checkpoints
+  sync,
   background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
   automatic    ///< the cost of each flow's first step, written in the background, decides, the same on all ranks
 };
@@ -33,14 +34,17 @@ enum class SyncPolicy : std::uint8_t {
 /// read_options() and docs/options.md.
 struct Options {
   // Files. These options do not change the data of a step.
-  int contributors_per_file = 1;  ///< most ranks of one host that share a file; 0: all ranks of the host
-  int writers_per_node = 0;       ///< most files of one host; 0: no limit
-  int ranks_per_node = 0;         ///< 0: real hosts; else imitate hosts with this many ranks each
+  /// Most ranks of one host that share a file; 0: all ranks of the host. Nothing: as many as it takes for few_files
+  /// files a host, or for writers_per_node.
+  std::optional<int> contributors_per_file;
+  int writers_per_node = 0;  ///< most files of one host; 0: no limit
+  int ranks_per_node = 0;    ///< 0: real hosts; else imitate hosts with this many ranks each
 
   bool append_checkpoint = false;  ///< checkpoint.append: all steps of the flow in the same files
   bool append_analysis = true;     ///< analysis.append
   SyncPolicy sync_policy = SyncPolicy::step;
-  std::int64_t alignment = 8;  ///< [bytes] each rank's range of a file begins at a multiple of it; a multiple of 8
+  /// [bytes] Each rank's range of a file begins at a multiple of it; a multiple of 8. Nothing: alignment_of() decides.
+  std::optional<std::int64_t> alignment;
   /// Write-back begins while a step is written, and its pages leave the page cache once they are on the disk, so that
   /// steps do not take the application's memory. Not on local disks, from which a restart reads.
   bool drop_pages = true;
@@ -107,8 +111,11 @@ inline const std::vector<std::string>& fields_of(const Options& options, store::
 inline bool is_whole_domain(const Options& options, store::Flow flow) {
   return flow == store::Flow::checkpoint ? options.checkpoint_whole_domain : options.analysis_whole_domain;
 }
+/// Files of one host, unless the user says otherwise (docs/decisions/0053-few-files-a-node.md).
+constexpr int few_files = 4;
 inline PlanOptions plan_options(const Options& options) {
-  return {options.contributors_per_file, options.writers_per_node};
+  if (options.contributors_per_file) return {*options.contributors_per_file, options.writers_per_node};
+  return {1, options.writers_per_node > 0 ? options.writers_per_node : few_files};
 }
 
 /// "lossless", "abs:E", "point:E" (E > 0), or a lossless method by name: "raw", "zstd", "tree". Throws Error(usage).

@@ -186,6 +186,37 @@ TEST(Options, recycle_sync_policy_direct_io_and_append_are_read_from_a_file) {
   fs::remove(path);
 }
 
+TEST(Options, without_a_word_from_the_user_a_node_has_four_files_at_most) {
+  const auto files = [](const Options& options, int ranks) {
+    return file_on_host(0, ranks, plan_options(options)).files;
+  };
+  Options options;
+  for (const auto& [ranks, expected] : {std::pair(1, 1), {3, 3}, {4, 4}, {5, 4}, {128, 4}})
+    EXPECT_EQ(files(options, ranks), expected) << ranks;
+  options.writers_per_node = 8;
+  EXPECT_EQ(files(options, 128), 8);
+  set_option(options, "writers_per_node", "0");
+  set_option(options, "contributors_per_file", "1");
+  EXPECT_EQ(files(options, 128), 128);
+  set_option(options, "contributors_per_file", "0");
+  EXPECT_EQ(files(options, 128), 1);
+  set_option(options, "contributors_per_file", "auto");
+  EXPECT_EQ(files(options, 128), 4);
+}
+
+TEST(Options, direct_io_and_stripes_set_the_alignment_unless_the_user_does) {
+  Options options;
+  EXPECT_EQ(alignment_of(options), 8);
+  set_option(options, "direct_io", "true");
+  EXPECT_EQ(alignment_of(options), 4096);
+  set_option(options, "mpi_io_hint.striping_unit", "1048576");
+  EXPECT_EQ(alignment_of(options), 1048576);
+  set_option(options, "alignment", "512");
+  EXPECT_EQ(alignment_of(options), 512);
+  set_option(options, "alignment", "auto");
+  EXPECT_EQ(alignment_of(options), 1048576);
+}
+
 TEST(Options, recycle_needs_keep_last_and_checkpoint_append_has_none) {
   Options options;
   options.recycle = true;

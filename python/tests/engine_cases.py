@@ -564,19 +564,23 @@ def series_errors(store: str) -> None:
 
 
 def counted(store: str, steps: str, options: str) -> None:
-    """Checkpoints, one after another, beside `old` analysis steps in files of their own: for test_metadata.py. A file is
-    written behind the sixth, when each slot has been used twice, and before the writer is closed."""
+    """Checkpoints, one after another, beside `old` analysis steps in files of their own and `old_checkpoints`: for
+    test_metadata.py. A file is written behind the sixth, when each slot has been used twice, and before the writer is
+    closed."""
     comm = everyone()
     words = json.loads(options)
     tree = octree(comm.rank, comm.size)
     with octavo.Writer(comm, store, header(), mode="sync", analysis={"append": False}) as writer:
         for step in range(words.pop("old", 0)):
             write_step(writer, tree, step, "analysis")
-    with octavo.Writer(comm, store, header(), mode="sync", **words) as writer:
+        first = words.pop("old_checkpoints", 0)
+        for step in range(first):
+            write_step(writer, tree, step)
+    with octavo.Writer(comm, store, header(), **{"mode": "sync", **words}) as writer:
         for step in range(int(steps)):
             if step == 6:
                 Path(f"{store}.{comm.rank}.mark").write_text("begin")
-            write_step(writer, tree, step)
+            write_step(writer, tree, first + step)
         Path(f"{store}.{comm.rank}.mark").write_text("end")
 
 

@@ -219,6 +219,10 @@ int fsync(int descriptor) {
   return next<int (*)(int)>("fsync")(descriptor);
 }
 
+int unlink(const char* path) {
+  if (is_data(path) && now("remove") == Now::fails) return -1;
+  return next<int (*)(const char*)>("unlink")(path);
+}
 int unlinkat(int directory, const char* path, int flags) {
   if (is_data(path_of(directory) + "/" + path) && now("remove") == Now::fails) return -1;
   return next<int (*)(int, const char*, int)>("unlinkat")(directory, path, flags);

@@ -65,16 +65,22 @@ bool is_newest(const fs::path& store, const LocalName& name) {
 std::optional<LocalRow> newest_complete(std::vector<LocalRow> rows, const fs::path& store,
                                         const RestartOptions& options) {
   std::erase_if(rows, [&](const LocalRow& row) { return row.name.flow != options.flow || !row.committed; });
-  std::map<std::uint64_t, std::map<store::Attempt, std::set<int>>> found;
-  for (const LocalRow& row : rows) found[row.name.order][attempt_of(row.name)].insert(row.name.segment);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const LocalRow& a, const LocalRow& b) { return a.name.order > b.name.order; });
+  struct Found {
+    LocalRow row;  // one of them
+    std::set<int> segments;
+  };
+  std::map<std::pair<std::uint64_t, store::Attempt>, Found> found;  // by order
   for (const LocalRow& row : rows) {
-    const store::Attempt attempt = attempt_of(row.name);
-    if (std::ssize(found[row.name.order][attempt]) != row.segments) continue;
+    Found& step = found[{row.name.order, attempt_of(row.name)}];
+    step.row = row;
+    step.segments.insert(row.name.segment);
+  }
+  for (auto step = found.rbegin(); step != found.rend(); ++step) {
+    const auto& [row, segments] = step->second;
+    if (std::ssize(segments) != row.segments) continue;
     if (options.step && row.step != *options.step) continue;
-    if (options.remember_failed && !options.step && restart_failed_before(store, options.flow, {row.step, attempt}))
-      continue;
+    const store::StepId id{row.step, step->first.second};
+    if (options.remember_failed && !options.step && restart_failed_before(store, options.flow, id)) continue;
     return is_newest(store, row.name) ? std::optional(row) : std::nullopt;
   }
   return {};

@@ -105,6 +105,20 @@ TEST(Message, a_node_without_ipv4_is_reached_by_ipv6) {
   expect_reached(listening, addresses);
 }
 
+TEST(Message, a_rank_that_cannot_be_reached_is_an_error_on_both_sides_that_names_the_time_and_the_addresses) {
+  constexpr std::chrono::milliseconds most{250};
+  std::vector<Address> addresses;
+  { const Socket closed = listen_on_network(8, addresses); }  // nobody listens there now: calls are refused at once
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string caller = testing::message_of([&] { connect_to(addresses, {store::random_attempt(), 1}, most); });
+  EXPECT_THAT(caller, ::testing::HasSubstr("a rank did not meet those that share its work within 0.25 s"));
+  EXPECT_THAT(caller, ::testing::HasSubstr("127.0.0.1:"));
+  const Socket listening = listen_on_network(8, addresses);
+  const std::string called = testing::message_of([&] { accept_all(listening, 1, 3, store::random_attempt(), most); });
+  EXPECT_THAT(called, ::testing::HasSubstr("a rank that others call did not meet"));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 2 * most);
+}
+
 TEST(Message, a_node_without_any_address_is_named) {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);

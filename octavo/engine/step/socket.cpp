@@ -15,6 +15,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -30,8 +31,7 @@ using base::Kind;
 using Clock = std::chrono::steady_clock;
 
 // Any process may call and then stay silent: the names of sockets are not secret. So we never wait for a single caller,
-// nor longer than this for all.
-constexpr auto meeting_time = std::chrono::seconds(60);
+// nor longer than meeting_time for all.
 constexpr auto time_for_an_answer = std::chrono::seconds(20);
 constexpr auto time_to_connect = std::chrono::seconds(5);
 constexpr std::size_t most_silent_callers = 64;
@@ -49,9 +49,10 @@ std::string text_of(const Address& address) {
                                              : std::string(host.data()) + ":" + port.data();
 }
 
-Error not_met(const std::string& who) {
-  return Error(Kind::interrupted,
-               who + " did not meet those that share its work within " + std::to_string(meeting_time.count()) + " s");
+Error not_met(const std::string& who, std::chrono::milliseconds most) {
+  std::array<char, 32> seconds{};
+  std::snprintf(seconds.data(), seconds.size(), "%g s", static_cast<double>(most.count()) / 1000);
+  return Error(Kind::interrupted, who + " did not meet those that share its work within " + seconds.data());
 }
 
 bool is_same_user(const Socket& socket) {
@@ -167,13 +168,13 @@ void take_call(const Socket& listening, std::deque<Caller>& callers, std::size_t
 }
 
 // Waits until somebody calls or says something.
-std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers,
-                                     Clock::time_point end) {
+std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<Caller>& callers, Clock::time_point end,
+                                     std::chrono::milliseconds most) {
   std::vector<pollfd> ready{{listening.get(), POLLIN, 0}};
   for (const Caller& caller : callers) ready.push_back({caller.socket.get(), POLLIN, 0});
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
   const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
-  if (events == 0) throw not_met("a rank that others call");
+  if (events == 0) throw not_met("a rank that others call", most);
   if (events < 0 && errno != EINTR) throw base::system_error("wait for other ranks", errno);
   if (events < 0)
     for (pollfd& one : ready) one.revents = 0;
@@ -336,23 +337,24 @@ Socket listen_on_network(int backlog, std::vector<Address>& addresses) {
   return socket;
 }
 
-Socket connect_to(std::span<const Address> addresses, const Greeting& greeting) {
-  for (const auto end = Clock::now() + meeting_time; Clock::now() < end;) {
+Socket connect_to(std::span<const Address> addresses, const Greeting& greeting, std::chrono::milliseconds most) {
+  for (const auto end = Clock::now() + most; Clock::now() < end;) {
     for (const Address& address : addresses)
       if (auto socket = call_once(address, greeting)) return std::move(*socket);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  Error error = not_met("a rank");
+  Error error = not_met("a rank", most);
   for (const Address& address : addresses) error.at(text_of(address));
   throw error;
 }
 
-std::vector<Socket> accept_all(const Socket& listening, int first, int size, const store::Attempt& token) {
-  const auto end = Clock::now() + meeting_time;
+std::vector<Socket> accept_all(const Socket& listening, int first, int size, const store::Attempt& token,
+                               std::chrono::milliseconds most) {
+  const auto end = Clock::now() + most;
   std::vector<Socket> sockets(static_cast<std::size_t>(size));
   std::deque<Caller> callers;
   for (int missing = size - first; missing > 0;) {
-    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end);
+    const std::vector<pollfd> ready = wait_for_callers(listening, callers, end, most);
     for (std::size_t i = 0; i < callers.size(); ++i) {
       if (ready[i + 1].revents == 0) continue;
       Caller& caller = callers[i];

@@ -1,6 +1,7 @@
 #pragma once
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -61,10 +62,15 @@ Socket listen_on_host(int backlog, Address& address);
 Socket listen_on_network(int backlog, std::vector<Address>& addresses);
 /// Throws Error(unsupported), naming this node, if there is no address.
 void require_address(std::span<const Address> addresses);
-/// Connects to the first of these addresses that leads to the rank with the token. Throws Error(interrupted) after 60
-/// s.
-Socket connect_to(std::span<const Address> addresses, const Greeting& greeting);
-/// Waits until the ranks `first` to `size` - 1 have called, up to 60 s. Returns their sockets, by rank.
-std::vector<Socket> accept_all(const Socket& listening, int first, int size, const store::Attempt& token);
+/// How long ranks wait for each other at most when they meet.
+constexpr std::chrono::milliseconds meeting_time = std::chrono::seconds(60);
+/// Connects to the first of these addresses that leads to the rank with the token. Throws Error(interrupted), naming
+/// them, after the time.
+Socket connect_to(std::span<const Address> addresses, const Greeting& greeting,
+                  std::chrono::milliseconds most = meeting_time);
+/// Waits until the ranks `first` to `size` - 1 have called, up to the time. Returns their sockets, by rank. Throws
+/// Error(interrupted).
+std::vector<Socket> accept_all(const Socket& listening, int first, int size, const store::Attempt& token,
+                               std::chrono::milliseconds most = meeting_time);
 
 }  // namespace octavo::engine

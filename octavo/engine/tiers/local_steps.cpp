@@ -5,9 +5,6 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <map>
-#include <set>
-#include <tuple>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
@@ -76,7 +73,17 @@ LocalSegment look_at(const LocalName& name, const fs::path& directory) {
   return found;
 }
 
-using Key = std::tuple<Flow, std::int64_t, store::Attempt>;
+StepKey key_of(const LocalRow& row) { return {row.name.flow, row.step, attempt_of(row.name)}; }
+
+// Whether the store has a step after the base of the local segment's run that another run wrote.
+bool has_gone_on(const LocalName& name, const StepsInStore& stored) {
+  return std::any_of(stored.begin(), stored.end(), [&](const auto& step) {
+    const auto& [flow, number, attempt] = step.first;
+    const std::uint64_t order = step.second.order;
+    return flow == name.flow && order > name.base &&
+           attempt != attempt_of(name.run, static_cast<std::int64_t>(order - name.base) - 1);
+  });
+}
 
 }  // namespace
 
@@ -138,28 +145,33 @@ std::vector<LocalSegment> list_local(const fs::path& root) {
   return found;
 }
 
-std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored) {
-  std::map<Key, std::set<int>> segments, in_store;
-  for (const StoredRow& row : stored) in_store[{row.flow, row.step, row.attempt}].insert(row.segment);
-  segments = in_store;
+std::vector<Fate> judge(std::span<const LocalRow> local, const StepsInStore& stored) {
+  const StepInStore none;
+  const auto in_store = [&](const StepKey& key) -> const StepInStore& {
+    const auto found = stored.find(key);
+    return found == stored.end() ? none : found->second;
+  };
+  std::map<StepKey, std::set<int>> only_local;
   for (const LocalRow& row : local)
-    if (row.committed) segments[{row.name.flow, row.step, attempt_of(row.name)}].insert(row.name.segment);
-  // Whether the store has a later step from another run than the local segment's.
+    if (const StepKey key = key_of(row); row.committed && !in_store(key).has(row.name.segment))
+      only_local[key].insert(row.name.segment);
+  std::map<std::tuple<Flow, store::Attempt, std::uint64_t>, bool> known;  // by flow, run and base
   const auto gone_on = [&](const LocalName& name) {
-    return std::any_of(stored.begin(), stored.end(), [&](const StoredRow& row) {
-      return row.flow == name.flow && row.order > name.base &&
-             row.attempt != attempt_of(name.run, static_cast<std::int64_t>(row.order - name.base) - 1);
-    });
+    const auto [entry, is_new] = known.try_emplace({name.flow, name.run, name.base}, false);
+    if (is_new) entry->second = has_gone_on(name, stored);
+    return entry->second;
   };
   std::vector<Fate> fates;
   for (const LocalRow& row : local) {
-    const Key key{row.name.flow, row.step, attempt_of(row.name)};
-    if (!row.committed || in_store[key].contains(row.name.segment))
+    const StepKey key = key_of(row);
+    const StepInStore& there = in_store(key);
+    if (!row.committed || there.has(row.name.segment))
       fates.push_back(Fate::stored);
     else if (gone_on(row.name))
       fates.push_back(Fate::abandoned);
     else
-      fates.push_back(static_cast<int>(segments[key].size()) == row.segments ? Fate::drain : Fate::incomplete);
+      fates.push_back(there.count() + static_cast<int>(only_local[key].size()) == row.segments ? Fate::drain
+                                                                                               : Fate::incomplete);
   }
   return fates;
 }

@@ -1,9 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "octavo/store/store.hpp"
@@ -59,21 +62,24 @@ struct LocalRow {
   int segments = 1;
   bool committed = false;
 };
-/// A segment that is committed in the store itself.
-struct StoredRow {
-  store::Flow flow = store::Flow::checkpoint;
-  std::int64_t step = 0;
-  store::Attempt attempt{};
-  int segment = 0;
-  std::uint64_t order = 0;  ///< of its step; 0 where segment 0 is missing
+/// The segments of a step that are committed in the store itself.
+struct StepInStore {
+  std::uint64_t order = 0;  ///< 0 if segment 0 is missing
+  int all = 0;              ///< a mark vouches for segments [0, all)
+  std::set<int> others;     ///< that were read
+  bool has(int segment) const { return (segment >= 0 && segment < all) || others.contains(segment); }
+  int count() const { return all > 0 ? all : static_cast<int>(others.size()); }
 };
+using StepKey = std::tuple<store::Flow, std::int64_t, store::Attempt>;  // flow, step, attempt
+using StepsInStore = std::map<StepKey, StepInStore>;
 enum class Fate : std::uint8_t {
   stored,      ///< in the store already, or never committed: the local copy can be removed
   drain,       ///< its step is complete, counting the store and the hosts of this run
   incomplete,  ///< segments of its step are on hosts outside this run, or were never written
   abandoned    ///< the store has gone on without it: another run wrote later steps
 };
-/// Decides the fate of each local segment, given those of all hosts. Pure.
-std::vector<Fate> judge(std::span<const LocalRow> local, std::span<const StoredRow> stored);
+/// Decides the fate of each local segment, given those of all hosts. Pure. The work grows with the local segments, and
+/// with the stored steps once a run that has left local ones.
+std::vector<Fate> judge(std::span<const LocalRow> local, const StepsInStore& stored);
 
 }  // namespace octavo::engine

@@ -131,10 +131,9 @@ Findings gather(MPI_Comm comm, const std::vector<LocalSegment>& segments, const 
   return found;
 }
 
-bool is_stored(const std::vector<StoredRow>& stored, const LocalName& name, std::int64_t step) {
-  return std::any_of(stored.begin(), stored.end(), [&](const StoredRow& row) {
-    return row.flow == name.flow && row.step == step && row.segment == name.segment && row.attempt == attempt_of(name);
-  });
+bool is_stored(const StepsInStore& stored, const LocalName& name, std::int64_t step) {
+  const auto there = stored.find({name.flow, step, attempt_of(name)});
+  return there != stored.end() && there->second.has(name.segment);
 }
 
 std::string text_of(const SetKey& key) {
@@ -144,8 +143,7 @@ std::string text_of(const SetKey& key) {
 
 // The sets from which segments shall be made. Each may be tried once a member: files may turn out to be damaged one
 // after another.
-std::vector<ParitySet> choose(Findings found, const std::vector<StoredRow>& stored,
-                              std::map<std::string, std::size_t>& tries) {
+std::vector<ParitySet> choose(Findings found, const StepsInStore& stored, std::map<std::string, std::size_t>& tries) {
   std::set<std::string> planned;
   std::vector<ParitySet> chosen;
   for (auto& [key, set] : found.sets) {
@@ -170,11 +168,10 @@ std::vector<ParitySet> choose(Findings found, const std::vector<StoredRow>& stor
   }
   // Whether a step becomes complete shows only when all that can be made is known.
   const std::vector<Fate> fates = judge(found.rows, stored);
+  std::map<std::string, Fate> fate_of;
+  for (std::size_t i = 0; i < fates.size(); ++i) fate_of[to_text(found.rows[i].name)] = fates[i];
   std::erase_if(chosen, [&](const ParitySet& set) {
-    const std::string name = to_text(name_of_member(set.header, set.wanted.front()));
-    const auto row = std::find_if(found.rows.rbegin(), found.rows.rend(),
-                                  [&](const LocalRow& one) { return to_text(one.name) == name; });
-    return fates[static_cast<std::size_t>(found.rows.rend() - row) - 1] != Fate::drain;
+    return fate_of.at(to_text(name_of_member(set.header, set.wanted.front()))) != Fate::drain;
   });
   return chosen;
 }
@@ -402,7 +399,7 @@ std::vector<ParityFile> parity_on(LocalDisk& disk) {
   return parity;
 }
 
-std::int64_t rebuild_lost(MPI_Comm comm, LocalDisk& disk, const std::vector<StoredRow>& stored) {
+std::int64_t rebuild_lost(MPI_Comm comm, LocalDisk& disk, const StepsInStore& stored) {
   std::int64_t made = 0;
   // A set is not tried for ever, so there is a last round.
   for (;;) {

@@ -26,6 +26,6 @@ std::vector<ParityFile> parity_on(LocalDisk& disk);
 /// Collective. Makes segments that are on no disk and not in the store from the files of their group, and puts each on
 /// the local disk of a member: the nearest scheme first, and another if files turn out to be damaged. Only segments
 /// that complete a step are made. `stored` is that of rank 0. Returns how many were made, on all ranks.
-std::int64_t rebuild_lost(MPI_Comm comm, LocalDisk& disk, const std::vector<StoredRow>& stored);
+std::int64_t rebuild_lost(MPI_Comm comm, LocalDisk& disk, const StepsInStore& stored);
 
 }  // namespace octavo::engine

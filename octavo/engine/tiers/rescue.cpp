@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <set>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
@@ -31,19 +30,19 @@ std::string host_name() {
   return name.data();
 }
 
-std::vector<StoredRow> rows_of_store(const fs::path& path) {
-  std::vector<StoredRow> rows;
-  if (!store::recognise(path)) return rows;
+StepsInStore steps_in(const fs::path& path) {
+  StepsInStore steps;
+  if (!store::recognise(path)) return steps;
   const store::Scan scan = store::scan_store(path, store::Trust::mark);
   for (const store::StepFound& step : scan.steps) {
-    const auto add = [&](int segment) { rows.push_back({step.flow, step.step, step.attempt, segment, step.order}); };
+    StepInStore& there = steps[{step.flow, step.step, step.attempt}];
+    there.order = step.order;
     // Only segment 0 was read of a step that the mark vouches for.
-    const int all = step.totals ? store::committed(scan, step.segments[0]).footer.segments : 0;
-    for (int segment = 0; segment < all; ++segment) add(segment);
+    if (step.totals) there.all = store::committed(scan, step.segments[0]).footer.segments;
     for (const store::SegmentPlace& place : step.segments)
-      if (all == 0) add(store::committed(scan, place).footer.segment);
+      if (!step.totals) there.others.insert(store::committed(scan, place).footer.segment);
   }
-  return rows;
+  return steps;
 }
 
 // The number in "data.003".
@@ -75,21 +74,19 @@ struct Verdict {
 using Arrived = std::map<std::pair<store::Flow, std::uint64_t>, LocalRow>;
 
 // Steps that arrived before stay if they are in the store by now, or are on their way again.
-void note_arrivals(const std::vector<LocalRow>& rows, const std::vector<Fate>& fates,
-                   const std::vector<StoredRow>& stored, Arrived& arrived) {
+void note_arrivals(const std::vector<LocalRow>& rows, const std::vector<Fate>& fates, const StepsInStore& stored,
+                   Arrived& arrived) {
   std::erase_if(arrived, [&](const auto& entry) {
     const LocalRow& row = entry.second;
-    return std::count_if(stored.begin(), stored.end(), [&](const StoredRow& there) {
-             return there.flow == row.name.flow && there.step == row.step && there.attempt == attempt_of(row.name);
-           }) != row.segments;
+    const auto there = stored.find({row.name.flow, row.step, attempt_of(row.name)});
+    return there == stored.end() || there->second.count() != row.segments;
   });
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (fates[i] == Fate::drain) arrived[{rows[i].name.flow, rows[i].name.order}] = rows[i];
 }
 
 // Collective.
-Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::vector<StoredRow>& stored,
-               Arrived& arrived) {
+Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const StepsInStore& stored, Arrived& arrived) {
   std::vector<LocalRow> rows;
   for (const LocalSegment& segment : mine)
     rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
@@ -109,7 +106,7 @@ Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const std::
     for (std::size_t r = 0, first = 0; r < ends.size(); first = ends[r++])
       by_rank.push_back(base::packed(std::vector<Fate>(fates.begin() + static_cast<std::ptrdiff_t>(first),
                                                        fates.begin() + static_cast<std::ptrdiff_t>(ends[r]))));
-    for (const StoredRow& row : stored) verdict.newest_order = std::max(verdict.newest_order, row.order);
+    for (const auto& [key, step] : stored) verdict.newest_order = std::max(verdict.newest_order, step.order);
     for (std::size_t i = 0; i < all.size(); ++i)
       if (fates[i] == Fate::drain) verdict.newest_order = std::max(verdict.newest_order, all[i].name.order);
   });
@@ -138,9 +135,9 @@ void follow(const LocalSegment& segment, Fate fate, const fs::path& store, Local
 // Collective. One look at all disks. Returns whether it found damage that was not known.
 bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescue& out, std::vector<fs::path>& done,
                     Arrived& arrived) {
-  std::vector<StoredRow> stored;
+  StepsInStore stored;
   ranks::agree(comm, [&] {
-    if (ranks::rank_in(comm) == 0) stored = rows_of_store(store);
+    if (ranks::rank_in(comm) == 0) stored = steps_in(store);
   });
   rebuild_lost(comm, disk, stored);
   const std::size_t damaged = disk.damaged.size();
@@ -161,13 +158,18 @@ bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescu
 }  // namespace
 
 LocalTier local_tier(MPI_Comm comm, const fs::path& staging_directory, const fs::path& path, int ranks_per_node) {
-  const std::vector<int> hosts = ranks::hosts_of_ranks(comm, ranks_per_node);
-  const int rank = ranks::rank_in(comm);
-  const int mine = hosts[static_cast<std::size_t>(rank)];
-  std::string host = host_name();
-  if (ranks_per_node > 0) host += "." + std::to_string(std::set<int>(hosts.begin(), hosts.begin() + mine).size());
+  const ranks::OwnComm host = ranks::ranks_of_host(comm, ranks_per_node);
+  const bool is_first = ranks::rank_in(host.get()) == 0;
+  // The lowest rank of this host, and how many hosts have a lower one.
+  std::array<int, 2> mine{ranks::rank_in(comm), 0};
+  const int first = is_first ? 1 : 0;
+  MPI_Exscan(&first, &mine[1], 1, MPI_INT, MPI_SUM, comm);
+  if (mine[0] == 0) mine[1] = 0;
+  MPI_Bcast(mine.data(), static_cast<int>(mine.size()), MPI_INT, 0, host.get());
+  std::string name = host_name();
+  if (ranks_per_node > 0) name += "." + std::to_string(mine[1]);
   const std::string absolute = ranks::from_first(comm, fs::absolute(path).string());
-  return {local_root(staging_directory, absolute, host), rank == mine, mine};
+  return {local_root(staging_directory, absolute, name), is_first, mine[0]};
 }
 
 Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {

@@ -118,6 +118,8 @@ StepWork Writer::State::take_step() {
     if (target.check) target.check(*job);
   });
   if (!store) statistics.seconds_waiting += background->drain();
+  // In sync mode a step finds the room of the old ones: all ranks have removed their files when they agree.
+  if (store && options.mode == Mode::sync) statistics.seconds_waiting += store->removal.wait();
   const Agreement all = agree(true);
   // A series numbers its steps without the failed ones.
   if (!store && job->path.empty()) job->plan.step = target.steps_found + durable_steps;
@@ -168,14 +170,15 @@ void Writer::State::settle() {
   if (options.sync_policy == SyncPolicy::wait) sync_written();
   agree(false);
   end_chores();
+  if (store) statistics.seconds_waiting += store->removal.finish(comm.get());
 }
 
-// Collective. Finishes the chores: afterwards marks are synced, removals are done, and the newest durable step is
-// known.
+// Collective. Finishes the chores: afterwards marks are synced, the newest durable step is known, and the removal of
+// older ones has begun.
 void Writer::State::end_chores() {
   if (!store) return;
   statistics.seconds_waiting += background->drain();
-  if (!store->unmarked.empty()) agree(false);
+  if (!store->unmarked.empty() || !store->doomed.empty()) agree(false);
 }
 
 // Collective. Every step that goes to the store is there, and the newest checkpoint too.
@@ -226,6 +229,7 @@ void Writer::close() {
       const Timer timer(s.statistics.seconds_in_calls);
       s.drain_all();
       s.end_chores();
+      s.store->removal.finish(s.comm.get());
       s.tell();
     });
   s.closed = true;

@@ -139,7 +139,8 @@ struct Recorder {
       const char* bytes = reinterpret_cast<const char*>(event.bytes.data());
       Done done{op, event.path.string(), event.target.string(), event.offset, event.size, {bytes, event.bytes.size()}};
       // An older checkpoint is removed when the newer ones are known to be complete, before the call says so.
-      const std::int64_t of = step_of(op == file::Operation::remove ? event.path / "x" : event.path);
+      const bool is_directory = op == file::Operation::remove && !event.path.filename().string().starts_with("data.");
+      const std::int64_t of = step_of(is_directory ? event.path / "x" : event.path);
       std::int64_t told_now = op == file::Operation::remove && keep_last > 0 ? of + keep_last : known.load();
       // The same holds for a mark, which readers believe. Later events rely on either promise.
       if (event.path.extension() == ".durable")
@@ -589,6 +590,19 @@ TEST(CrashMpi, with_xor_for_a_node_that_is_lost_at_any_moment) {
 TEST(CrashMpi, with_reed_solomon_for_two_nodes_that_are_lost_at_any_moment) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
   crash_everywhere(with_lost_nodes(Safety::reed_solomon, 2));
+}
+
+// Steps are on their way to the store, to a partner and to a group at once, each with a cadence of its own.
+TEST(CrashMpi, with_a_node_that_is_lost_while_every_second_or_third_step_is_drained) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  Scenario scenario = with_lost_nodes(Safety::partner, 1);
+  scenario.options.drain_every = 2;
+  scenario.options.xor_every = 3;
+  crash_everywhere(scenario);
+  scenario = with_lost_nodes(Safety::xor_group, 1);
+  scenario.options.drain_every = 3;
+  scenario.options.partner_every = 2;
+  crash_everywhere(scenario);
 }
 
 TEST(CrashMpi, of_triangles_in_files_of_each_rank_and_on_local_disks) {

@@ -1,12 +1,13 @@
 #include "octavo/engine/write/keep.hpp"
 
 #include <algorithm>
-#include <map>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/store/read/index.hpp"
+#include "octavo/store/read/scan.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -16,23 +17,37 @@ using store::Flow;
 
 constexpr auto checkpoint = static_cast<std::size_t>(Flow::checkpoint);
 
-// The result of scanning a directory of checkpoints.
-struct Found {
-  bool damaged = false;     // or it holds something other than subfiles
-  bool incomplete = false;  // segments of steps that lack others
-  bool lost = false;        // those of one that was durable
-  std::vector<KeptStep> listed;
-};
-
 std::string name_in(const fs::path& directory, const fs::path& store) {
   return directory.lexically_relative(store).generic_string();
 }
 
+bool by_order(const KeptStep& a, const KeptStep& b) { return a.order < b.order; }
+
+template <class T>
+bool is_number(std::string_view text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+// The attempt and the step of "checkpoint/000000040.2".
+std::optional<std::pair<int, std::int64_t>> numbers_in(const fs::path& directory) {
+  if (directory.parent_path() != store::to_string(Flow::checkpoint)) return {};
+  const std::string name = directory.filename().string();
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  std::pair<int, std::int64_t> numbers{1, 0};
+  if (!is_number(std::string_view(name).substr(0, dot), numbers.second)) return {};
+  if (dot < name.size() && !is_number(std::string_view(name).substr(dot + 1), numbers.first)) return {};
+  return numbers;
+}
+
+}  // namespace
+
 // One entry for each directory, including those without any subfile.
-std::map<std::string, Found> look_at(const store::Scan& scan) {
-  std::map<std::string, Found> found;
+FoundCheckpoints look_for_checkpoints(const fs::path& path) {
+  const store::Scan scan = store::scan_store(path, store::Trust::mark, Flow::checkpoint);
+  FoundCheckpoints found;
   for (const fs::path& directory : store::flow_directories(scan.store, Flow::checkpoint)) {
-    Found& here = found[name_in(directory, scan.store)];
+    FoundDirectory& here = found[name_in(directory, scan.store)];
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
       here.damaged = here.damaged || !store::is_subfile_name(it->path().filename().string());
@@ -44,11 +59,11 @@ std::map<std::string, Found> look_at(const store::Scan& scan) {
   for (std::size_t s = 0; s < scan.subfiles.size(); ++s)
     if (!scan.subfiles[s].damage.empty() && !scan.subfiles[s].was_being_made) found[directory_of(s)].damaged = true;
   for (const store::StepFound& step : scan.steps) {
-    if (step.flow != Flow::checkpoint) continue;
     const std::string first = directory_of(step.segments[0].subfile);
-    if (store::listed(step)) found[first].listed.push_back({{step.step, step.attempt}, step.order, first});
+    const int files = store::committed(scan, step.segments[0]).footer.segments;
+    if (store::listed(step)) found[first].listed.push_back({{step.step, step.attempt}, step.order, first, files});
     for (const store::SegmentPlace& place : step.segments) {
-      Found& here = found[directory_of(place.subfile)];
+      FoundDirectory& here = found[directory_of(place.subfile)];
       here.incomplete = here.incomplete || !step.complete;
       here.lost = here.lost || step.lost;
       // The step's segments are in several directories: we touch none of them.
@@ -58,32 +73,32 @@ std::map<std::string, Found> look_at(const store::Scan& scan) {
   return found;
 }
 
-bool by_order(const KeptStep& a, const KeptStep& b) { return a.order < b.order; }
+DirectoryNames names_after(const FoundCheckpoints& found) {
+  std::pair<int, std::int64_t> last{0, 0};
+  for (const auto& [directory, ignored] : found)
+    if (const auto numbers = numbers_in(directory)) last = std::max(last, *numbers);
+  return last.first == 0 ? DirectoryNames{} : DirectoryNames{last.first, last.second};
+}
 
-}  // namespace
+// Few checkpoints are kept, so they need no nested directories, each of which would cost two syncs.
+std::string new_directory(DirectoryNames& names, std::int64_t step) {
+  if (names.newest && step <= *names.newest) ++names.attempt;
+  names.newest = step;
+  const std::string name = store::to_string(Flow::checkpoint) + "/" + store::step_directory(step);
+  return names.attempt == 1 ? name : name + "." + std::to_string(names.attempt);
+}
 
-Keeper::Keeper(const fs::path& store, const Options& options, const std::optional<store::StepId>& resumed_from)
+Keeper::Keeper(const fs::path& store, const Options& options, const FoundCheckpoints& found,
+               const std::optional<store::StepId>& resumed_from)
     : store_(store), options_(options) {
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     marks_[static_cast<std::size_t>(flow)] = store::read_mark(store_, flow);
   if (options_.keep_last == 0) return;
-  store::Scan scan;
-  try {
-    scan = store::scan_store(store_);
-  } catch (const base::Error& error) {  // the first step reports the error
-    if (error.kind() == base::Kind::unsupported) throw;
-    return;
-  }
-  for (auto& [directory, found] : look_at(scan)) {
-    for (const KeptStep& step : found.listed) kept_.push_back(step);
-    directories_.insert(directory);
-    if (!found.listed.empty() || found.damaged || !is_removable(directory)) continue;
-    if (found.lost || (found.incomplete && options_.incomplete_may_be_completed)) {
-      leftovers_.push_back(directory);
-    } else {
-      file::remove_all(store_ / directory);
-      directories_.erase(directory);
-    }
+  for (const auto& [directory, here] : found) {
+    for (const KeptStep& step : here.listed) kept_.push_back(step);
+    if (!here.listed.empty() || here.damaged || !is_removable(directory)) continue;
+    const bool stays = here.lost || (here.incomplete && options_.incomplete_may_be_completed);
+    (stays ? leftovers_ : garbage_).push_back({directory});
   }
   std::sort(kept_.begin(), kept_.end(), by_order);
   for (const KeptStep& step : kept_)
@@ -94,15 +109,14 @@ Keeper::Keeper(const fs::path& store, const Options& options, const std::optiona
 // A killed run may have committed one more checkpoint than it had reported. The checkpoint that the new run continues
 // from stays; abandoned ones stay until a newer one exists.
 void Keeper::remove_too_many(const std::optional<store::StepId>& resumed_from) {
-  std::vector<std::string> removed;
+  const std::size_t before = garbage_.size();
   for (const KeptStep& step : std::vector(kept_)) {
     if (kept_.size() <= static_cast<std::size_t>(options_.keep_last)) break;
     if (step.id == resumed_from || is_abandoned(step) || !is_removable(step.directory)) continue;
     forget(step);
-    removed.push_back(step.directory);
-    directories_.erase(step.directory);
+    garbage_.push_back({step.directory, step.files});
   }
-  if (!removed.empty()) chore(Flow::checkpoint, std::move(removed))();
+  if (garbage_.size() > before) chore(Flow::checkpoint)();
 }
 
 bool Keeper::is_abandoned(const KeptStep& step) const {
@@ -123,27 +137,26 @@ void Keeper::forget(const KeptStep& step) {
   gone_ += std::erase_if(kept_, [&](const KeptStep& other) { return other.order == step.order; });
 }
 
-// We write the mark before removing files, because a step that the mark lists but that is missing counts as lost.
-Chore Keeper::chore(Flow flow, std::vector<std::string> removed) {
-  return [store = store_, flow, mark = marks_[static_cast<std::size_t>(flow)], sync = options_.sync,
-          removed = std::move(removed), files = mark_files_] {
-    file::File& file = (*files)[static_cast<std::size_t>(flow)];
-    try {
-      store::write_mark(file, store, flow, mark, sync);
-    } catch (const base::Error&) {  // not the step's fault: the next step tries again
-      file = {};
-    }
-    for (const std::string& directory : removed) file::remove_all(store / directory);
-  };
+// Files go only when the mark is written, because a step that the mark lists but that is missing counts as lost.
+Chore Keeper::chore(Flow flow) {
+  return
+      [store = store_, flow, mark = marks_[static_cast<std::size_t>(flow)], sync = options_.sync, files = mark_files_] {
+        file::File& file = (*files)[static_cast<std::size_t>(flow)];
+        try {
+          store::write_mark(file, store, flow, mark, sync);
+        } catch (const base::Error&) {  // not the step's fault: the next step tries again
+          file = {};
+        }
+      };
 }
 
-Chore Keeper::durable(Flow flow, const KeptStep& step) {
+Keeper::Change Keeper::durable(Flow flow, const KeptStep& step) {
   store::add(marks_[static_cast<std::size_t>(flow)], step.order, step.id.step);
-  if (flow != Flow::checkpoint || options_.keep_last == 0) return chore(flow, {});
-  std::vector<std::string> removed = std::exchange(leftovers_, {});
-  const auto remove = [&](const KeptStep& gone) {
-    if (is_removable(gone.directory) && gone.directory != step.directory) removed.push_back(gone.directory);
-    forget(gone);
+  if (flow != Flow::checkpoint || options_.keep_last == 0) return {chore(flow), {}};
+  std::vector<OldDirectory> gone = std::exchange(leftovers_, {});
+  const auto remove = [&](const KeptStep& old) {
+    if (is_removable(old.directory) && old.directory != step.directory) gone.push_back({old.directory, old.files});
+    forget(old);
   };
   const auto is_superseded = [&](const KeptStep& other) {
     return other.id.step == step.id.step || other.directory == step.directory || is_abandoned(other);
@@ -154,27 +167,32 @@ Chore Keeper::durable(Flow flow, const KeptStep& step) {
   kept_.push_back(step);
   while (kept_.size() > static_cast<std::size_t>(options_.keep_last)) remove(KeptStep(kept_.front()));
   // A directory that also holds a step we keep must stay.
-  std::erase_if(removed, [&](const std::string& directory) {
-    return std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == directory; });
+  std::erase_if(gone, [&](const OldDirectory& old) {
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](const KeptStep& kept) { return kept.directory == old.directory; });
   });
-  return chore(flow, std::move(removed));
+  return {chore(flow), std::move(gone)};
 }
 
 // A flow without a durable step has no mark, and a step that failed makes none.
-Chore Keeper::failed(Flow flow, const KeptStep& step) {
+Keeper::Change Keeper::failed(Flow flow, const KeptStep& step) {
   store::DurableMark& mark = marks_[static_cast<std::size_t>(flow)];
-  std::vector<std::string> removed;
+  Change change;
   if (flow == Flow::checkpoint && options_.keep_last > 0 && is_removable(step.directory))
-    removed.push_back(step.directory);
+    change.gone.push_back({step.directory, step.files});
   const bool is_new = step.order > mark.known;
   store::note_failed(mark, step.order);
-  if (mark.is_whole && is_new) return chore(flow, std::move(removed));
-  if (removed.empty()) return {};
-  return [path = store_ / step.directory] { file::remove_all(path); };
+  if (mark.is_whole && is_new) change.mark = chore(flow);
+  return change;
 }
 
 void Keeper::half_drained(const std::string& directory) {
-  if (options_.keep_last > 0 && is_removable(directory)) leftovers_.push_back(directory);
+  if (options_.keep_last > 0 && is_removable(directory)) leftovers_.push_back({directory});
+}
+
+bool Keeper::has_removable() const {
+  return !leftovers_.empty() ||
+         std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& step) { return is_removable(step.directory); });
 }
 
 Chore Keeper::taken(const std::string& slot) {
@@ -182,7 +200,7 @@ Chore Keeper::taken(const std::string& slot) {
       std::find_if(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == slot; });
   if (held == kept_.end()) return {};
   forget(KeptStep(*held));
-  return chore(Flow::checkpoint, {});
+  return chore(Flow::checkpoint);
 }
 
 std::optional<store::DurableMark> Keeper::mark_for_index() {
@@ -190,15 +208,6 @@ std::optional<store::DurableMark> Keeper::mark_for_index() {
   if (gone_ < kept_.size() + few) return {};
   gone_ = 0;
   return marks_[checkpoint];
-}
-
-std::string new_directory(std::int64_t step, std::set<std::string>& used) {
-  // Few checkpoints are kept, so they need no nested directories, each of which would cost two syncs.
-  const std::string name = store::to_string(Flow::checkpoint) + "/" + store::step_directory(step);
-  std::string fresh = name;
-  for (int attempt = 2; used.contains(fresh); ++attempt) fresh = name + "." + std::to_string(attempt);
-  used.insert(fresh);
-  return fresh;
 }
 
 }  // namespace octavo::engine

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "octavo/engine/write/removal.hpp"
 #include "octavo/store/durable.hpp"
-#include "octavo/store/read/scan.hpp"
 
 namespace octavo::engine {
 
@@ -21,11 +22,36 @@ struct KeptStep {
   store::StepId id;
   std::uint64_t order = 0;
   std::string directory;  ///< in the store: "checkpoint/000000040"
+  int files = 0;          ///< in it
 };
 
+/// A directory of checkpoints as a writer finds it.
+struct FoundDirectory {
+  bool damaged = false;          ///< or it holds something other than subfiles
+  bool incomplete = false;       ///< segments of steps that lack others
+  bool lost = false;             ///< those of one that was durable
+  std::vector<KeptStep> listed;  ///< its steps
+};
+using FoundCheckpoints = std::map<std::string, FoundDirectory>;  // by name in the store
+
+/// One look at the checkpoints of a store, for Keeper and Slots. It reads the index, one head a directory, and the
+/// names in it; all heads only where the mark does not list the steps. It reads nothing of the analysis flow. Throws
+/// what store::scan_store() throws.
+FoundCheckpoints look_for_checkpoints(const std::filesystem::path& store);
+
+/// Gives checkpoints directories that are new in the store and in the run: their pairs of attempt and step ascend.
+struct DirectoryNames {
+  int attempt = 1;
+  std::optional<std::int64_t> newest;  ///< step of this attempt
+};
+/// "checkpoint/000000040", or "checkpoint/000000040.2" of the second attempt at steps from some number on.
+std::string new_directory(DirectoryNames& names, std::int64_t step);
+/// The names that follow those in the store.
+DirectoryNames names_after(const FoundCheckpoints& found);
+
 /// Rank 0's knowledge of the steps in the store: the checkpoints that the option keep_last keeps, and the durable steps
-/// that the marks list. It looks at the store once, when the writer is opened, and then follows the run. Its functions
-/// return chores for another thread. A file that cannot be removed stays: it costs space, not safety.
+/// that the marks list. It begins with what was found when the writer was opened, and then follows the run. It says
+/// what is to be removed, and returns chores for another thread.
 class Keeper {
  public:
   struct Options {
@@ -35,19 +61,27 @@ class Keeper {
     /// Parts of incomplete steps may still be on local disks: they stay until this run has a checkpoint in the store.
     bool incomplete_may_be_completed = false;
   };
+  /// A change of the mark, and directories that may go once the mark is written.
+  struct Change {
+    Chore mark;
+    std::vector<OldDirectory> gone;
+  };
   Keeper() = default;
-  /// Reads the marks. With keep_last it also scans the store and removes superseded and incomplete checkpoints of
-  /// earlier runs at once. It removes the remains of a checkpoint that was durable once this run has a checkpoint of
-  /// its own. It leaves a directory alone if anything in it is damaged.
-  Keeper(const std::filesystem::path& store, const Options& options, const std::optional<store::StepId>& resumed_from);
+  /// Reads the marks. With keep_last, superseded and incomplete checkpoints of earlier runs may go at once: garbage().
+  /// The remains of a checkpoint that was durable go once this run has a checkpoint of its own. A directory stays if
+  /// anything in it is damaged.
+  Keeper(const std::filesystem::path& store, const Options& options, const FoundCheckpoints& found,
+         const std::optional<store::StepId>& resumed_from);
+  /// What may go when the writer is opened. The mark says so already.
+  const std::vector<OldDirectory>& garbage() const noexcept { return garbage_; }
 
-  /// All ranks have the step on disk. The chore marks it as durable. With keep_last it then removes the steps that it
-  /// supersedes and the oldest checkpoints, so that keep_last stay.
-  Chore durable(store::Flow flow, const KeptStep& step);
+  /// All ranks have the step on disk. The chore marks it as durable. With keep_last the steps that it supersedes and
+  /// the oldest checkpoints go, so that keep_last stay.
+  Change durable(store::Flow flow, const KeptStep& step);
   /// A step has failed and no rank writes to its directory any more. The chore notes in the mark that its order (0: it
-  /// got none) is missing, and with keep_last removes a checkpoint's directory.
-  Chore failed(store::Flow flow, const KeptStep& step);
-  /// Parts of a checkpoint are still on local disks. The next checkpoint removes the parts that are in the store.
+  /// got none) is missing. With keep_last, a checkpoint's directory goes.
+  Change failed(store::Flow flow, const KeptStep& step);
+  /// Parts of a checkpoint are still on local disks. With the next checkpoint the parts go that are in the store.
   void half_drained(const std::string& directory);
   /// A slot is about to be overwritten. The chore takes its old step off the mark, so that it is not reported lost.
   Chore taken(const std::string& slot);
@@ -56,15 +90,15 @@ class Keeper {
   /// it has at most a few more lines than twice the checkpoints kept.
   std::optional<store::DurableMark> mark_for_index();
 
-  /// Directories of checkpoints found in the store ("checkpoint/000000040"): a new attempt at a step must use another.
-  const std::set<std::string>& directories() const noexcept { return directories_; }
+  /// Whether anything may go that is there now.
+  bool has_removable() const;
 
  private:
   void remove_too_many(const std::optional<store::StepId>& resumed_from);
   bool is_abandoned(const KeptStep& step) const;
   bool is_removable(const std::string& directory) const;
   void forget(const KeptStep& step);
-  Chore chore(store::Flow flow, std::vector<std::string> removed);
+  Chore chore(store::Flow flow);
 
   std::filesystem::path store_;
   Options options_;
@@ -73,12 +107,9 @@ class Keeper {
   std::shared_ptr<std::array<file::File, 2>> mark_files_ = std::make_shared<std::array<file::File, 2>>();
   std::vector<KeptStep> kept_;            // by order
   std::vector<store::StepId> abandoned_;  // of kept_: a run went on from a step before them
-  std::vector<std::string> leftovers_;    // they go when this run has a checkpoint
-  std::set<std::string> directories_;
-  std::size_t gone_ = 0;  // checkpoints since mark_for_index() gave a mark
+  std::vector<OldDirectory> garbage_;
+  std::vector<OldDirectory> leftovers_;  // they go when this run has a checkpoint
+  std::size_t gone_ = 0;                 // checkpoints since mark_for_index() gave a mark
 };
-
-/// The directory of a new attempt at the checkpoint, which none of `used` has; adds it.
-std::string new_directory(std::int64_t step, std::set<std::string>& used);
 
 }  // namespace octavo::engine

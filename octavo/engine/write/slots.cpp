@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "octavo/base/error.hpp"
 #include "octavo/ranks/communicator.hpp"
-#include "octavo/store/read/scan.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -13,31 +11,23 @@ constexpr std::int64_t nothing = 0;  // in what rank 0 tells of a slot; else the
 
 struct Holding {
   std::size_t slot = 0;
-  const store::StepFound* step = nullptr;
+  KeptStep step;
 };
 
-std::vector<std::int64_t> ages_on_disk(const std::filesystem::path& path,
+std::vector<std::int64_t> ages_on_disk(const std::filesystem::path& path, const FoundCheckpoints& found,
                                        const std::optional<store::StepId>& resumed_from) {
   std::vector<std::int64_t> ages;
   while (std::filesystem::is_directory(path / slot_name(ages.size()))) ages.push_back(nothing);
-  std::size_t empty = 0;
-  while (empty < ages.size() && std::filesystem::is_empty(path / slot_name(empty))) ++empty;
-  // All, as a run that was killed before its first file leaves them: no store yet.
-  if (empty == ages.size()) return ages;
-  const store::Scan scan = store::scan_store(path);
   std::vector<Holding> holding;
-  for (const store::StepFound& step : scan.steps) {
-    if (step.flow != store::Flow::checkpoint || !store::listed(step)) continue;
-    const auto directory = scan.subfiles[step.segments[0].subfile].path.parent_path();
-    for (std::size_t slot = 0; slot < ages.size(); ++slot)
-      if (directory == path / slot_name(slot)) holding.push_back({slot, &step});
-  }
-  if (resumed_from) std::erase_if(holding, [&](const Holding& h) { return h.step->step > resumed_from->step; });
+  for (std::size_t slot = 0; slot < ages.size(); ++slot)
+    if (const auto here = found.find(slot_name(slot)); here != found.end())
+      for (const KeptStep& step : here->second.listed) holding.push_back({slot, step});
+  if (resumed_from) std::erase_if(holding, [&](const Holding& h) { return h.step.id.step > resumed_from->step; });
   std::sort(holding.begin(), holding.end(),
-            [](const Holding& a, const Holding& b) { return a.step->order > b.step->order; });
+            [](const Holding& a, const Holding& b) { return a.step.order > b.step.order; });
   if (resumed_from)
     std::stable_partition(holding.begin(), holding.end(),
-                          [&](const Holding& h) { return h.step->attempt == resumed_from->attempt; });
+                          [&](const Holding& h) { return h.step.id.attempt == resumed_from->attempt; });
   for (std::size_t i = 0; i < holding.size(); ++i) ages[holding[i].slot] = static_cast<std::int64_t>(i) + 1;
   return ages;
 }
@@ -50,10 +40,11 @@ std::string slot_name(std::size_t slot) {
   return "checkpoint/slot." + number;
 }
 
-void Slots::find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from) {
+void Slots::find(MPI_Comm comm, const std::filesystem::path& store, const FoundCheckpoints& found,
+                 const std::optional<store::StepId>& resumed_from) {
   std::vector<std::int64_t> ages;
   ranks::agree(comm, [&] {
-    if (ranks::rank_in(comm) == 0 && std::filesystem::exists(store)) ages = ages_on_disk(store, resumed_from);
+    if (ranks::rank_in(comm) == 0 && std::filesystem::exists(store)) ages = ages_on_disk(store, found, resumed_from);
   });
   auto count = static_cast<std::int64_t>(ages.size());
   MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "octavo/store/store.hpp"
+#include "octavo/engine/write/keep.hpp"
 
 namespace octavo::engine {
 
@@ -17,9 +17,10 @@ class Slots {
  public:
   Slots() = default;
   explicit Slots(int keep) : keep_(static_cast<std::size_t>(keep)) {}
-  /// Rank 0 looks for slots on disk. A resumed run keeps the step that it continues from; later steps of the abandoned
-  /// run are not needed any more. Collective.
-  void find(MPI_Comm comm, const std::filesystem::path& store, const std::optional<store::StepId>& resumed_from);
+  /// All ranks learn which slots rank 0 has `found`. A resumed run keeps the step that it continues from; later steps
+  /// of the abandoned run are not needed any more. Collective.
+  void find(MPI_Comm comm, const std::filesystem::path& store, const FoundCheckpoints& found,
+            const std::optional<store::StepId>& resumed_from);
 
   /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is
   /// still on its way. Nothing if there is none yet: then a step on its way must first become durable or fail.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/pack.hpp"
 #include "octavo/engine/hints.hpp"
 #include "octavo/engine/step/all_patches.hpp"
 #include "octavo/engine/step/step_puts.hpp"
@@ -18,11 +19,37 @@
 #include "octavo/store/write/append.hpp"
 
 namespace octavo::engine {
+
+template <class Way>
+void both(Way& way, OldDirectory& old) {
+  using base::both;
+  both(way, old.directory, old.files);
+}
+
 namespace {
 
 using base::Error;
 using base::Kind;
 using store::Flow;
+
+// As rank 0 tells all ranks.
+struct Gone {
+  std::vector<OldDirectory> directories;
+  bool more_may = false;  // go, with later checkpoints
+};
+
+template <class Way>
+void both(Way& way, Gone& gone) {
+  using base::both;
+  both(way, gone.directories, gone.more_may);
+}
+
+// Whether this process may start threads, by what it told MPI.
+bool has_threads() {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  return provided >= MPI_THREAD_FUNNELED;
+}
 
 std::string continued(const std::optional<store::StepId>& from) {
   if (!from) return " a new run;";
@@ -121,9 +148,6 @@ void StoreSteps::open() {
   }
   open_keeper();
   complete_indexes(comm, path);
-  if (!recycles(options)) return;
-  slots = Slots(options.keep_last);
-  slots.find(comm, path, resumed_from);
 }
 
 // A job that was submitted twice would have its runs write over each other in turn. The lock ends with the process,
@@ -158,20 +182,57 @@ void StoreSteps::set_striping() {
   if (!is_lustre) notes.push_back("mpi_io_hint.striping_*: " + path.string() + " is not on Lustre; nothing is striped");
 }
 
-// Collective. All ranks give a new attempt at a checkpoint the same directory.
+// On rank 0. A store that cannot be read is left to its first step, but its slots are not.
+FoundCheckpoints StoreSteps::look() const {
+  if (options.keep_last == 0) return {};
+  std::error_code ignored;
+  try {
+    return look_for_checkpoints(path);
+  } catch (const Error& error) {
+    if (error.kind() == Kind::unsupported || std::filesystem::exists(path / slot_name(0), ignored)) throw;
+    return {};
+  }
+}
+
+// Collective.
 void StoreSteps::open_keeper() {
-  std::string names;
+  FoundCheckpoints found;
   ranks::agree(comm, [&] {
     if (rank != 0) return;
-    keeper.emplace(path,
-                   Keeper::Options{options.keep_last, recycles(options), options.sync_policy != SyncPolicy::none,
-                                   local.has_value()},
-                   resumed_from);
-    for (const std::string& name : keeper->directories()) names += name + '\n';
+    found = look();
+    const bool syncs = options.sync_policy != SyncPolicy::none;
+    const Keeper::Options how{options.keep_last, recycles(options), syncs, local.has_value()};
+    keeper.emplace(path, how, found, resumed_from);
+    names = names_after(found);
+    removes = options.keep_last > 0 && (!how.recycle || keeper->has_removable());
   });
-  names = ranks::from_first(comm, std::move(names));
-  for (std::size_t at = 0; at < names.size(); at = names.find('\n', at) + 1)
-    directories.insert(names.substr(at, names.find('\n', at) - at));
+  if (options.keep_last == 0) return;
+  std::int64_t step = names.newest.value_or(0);
+  std::array<std::int64_t, 4> told{removes ? 1 : 0, names.attempt, names.newest ? 1 : 0, step};
+  MPI_Bcast(told.data(), static_cast<int>(told.size()), MPI_INT64_T, 0, comm);
+  removes = told[0] != 0;
+  names.attempt = static_cast<int>(told[1]);
+  if (told[2] != 0) names.newest = told[3];
+  remove_garbage();
+  if (!recycles(options)) return;
+  slots = Slots(options.keep_last);
+  slots.find(comm, path, found, resumed_from);
+}
+
+// Collective. Before the first step, which may need the room.
+void StoreSteps::remove_garbage() {
+  constexpr std::size_t at_once = 64;  // directories of which all ranks are told at once
+  removal = Removal(path, planned, has_file, rank == 0, has_threads(), options.bound_thread);
+  for (std::size_t at = 0, told = at_once; told == at_once; at += at_once) {
+    std::vector<OldDirectory> some;
+    if (keeper)
+      for (std::size_t i = at; i < std::min(at + at_once, keeper->garbage().size()); ++i)
+        some.push_back(keeper->garbage()[i]);
+    some = base::unpacked<std::vector<OldDirectory>>(ranks::from_first(comm, base::packed(some)));
+    told = some.size();
+    removal.begin(std::move(some));
+  }
+  removal.finish(comm);
 }
 
 // ------------------------------------------------------------------ a step
@@ -241,7 +302,7 @@ void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
 bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
   segment.sync = options.sync_policy == SyncPolicy::step;
   segment.direct_io = options.direct_io;
-  segment.alignment = static_cast<std::uint64_t>(options.alignment);
+  segment.alignment = static_cast<std::uint64_t>(alignment_of(options));
   if (segment.flow == Flow::analysis) {
     segment.stays_open = options.append_analysis;
     if (!options.append_analysis) segment.directory = "analysis" / store::fanned_out(segment.step);
@@ -250,7 +311,7 @@ bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) 
   segment.stays_open = options.append_checkpoint || recycles(options);
   if (options.append_checkpoint) segment.directory = "checkpoint";
   if (!recycles(options)) {
-    if (options.keep_last > 0) segment.directory = new_directory(segment.step, directories);
+    if (options.keep_last > 0) segment.directory = new_directory(names, segment.step);
     return true;
   }
   const auto slot = slots.take(number);
@@ -323,6 +384,8 @@ void StoreSteps::landed(const Submitted& step) {
 void StoreSteps::told_up_to(std::int64_t number) {
   for (; !unmarked.empty() && unmarked.front().number < number; unmarked.pop_front())
     told[static_cast<std::size_t>(unmarked.front().flow)] = unmarked.front().id;
+  for (; !doomed.empty() && doomed.front().number < number; doomed.pop_front())
+    removal.begin(std::move(doomed.front().directories));
 }
 
 void StoreSteps::advance_safe(std::int64_t up_to, std::int64_t unprotected) {
@@ -345,24 +408,34 @@ void StoreSteps::advance_drained(std::int64_t up_to, std::int64_t failed) {
   for (Submitted& step : local->steps) step.lost_on_the_way = step.lost_on_the_way || step.number == failed;
 }
 
-// Called when all ranks are done with a step in the store itself. Only now, when it is complete everywhere, may an
-// older one be removed.
+// Collective. Called when all ranks are done with a step in the store itself. Only now, when it is complete everywhere,
+// may an older one go.
 void StoreSteps::keep(const Submitted& step, std::optional<store::IndexedStep> entry) {
-  if (!keeper) return;
-  const KeptStep kept{step.id, step.order, step.directory};
-  if (!step.failed) {
-    Chore mark = keeper->durable(step.flow, kept);
-    auto shorter = step.flow == Flow::checkpoint ? keeper->mark_for_index() : std::nullopt;
-    do_behind([this, mark = std::move(mark), number = step.number, flow = step.flow, entry = std::move(entry),
+  Keeper::Change change;
+  std::optional<store::DurableMark> shorter;
+  if (keeper && step.failed && step.flow == Flow::checkpoint && step.lost_on_the_way) {
+    keeper->half_drained(step.directory);
+  } else if (keeper) {
+    const KeptStep kept{step.id, step.order, step.directory, planned.files};
+    change = step.failed ? keeper->failed(step.flow, kept) : keeper->durable(step.flow, kept);
+    if (!step.failed && step.flow == Flow::checkpoint) shorter = keeper->mark_for_index();
+    do_behind([this, mark = std::move(change.mark), number = step.number, flow = step.flow, entry = std::move(entry),
                shorter = std::move(shorter)] {
-      mark();
+      if (mark) mark();
       if (entry) add_to_index(indexes[static_cast<std::size_t>(flow)], path, flow, *entry, shorter);
       marked = number + 1;
     });
-  } else if (step.flow == Flow::checkpoint && step.lost_on_the_way)
-    keeper->half_drained(step.directory);
-  else
-    do_behind(keeper->failed(step.flow, kept));
+  }
+  if (step.flow == Flow::checkpoint) tell_gone(step.number, std::move(change.gone));
+}
+
+// Collective: a broadcast, unless nothing can ever go.
+void StoreSteps::tell_gone(std::int64_t number, std::vector<OldDirectory> gone) {
+  if (!removes) return;
+  Gone all{std::move(gone), !recycles(options) || (keeper && keeper->has_removable())};
+  all = base::unpacked<Gone>(ranks::from_first(comm, base::packed(all)));
+  removes = all.more_may;
+  if (!all.directories.empty()) doomed.push_back({number, std::move(all.directories)});
 }
 
 void StoreSteps::do_behind(Chore chore) {

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <deque>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,12 @@ struct PutTriangles {
   bool is_new() const { return !shares || shares->piece != piece_checksum || shared_numbers != numbers; }
 };
 
+/// Directories of checkpoints that may go once a mark lists all steps up to one.
+struct Doomed {
+  std::int64_t number = 0;  ///< of that step
+  std::vector<OldDirectory> directories;
+};
+
 /// A store as a writer's target: the state that other targets do not have. The same on all ranks, except for members of
 /// rank 0.
 struct StoreSteps {
@@ -60,7 +65,10 @@ struct StoreSteps {
   std::optional<Keeper> keeper;  // on rank 0
   // On rank 0: the indexes by flow, open; only the thread that runs the chores uses them.
   std::array<file::File, 2> indexes;
-  std::set<std::string> directories;                 // of checkpoints: the next attempt gets another
+  DirectoryNames names;  // of checkpoints that are not in slots
+  bool removes = false;  // rank 0 tells all ranks which directories go, with each checkpoint
+  std::deque<Doomed> doomed;
+  Removal removal;
   std::deque<Submitted> unmarked;                    // durable, but not in a mark yet
   std::array<std::optional<store::StepId>, 2> told;  // by flow: the newest durable one that a mark lists
   bool proven = false;                               // this run has a step, so its restart succeeded
@@ -81,7 +89,7 @@ struct StoreSteps {
   void tell(Agreement& own, Statistics& statistics);
   /// Called when all ranks have the step on disk (the local one, if there is one), or it failed.
   void landed(const Submitted& step);
-  /// Called when a mark lists all steps below this number.
+  /// Called when a mark lists all steps below this number. Begins to remove what may go now.
   void told_up_to(std::int64_t marked);
   /// Notes how far steps have come on the way from local disks to the store.
   void advance_drained(std::int64_t up_to, std::int64_t failed);
@@ -94,13 +102,16 @@ struct StoreSteps {
  private:
   void lock_store();
   void set_striping();
+  FoundCheckpoints look() const;
   void open_keeper();
+  void remove_garbage();
   StepWork take(std::shared_ptr<StepJob> job, const Agreement& all);
   void fold_triangles(StepJob& job, bool is_new);
   void keep(const Submitted& step, std::optional<store::IndexedStep> entry = {});
   std::optional<store::IndexedStep> entry_of(const Submitted& step);
   void leave_behind(const std::vector<Submitted>& dropped);
   void do_behind(Chore chore);
+  void tell_gone(std::int64_t number, std::vector<OldDirectory> gone);
 };
 
 }  // namespace octavo::engine

@@ -54,9 +54,9 @@ bool has_all(const store::DurableMark& mark, const std::set<std::uint64_t>& orde
 // For each step that the mark lists and `orders` lacks: where it is, and its line without the sums over all segments.
 void look_for_missing(const fs::path& path, Flow flow, const std::set<std::uint64_t>& orders,
                       std::vector<Missing>& missing, std::vector<store::IndexedStep>& added) {
-  const store::Scan scan = store::scan_store(path, store::Trust::mark);
+  const store::Scan scan = store::scan_store(path, store::Trust::mark, flow);
   for (const store::StepFound& step : scan.steps) {
-    if (step.flow != flow || !step.complete || orders.contains(step.order)) continue;
+    if (!step.complete || orders.contains(step.order)) continue;
     if (!store::contains(scan.marks[static_cast<std::size_t>(flow)], step.order)) continue;
     const store::SegmentPlace& first = step.segments[0];
     const store::Committed& commit = store::committed(scan, first);

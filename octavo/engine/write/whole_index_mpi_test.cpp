@@ -90,6 +90,54 @@ void write_small(Writer& writer, std::int64_t step) {
   writer.end_step();
 }
 
+// Appended analysis steps, and two checkpoints of as many files, which marks and indexes list.
+void make_old(const fs::path& path, int steps, int files) {
+  if (rank() == 0) {
+    const auto step = testing::random_step(1, {.cells = 20});
+    for (Flow flow : {Flow::analysis, Flow::checkpoint}) {
+      store::DurableMark mark;
+      for (int i = 1; i <= (flow == Flow::analysis ? steps : 2); ++i) {
+        store::SegmentPlan plan = testing::plan_of(i, static_cast<unsigned>(i), files);
+        plan.flow = flow;
+        plan.sync = false;
+        plan.order_before = static_cast<std::uint64_t>(i - 1);
+        testing::write_step(step, path, plan);
+        store::add(mark, static_cast<std::uint64_t>(i), i);
+      }
+      store::write_mark(path, flow, mark, false);
+    }
+    store::rebuild_indexes(path);
+  }
+  barrier();
+}
+
+TEST(WriterMpi, a_writer_with_keep_last_is_opened_with_as_many_reads_and_opens_beside_many_steps_of_many_files) {
+  // The larger store is made once, by the test on one rank.
+  const int steps = size() == 1 ? 200 : 20, files = size() == 1 ? 100 : 10;
+  std::vector<std::int64_t> reads, opens;
+  for (const auto& [old_steps, old_files] : {std::pair(1, 1), std::pair(steps, files)}) {
+    const testing::SharedDirectory directory;
+    const fs::path path = directory.path() / "s";
+    make_old(path, old_steps, old_files);
+    std::int64_t opened = 0;
+    reads.push_back(0);
+    file::set_observer([&](const file::Event& event) {
+      reads.back() += event.operation == file::Operation::read ? 1 : 0;
+      opened += event.operation == file::Operation::open ? 1 : 0;
+      return file::Verdict{};
+    });
+    {
+      Options options = with_keep_last(2, true);
+      const Writer writer(everyone(), path, make_domain(1, 0, 1).header, options);
+      file::set_observer({});
+    }
+    opens.push_back(opened);
+    barrier();
+  }
+  EXPECT_EQ(reads[0], reads[1]);
+  EXPECT_EQ(opens[0], opens[1]);
+}
+
 TEST(WriterMpi, an_index_that_is_missing_is_made_when_a_writer_is_opened_and_the_ranks_share_the_footers) {
   const testing::SharedDirectory directory;
   const fs::path path = directory.path() / "s";

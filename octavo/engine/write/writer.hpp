@@ -47,7 +47,8 @@ namespace octavo::engine {
 /// step. These targets have one step on its way at a time: end_step() first waits for the previous one.
 ///
 /// The thread that initialised MPI must make all calls; the writer calls MPI, HDF5 and libmedC only on it. In sync mode
-/// no thread is started, except for a staging directory.
+/// no thread is started, except for a staging directory, and for the removal of old checkpoints if MPI_THREAD_FUNNELED
+/// is provided.
 class Writer {
  public:
   /// Collective. `header` holds the properties that all steps share (time and fields are filled in per step). A series

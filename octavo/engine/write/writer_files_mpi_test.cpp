@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <set>
+#include <thread>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/write/writer.hpp"
@@ -124,6 +125,87 @@ TEST(WriterMpi, option_recycle_keeps_keep_last_checkpoints_in_one_slot_more_and_
   EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(6, 7, 8));
   EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("slot.000", "slot.001", "slot.002"));
   expect_sound(directory.path());
+}
+
+// Counts what this rank removes, by thread: that which is running now, and others.
+struct Removals {
+  Removals() {
+    file::set_observer([this, own = std::this_thread::get_id()](const file::Event& event) {
+      if (event.operation != file::Operation::remove) return file::Verdict{};
+      const std::string name = event.path.filename().string();
+      if (name.starts_with("data."))
+        files.insert(name);
+      else
+        directories.insert(event.path.lexically_normal().string());
+      in_calls += std::this_thread::get_id() == own ? 1 : 0;
+      return file::Verdict{};
+    });
+  }
+  ~Removals() { file::set_observer({}); }
+  Removals(const Removals&) = delete;
+  Removals& operator=(const Removals&) = delete;
+  std::multiset<std::string> files;
+  std::set<std::string> directories;  // each may be tried twice
+  std::atomic<int> in_calls = 0;
+};
+
+TEST(WriterMpi, old_checkpoints_are_removed_by_the_ranks_that_write_files_each_its_own_behind_end_step) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  for (const Mode mode : {Mode::sync, Mode::background}) {
+    const testing::SharedDirectory directory;
+    Options options = usual();
+    options.mode = mode;
+    options.keep_last = 1;
+    options.recycle = false;
+    Removals removals;
+    {
+      Writer writer = open(directory, options);
+      for (std::int64_t step = 1; step <= 6; ++step) write_files(writer, Flow::checkpoint, step);
+      EXPECT_EQ(removals.in_calls, 0);
+      writer.close();
+    }
+    EXPECT_EQ(removals.files.size(), 5U);
+    EXPECT_EQ(removals.files.count(store::subfile_name(rank())), 5U);
+    EXPECT_EQ(removals.directories.size(), rank() == 0 ? 5U : 0U);
+    EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("000000006"));
+    // Those of a run with more files are shared, too.
+    testing::barrier();
+    options.contributors_per_file = 0;
+    {
+      Writer writer = open(directory, options);
+      write_files(writer, Flow::checkpoint, 7);
+      writer.close();
+    }
+    EXPECT_EQ(removals.files.size(), 5U + (rank() == 0 ? static_cast<unsigned>(size()) : 0U));
+    EXPECT_THAT(names_in(directory.path() / "checkpoint"), ::testing::ElementsAre("000000007"));
+    testing::barrier();
+  }
+}
+
+TEST(WriterMpi, each_attempt_at_a_checkpoint_has_a_directory_of_its_own) {
+  const testing::SharedDirectory directory;
+  Options options = usual();
+  options.keep_last = 3;
+  options.recycle = false;
+  store::StepId from;
+  {
+    Writer writer = open(directory, options);
+    for (std::int64_t step : {20, 40, 60}) {
+      write_files(writer, Flow::checkpoint, step);
+      writer.wait();
+      if (step == 20) from = *writer.newest_durable(Flow::checkpoint);
+    }
+    writer.close();
+  }
+  for (int run : {2, 3}) {
+    Writer writer = open(directory, options, from);
+    write_files(writer, Flow::checkpoint, 40, 7);
+    writer.close();
+    EXPECT_THAT(steps_in(directory.path(), Flow::checkpoint), ::testing::ElementsAre(20, 40));
+    EXPECT_THAT(names_in(directory.path() / "checkpoint"),
+                ::testing::ElementsAre("000000020", "000000040." + std::to_string(run)));
+    expect_files(directory.path(), Flow::checkpoint, 40, 7);
+  }
 }
 
 TEST(WriterMpi, a_run_killed_before_its_first_file_leaves_slots_that_the_next_one_uses) {

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <set>
 #include <thread>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/described.hpp"
+#include "octavo/store/read/scan.hpp"
 #include "octavo/store/store.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/store_fixture.hpp"
@@ -41,6 +43,43 @@ TEST(Read, single_precision_rounds_doubles_and_says_so) {
   for (std::size_t i = 0; i < singles.size(); ++i) EXPECT_EQ(singles[i], static_cast<float>(doubles[i]));
   step.parts[0].fields[0].as<double>()[0] = 1e300;
   EXPECT_EQ(kind_of([&] { encode(step.parts[0], step.header, options); }), Kind::usage);
+}
+
+// What docs/format.md says of a complete step, one pair after another.
+std::vector<bool> superseded_pair_by_pair(const std::vector<SegmentPlan>& history) {
+  std::vector<bool> superseded(history.size());
+  for (std::size_t later = 0; later < history.size(); ++later)
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const auto& from = history[later].continues;
+      if (history[earlier].step == history[later].step || (from && history[earlier].step > from->step))
+        superseded[earlier] = true;
+    }
+  return superseded;
+}
+
+TEST(Read, a_scan_finds_the_steps_that_later_ones_supersede_in_any_history) {
+  const Step step = random_step(1, {.cells = 10});
+  std::mt19937 random(15);
+  for (int history = 0; history < 20; ++history) {
+    const TemporaryDirectory dir;
+    std::vector<SegmentPlan> plans;
+    for (unsigned i = 0; i < 12; ++i) {
+      SegmentPlan plan = plan_of(static_cast<std::int64_t>(random() % 10), i + 1);
+      if (!plans.empty() && random() % 3 == 0) {
+        const SegmentPlan& from = plans[random() % plans.size()];
+        plan.continues = StepId{from.step, from.attempt};
+      }
+      plan.sync = false;
+      plan.order_before = i;
+      write_step(step, dir / "s", plan);
+      plans.push_back(plan);
+    }
+    const std::vector<bool> expected = superseded_pair_by_pair(plans);
+    const Scan scan = scan_store(dir / "s");
+    ASSERT_EQ(scan.steps.size(), plans.size());
+    for (const StepFound& found : scan.steps)
+      EXPECT_EQ(found.superseded, expected[static_cast<std::size_t>(found.order - 1)]) << history << " " << found.order;
+  }
 }
 
 TEST(Read, every_value_honours_its_fields_bound) {

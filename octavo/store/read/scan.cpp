@@ -191,14 +191,32 @@ void complete(const std::vector<Subfile>& subfiles, StepFound& step) {
 }
 
 // A later attempt supersedes earlier attempts at the same number. A step that continues an earlier one supersedes all
-// steps with larger numbers than that one.
+// steps with larger numbers than that one. We go from the latest step to the earliest of each flow, and keep what those
+// seen so far supersede.
 void supersede(const Scan& scan, std::vector<StepFound>& steps) {
-  for (const StepFound& later : steps) {
-    if (!later.complete) continue;
-    const auto& continues = committed(scan, later.segments[0]).footer.continues;
-    for (StepFound& earlier : steps) {
-      if (earlier.flow != later.flow || !earlier.complete || earlier.order >= later.order) continue;
-      if (earlier.step == later.step || (continues && earlier.step > continues->step)) earlier.superseded = true;
+  std::vector<StepFound*> latest_first;
+  for (StepFound& step : steps)
+    if (step.complete) latest_first.push_back(&step);
+  std::stable_sort(latest_first.begin(), latest_first.end(), [](const StepFound* a, const StepFound* b) {
+    return std::tie(a->flow, b->order) < std::tie(b->flow, a->order);
+  });
+  const auto is_same = [](const StepFound& a, const StepFound& b) { return a.flow == b.flow && a.order == b.order; };
+  std::set<std::pair<Flow, std::int64_t>> numbers;
+  std::map<Flow, std::int64_t> continued;  // the lowest step that one of them continues
+  for (std::size_t first = 0, last = 0; first < latest_first.size(); first = last) {
+    for (last = first; last < latest_first.size() && is_same(*latest_first[first], *latest_first[last]); ++last) {
+      StepFound& step = *latest_first[last];
+      const auto from = continued.find(step.flow);
+      step.superseded =
+          numbers.contains({step.flow, step.step}) || (from != continued.end() && step.step > from->second);
+    }
+    for (std::size_t i = first; i < last; ++i) {  // steps of one order do not supersede each other
+      const StepFound& step = *latest_first[i];
+      numbers.emplace(step.flow, step.step);
+      const auto& continues = committed(scan, step.segments[0]).footer.continues;
+      if (!continues) continue;
+      const auto from = continued.emplace(step.flow, continues->step).first;
+      from->second = std::min(from->second, continues->step);
     }
   }
 }
@@ -480,23 +498,24 @@ void check_version(const fs::path& store) {
       }
 }
 
-Scan scan_store(const fs::path& path, Trust trust) {
+Scan scan_store(const fs::path& path, Trust trust, std::optional<Flow> only) {
   Scan scan;
   scan.store = store_of(path);
+  std::vector<Flow> flows{Flow::analysis, Flow::checkpoint};
+  if (only) flows = {*only};
   std::error_code error;
   if (!fs::is_directory(scan.store, error))
     throw base::system_error("open the store", error ? error.value() : ENOENT).at(scan.store.string());
   // We read the marks before the steps, because a writer that runs beside us adds a step first, then its mark.
-  for (Flow flow : {Flow::checkpoint, Flow::analysis})
-    scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
+  for (Flow flow : flows) scan.marks[static_cast<std::size_t>(flow)] = read_mark(scan.store, flow);
   Totals totals;
-  for (Flow flow : {Flow::analysis, Flow::checkpoint}) {
+  for (Flow flow : flows) {
     const KnownSteps known(trust,
                            trust == Trust::nothing ? std::vector<IndexedStep>{} : read_index(scan.store, flow).steps);
     for (const fs::path& directory : flow_directories(scan.store, flow))
       read_directory(scan, directory, scan.marks[static_cast<std::size_t>(flow)], known, totals);
   }
-  if (scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
+  if (!only && scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
     throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")
         .at(scan.store.string());
   auto steps = group_segments(scan.subfiles, totals);
@@ -507,7 +526,7 @@ Scan scan_store(const fs::path& path, Trust trust) {
   });
   scan.steps = std::move(steps);
   collect_damage(scan);
-  for (Flow flow : {Flow::analysis, Flow::checkpoint}) find_lost(scan, flow);
+  for (Flow flow : flows) find_lost(scan, flow);
   report_incomplete(scan);
   return scan;
 }

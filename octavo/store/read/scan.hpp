@@ -57,8 +57,8 @@ enum class Trust : std::uint8_t {
 };
 
 /// Scans a store. Throws Error(unreadable) if there is no such directory, Error(corrupt) if it is not a store,
-/// Error(unsupported) if a subfile has another version of the format.
-Scan scan_store(const std::filesystem::path& store, Trust trust = Trust::nothing);
+/// Error(unsupported) if a subfile has another version of the format. `only`: nothing of the other flow is read.
+Scan scan_store(const std::filesystem::path& store, Trust trust = Trust::nothing, std::optional<Flow> only = {});
 
 inline const Committed& committed(const Scan& scan, const SegmentPlace& place) {
   return scan.subfiles[place.subfile].commits[place.commit];
