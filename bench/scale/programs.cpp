@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "octavo/base/error.hpp"
@@ -142,6 +144,7 @@ namespace {
 
 std::mutex counting;  // threads of local disks count, too
 FileOperations counted;
+std::set<std::string> made;  // directories: threads of several ranks may try at once, and one of them makes it
 
 const char* name_of(file::Operation operation) {
   switch (operation) {
@@ -166,12 +169,14 @@ const char* name_of(file::Operation operation) {
 
 void start_counting_files() {
   counted.clear();
+  made.clear();
   file::set_observer([](const file::Event& event) {
     simulated::uncounted([&] {
       const std::string path = event.path.string();
       const bool local = path.find(local_disks) != std::string::npos;
       if (!local && path.find(".octavo") == std::string::npos) return;
       const std::lock_guard lock(counting);
+      if (event.operation == file::Operation::make_directory && !made.insert(path).second) return;
       ++counted[(local ? "local " : "") + std::string(name_of(event.operation))];
     });
     return file::Verdict{};

@@ -41,6 +41,8 @@ struct Row {
 };
 
 constexpr int never_long = 1 << 30;
+constexpr int most_written = 60000;  // ranks whose files are written, or that read, in minutes
+constexpr int most_exchanging = 20000;
 constexpr int most_whole_writers = 4096;  // two sockets and 50 kB each
 
 void tell(const std::string& name, int ranks) { std::cerr << name << ", " << grouped(ranks) << " ranks\n"; }
@@ -96,13 +98,17 @@ void add_reading(std::vector<Row>& rows, const Machine& machine, const Reading& 
 
 void add_readings(std::vector<Row>& rows, const Machine& machine, const Asked& asked) {
   const int ranks = machine.ranks, some = std::min(machine.ranks_per_host, 16);
-  add_reading(rows, machine, {"restart on as many ranks", restart, ranks, some, 60000}, asked);
-  add_reading(rows, machine, {"restart, from 3 parts for 2 ranks", restart, ranks / 2 * 3, some, 20000}, asked);
-  add_reading(rows, machine, {"restart in blocks of 2 cells", restart_in_blocks, ranks / 2 * 4, some, 20000}, asked);
-  add_reading(rows, machine, {"opened for analysis", open_for_analysis, ranks, machine.ranks_per_host, 60000}, asked);
+  add_reading(rows, machine, {"restart on as many ranks", restart, ranks, some, most_written}, asked);
+  add_reading(rows, machine, {"restart, from 3 parts for 2 ranks", restart, ranks / 2 * 3, some, most_exchanging},
+              asked);
+  add_reading(rows, machine, {"restart in blocks of 2 cells", restart_in_blocks, ranks / 2 * 4, some, most_exchanging},
+              asked);
+  add_reading(rows, machine, {"opened for analysis", open_for_analysis, ranks, machine.ranks_per_host, most_written},
+              asked);
   if (ranks > 1024)
     add_reading(rows, {1024, machine.ranks_per_host},
-                {"opened on 1 024 ranks, parts of " + grouped(ranks), open_for_analysis, ranks, machine.ranks_per_host},
+                {"opened on 1 024 ranks, parts of " + grouped(ranks), open_for_analysis, ranks, machine.ranks_per_host,
+                 ranks > most_written ? 0 : never_long},
                 asked);
 }
 
@@ -128,9 +134,8 @@ FileOperations operations_of(int files, const Writing& writing, int steps) {
       .files;
 }
 
-void add_writing(std::vector<Row>& rows, const Machine& machine, const Writing& writing, const Asked& asked,
-                 int long_above = never_long) {
-  if (!asked.wants(writing.name, machine.ranks, long_above)) return;
+void add_writing(std::vector<Row>& rows, const Machine& machine, const Writing& writing, const Asked& asked) {
+  if (!asked.wants(writing.name, machine.ranks, most_written)) return;
   tell(writing.name, machine.ranks);
   const int files = files_of(machine);
   FileOperations seen = operations_of(files, writing, writing.steps + (writing.old_steps > 0 ? 0 : 1));
@@ -153,8 +158,8 @@ void add_writings(std::vector<Row>& rows, const Machine& machine, const Asked& a
   add_writing(rows, machine, {"checkpoint, new files"}, asked);
   add_writing(rows, machine, {"checkpoint, keep_last = 2", write_checkpoints, keeping, 7}, asked);
   add_writing(rows, machine, {"analysis, appended", write_analysis}, asked);
-  add_writing(rows, machine, {"10 old steps, keep_last = 2: opened", write_checkpoints, keeping, 0, 10}, asked, 60000);
-  add_writing(rows, machine, {"10 old steps, keep_last = 2: 4 steps", write_checkpoints, keeping, 4, 10}, asked, 60000);
+  add_writing(rows, machine, {"10 old steps, keep_last = 2: opened", write_checkpoints, keeping, 0, 10}, asked);
+  add_writing(rows, machine, {"10 old steps, keep_last = 2: 4 steps", write_checkpoints, keeping, 4, 10}, asked);
   // A thread and a dozen sockets a host: those of a million ranks are more than a process may have.
   if (files_of(machine) < 2 || files_of(machine) > 1000) return;
   add_writing(rows, machine,
@@ -239,7 +244,7 @@ void print_operations(const std::vector<Row>& rows, const Asked& asked) {
   std::cout << "\nFile operations of all ranks\n\n";
   std::vector<std::pair<std::string, int>> cells{{"", -40}, {"ranks", 10}, {"files", 8}};
   for (const char* name :
-       {"creates", "opens", "mkdirs", "dir syncs", "removals", "syncs", "writes", "reads", "metadata"})
+       {"creates", "opens", "mkdirs", "dir sync", "removals", "syncs", "writes", "reads", "metadata"})
     cells.emplace_back(name, 10);
   if (asked.metadata_rate > 0) cells.emplace_back("at rate", 9);
   if (asked.syncs_rate > 0) cells.emplace_back("syncing", 9);
