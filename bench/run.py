@@ -2,6 +2,9 @@
 
     make bench                              all tables, on samples made here and on the real sets where they are
     .venv/bin/python bench/run.py map       one of those at its end, by name
+    .venv/bin/python bench/run.py scale     the tables of docs/scaling.md, on virtual ranks: some minutes, 3 GB
+                            scale --long    those of its rows that take an hour, 10 GB
+                            scale --write   either, and puts it into the page
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -375,6 +378,30 @@ def malpasset(folder):
     shallow_malpasset.tables(folder, head, row)
 
 
+SCALE = ROOT / "build" / "release" / "bench" / "octavo_bench_scale"
+PAGE = ROOT / "docs" / "scaling.md"
+
+
+def block_of(page, command):
+    """Where a page shows what a command prints: text before, shown, after."""
+    before, found, rest = page.partition(f"```\n$ {command}\n")
+    if not found:
+        raise SystemExit(f"{PAGE} has no block that begins with $ {command}")
+    shown, _, after = rest.partition("```")
+    return before + found, shown, "```" + after
+
+
+def scale(folder, *options):
+    """Messages, memory and file operations of virtual ranks, which run the engine's own code: docs/scaling.md."""
+    words = ["--metadata-rate", "10k", *(word for word in options if word == "--long")]
+    printed = subprocess.run([SCALE, *words], check=True, stdout=subprocess.PIPE, text=True).stdout
+    command = " ".join(["bench/run.py scale", *words[2:]])
+    print(f"\n```\n$ {command}\n{printed}```")
+    if "--write" in options:
+        before, _, after = block_of(PAGE.read_text(), command)
+        PAGE.write_text(before + printed + after)
+
+
 TABLES = {
     "sizes": sizes,
     "lossless": lossless,
@@ -394,14 +421,19 @@ TABLES = {
     "apps": apps,
     "shallow": shallow,
     "malpasset": malpasset,
+    "scale": scale,
 }
 
 
-def main(names):
+def main(words):
+    names = [word for word in words if not word.startswith("--")]
+    options = [word for word in words if word.startswith("--")]
+    if options and (names != ["scale"] or set(options) - {"--long", "--write"}):
+        raise SystemExit("options are --long and --write, of scale")
     with tempfile.TemporaryDirectory(prefix="octavo-bench-") as folder:
         for name in names or TABLES:
             print(f"\n## {name}\n\n{TABLES[name].__doc__}")
-            TABLES[name](Path(folder))
+            TABLES[name](Path(folder), *options)
 
 
 if __name__ == "__main__":

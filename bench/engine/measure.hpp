@@ -29,6 +29,17 @@ struct Table {
 /// `reading`: files are written once, then read (from the page cache) and compared with the written values.
 Table measure(MPI_Comm comm, const Setup& setup, bool reading);
 
+/// What a directory takes a second, for plans.
+struct Rates {
+  int ranks = 0, hosts = 0;
+  double creates = 0;  ///< files, made by all ranks in one folder
+  double syncs = 0;    ///< of one writer
+  double writer = 0;   ///< [bytes] of one rank that writes and syncs a file while the others wait
+  double host = 0;     ///< [bytes] of a host all of whose ranks do so
+};
+/// Collective. `setup` says where, bytes of a rank and repetitions (the median counts); each rank makes `files` files.
+Rates calibrate(MPI_Comm comm, const Setup& setup, int files);
+
 /// A simulation that computes and writes.
 struct Pace {
   int steps = 8;

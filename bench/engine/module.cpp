@@ -121,6 +121,24 @@ nb::dict runs(const nb::dict& given, int steps, double compute, const std::strin
   return out;
 }
 
+nb::dict calibrated(const nb::dict& given, int files) {
+  Setup setup = setup_from(given);
+  start_mpi(setup);
+  Rates rates;
+  {
+    nb::gil_scoped_release release;
+    rates = calibrate(MPI_COMM_WORLD, setup, files);
+  }
+  nb::dict out;
+  out["ranks"] = rates.ranks;
+  out["nodes"] = rates.hosts;
+  out["creates_rate"] = rates.creates;
+  out["syncs_rate"] = rates.syncs;
+  out["writer_rate"] = rates.writer;
+  out["node_rate"] = rates.host;
+  return out;
+}
+
 // A step of `bytes` in all on `ranks` ranks, dealt out evenly. No MPI is started.
 nb::dict plan(int ranks, int ranks_per_node, std::uint64_t bytes, int per_file, int writers_per_node,
               const nb::dict& machine_given, double ratio, int files_per_writer, bool append) {
@@ -143,6 +161,7 @@ nb::dict plan(int ranks, int ranks_per_node, std::uint64_t bytes, int per_file, 
   machine.bytes_per_second_of_host = number("host_rate");
   machine.bytes_per_second = number("rate");
   machine.creates_per_second = number("creates_rate");
+  machine.syncs_per_second = number("syncs_rate");
   machine.quota_files = nb::cast<std::int64_t>(machine_given["quota_files"]);
   machine.quota_bytes = nb::cast<std::uint64_t>(machine_given["quota_bytes"]);
   nb::dict out;
@@ -176,6 +195,7 @@ NB_MODULE(_bench, m) {
   m.def("transfer", &octavo::bench::transfer, nb::arg("setup"), nb::arg("reading"), "Collective over all ranks.");
   m.def("runs", &octavo::bench::runs, nb::arg("setup"), nb::arg("steps"), nb::arg("compute"), nb::arg("flow"),
         "Collective over all ranks.");
+  m.def("calibrate", &octavo::bench::calibrated, nb::arg("setup"), nb::arg("files"), "Collective over all ranks.");
   m.def("plan", &octavo::bench::plan, nb::arg("ranks"), nb::arg("ranks_per_node"), nb::arg("bytes"),
         nb::arg("per_file"), nb::arg("writers_per_node"), nb::arg("machine"), nb::arg("ratio"),
         nb::arg("files_per_writer"), nb::arg("append"));

@@ -12,7 +12,7 @@
 namespace octavo::simulated {
 namespace {
 
-bool paused = false;
+thread_local bool paused = false;
 
 Fibers::Memory* account() {
   Fibers* fibers = running();

@@ -87,7 +87,7 @@ void Fibers::copy_away(Saved& saved, std::size_t words) {
 }
 
 Fibers*& running() {
-  static Fibers* fibers = nullptr;
+  static thread_local Fibers* fibers = nullptr;
   return fibers;
 }
 

@@ -56,7 +56,7 @@ class Fibers {
   int current_ = -1, left_ = 0;
 };
 
-/// The one set of fibers that runs; null: none.
+/// The one set of fibers that runs; null: none, or this is another thread.
 Fibers*& running();
 
 }  // namespace octavo::simulated

@@ -73,8 +73,8 @@ struct World {
   std::int64_t next_request = 0;
 };
 
-World* world = nullptr;
-Activity* recorded = nullptr;  // by record()
+thread_local World* world = nullptr;  // threads of the engine have none, and make no call of MPI
+Activity* recorded = nullptr;         // by record()
 
 [[noreturn]] void fail(const std::string& what) { throw std::logic_error("simulated MPI: " + what); }
 
@@ -341,8 +341,10 @@ void receive(const Receive& wanted) {
 
 }  // namespace
 
+bool is_virtual_rank() { return world != nullptr && me() >= 0; }
+
 bool pass_turn() {
-  if (world == nullptr || me() < 0) return false;
+  if (!is_virtual_rank()) return false;
   world->fibers.pass();
   return true;
 }
@@ -508,6 +510,38 @@ int MPI_Gather(const void* in, int in_count, MPI_Datatype in_type, void* out, in
       [&](Meeting& meeting, int rank, int) {
         if (rank == root) std::memcpy(out, meeting.data.data(), meeting.data.size());
       });
+  return MPI_SUCCESS;
+}
+int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int* counts, const int* offsets,
+                MPI_Datatype type, int root, MPI_Comm comm) {
+  note("gather", comm, bytes_of(in_count, in_type), root);
+  if (world == nullptr) return PMPI_Gatherv(in, in_count, in_type, out, counts, offsets, type, root, comm);
+  meet(
+      comm,
+      [&](Meeting& meeting, int rank, int size) { put_piece(meeting, rank, size, in, bytes_of(in_count, in_type)); },
+      no_end,
+      [&](Meeting& meeting, int rank, int size) {
+        for (int r = 0; rank == root && r < size; ++r)
+          take_piece(meeting, r, static_cast<char*>(out) + bytes_of(offsets[r], type));
+      });
+  return MPI_SUCCESS;
+}
+int MPI_Scatterv(const void* in, const int* counts, const int* offsets, MPI_Datatype in_type, void* out, int count,
+                 MPI_Datatype type, int root, MPI_Comm comm) {
+  note("scatter", comm, bytes_of(count, type), root);
+  if (world == nullptr) return PMPI_Scatterv(in, counts, offsets, in_type, out, count, type, root, comm);
+  meet(
+      comm,
+      [&](Meeting& meeting, int rank, int size) {
+        if (rank != root) return;
+        meeting.pieces.resize(static_cast<std::size_t>(size));
+        for (int r = 0; r < size; ++r) {
+          const std::size_t bytes = bytes_of(counts[r], in_type), at = meeting.data.size();
+          meeting.pieces[static_cast<std::size_t>(r)] = {at, bytes};
+          put(meeting, at, static_cast<const char*>(in) + bytes_of(offsets[r], in_type), bytes);
+        }
+      },
+      no_end, [&](Meeting& meeting, int rank, int) { take_piece(meeting, rank, out); });
   return MPI_SUCCESS;
 }
 int MPI_Allgather(const void* in, int in_count, MPI_Datatype in_type, void* out, int count, MPI_Datatype type,

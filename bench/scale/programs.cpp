@@ -1,6 +1,9 @@
 #include "programs.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "octavo/base/error.hpp"
@@ -14,6 +17,7 @@
 #include "octavo/ranks/route.hpp"
 #include "octavo/store/durable.hpp"
 #include "octavo/store/store.hpp"
+#include "octavo/verbs/scope_share.hpp"
 #include "simulated.hpp"
 
 namespace octavo::scale {
@@ -41,7 +45,7 @@ void write(MPI_Comm comm, const Run& run, store::Flow flow) {
   engine::Writer writer(comm, run.store, header_of(size), run.options);
   const mesh::Octree tree = tree_of(rank, size);
   const std::vector<double> density{static_cast<double>(rank)};
-  for (int step = 1; step <= run.steps; ++step) {
+  for (int step = run.first_step; step < run.first_step + run.steps; ++step) {
     writer.begin_step(flow, step, step);
     writer.put_mesh(tree);
     writer.put_field("density", engine::view_of(density));
@@ -101,7 +105,11 @@ void only_agree(MPI_Comm comm, const Run& run) {
   MPI_Bcast(&statistics, 1, MPI_INT, 0, all.get());
 }
 
-void open_for_analysis(const std::filesystem::path& store) { store::open_step(store); }
+void open_for_analysis(MPI_Comm comm, const Run& run) {
+  const base::Ranks ranks = ranks::ranks_of(comm);
+  const step::SharedStep step = step::open_shared(run.store, {}, ranks);
+  verbs::share_scope(step, {}, {}, ranks, verbs::Sharing::in_ranges);
+}
 
 void make_store(const std::filesystem::path& store, int parts, int per_file) {
   store::SegmentPlan plan;
@@ -133,10 +141,9 @@ void make_store(const std::filesystem::path& store, int parts, int per_file) {
 
 namespace {
 
-FileOperations& counter() {
-  static FileOperations operations;
-  return operations;
-}
+std::mutex counting;  // threads of local disks count, too
+FileOperations counted;
+std::set<std::string> made;  // directories: threads of several ranks may try at once, and one of them makes it
 
 const char* name_of(file::Operation operation) {
   switch (operation) {
@@ -159,11 +166,17 @@ const char* name_of(file::Operation operation) {
 
 }  // namespace
 
-void start_counting_files(const std::filesystem::path& store) {
-  counter().clear();
-  file::set_observer([within = store.string()](const file::Event& event) {
+void start_counting_files() {
+  counted.clear();
+  made.clear();
+  file::set_observer([](const file::Event& event) {
     simulated::uncounted([&] {
-      if (event.path.string().starts_with(within)) ++counter()[name_of(event.operation)];
+      const std::string path = event.path.string();
+      const bool local = path.find(local_disks) != std::string::npos;
+      if (!local && path.find(".octavo") == std::string::npos) return;
+      const std::lock_guard lock(counting);
+      if (event.operation == file::Operation::make_directory && !made.insert(path).second) return;
+      ++counted[(local ? "local " : "") + std::string(name_of(event.operation))];
     });
     return file::Verdict{};
   });
@@ -171,7 +184,7 @@ void start_counting_files(const std::filesystem::path& store) {
 
 FileOperations counted_files() {
   file::set_observer({});
-  return counter();
+  return counted;
 }
 
 }  // namespace octavo::scale

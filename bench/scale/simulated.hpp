@@ -50,7 +50,9 @@ std::vector<Activity> simulate(const Machine& machine, const std::function<void(
 /// Runs `program` on this process, a rank of the real MPI.
 Activity record(const std::function<void()>& program);
 
-/// In simulate(): lets the other ranks run. Returns false elsewhere.
+/// Whether a virtual rank runs, on this thread.
+bool is_virtual_rank();
+/// Lets the other virtual ranks run. Returns false if there are none.
 bool pass_turn();
 /// In simulate(): memory that `work` allocates is the simulator's, not the rank's.
 void uncounted(const std::function<void()>& work);

@@ -45,7 +45,7 @@ std::vector<T> gather(const Ranks& ranks, const std::vector<T>& mine) {
 /// Rank 0's value, on all ranks.
 template <class T>
 T from_first(const Ranks& ranks, const T& mine) {
-  return unpacked<T>(all_gather(ranks, ranks.rank == 0 ? packed(mine) : std::string())[0]);
+  return unpacked<T>(from_rank(ranks, 0, ranks.rank == 0 ? packed(mine) : std::string()));
 }
 
 /// Sends to[r] to rank r. Returns the values that this rank received, one sender after another.

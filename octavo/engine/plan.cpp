@@ -126,9 +126,13 @@ PlanCost cost_of(const WritePlan& plan) {
 double seconds_of_step(const PlanCost& cost, const Machine& machine) {
   const double creating =
       machine.creates_per_second > 0 ? static_cast<double>(cost.creates) / machine.creates_per_second : 0;
-  return creating + std::max({seconds(cost.largest_file, machine.bytes_per_second_of_writer),
-                              seconds(cost.largest_host, machine.bytes_per_second_of_host),
-                              seconds(cost.bytes, machine.bytes_per_second)});
+  const double syncing = machine.syncs_per_second > 0 && cost.files > 0
+                             ? static_cast<double>(cost.syncs) / cost.files / machine.syncs_per_second
+                             : 0;
+  return creating + syncing +
+         std::max({seconds(cost.largest_file, machine.bytes_per_second_of_writer),
+                   seconds(cost.largest_host, machine.bytes_per_second_of_host),
+                   seconds(cost.bytes, machine.bytes_per_second)});
 }
 
 std::int64_t steps_in_quota(const PlanCost& cost, const Machine& machine, double ratio, bool append) {

@@ -64,11 +64,13 @@ PlanCost cost_of(const WritePlan& plan);
 /// The rates and quotas of a file system and its network, as far as a user knows them. A rate of 0 means no limit.
 struct Machine {
   double bytes_per_second_of_writer = 0, bytes_per_second_of_host = 0, bytes_per_second = 0;
-  double creates_per_second = 0;
-  std::int64_t quota_files = 0;  ///< 0: none
+  double creates_per_second = 0;  ///< of the file system
+  double syncs_per_second = 0;    ///< of one writer; writers sync at once
+  std::int64_t quota_files = 0;   ///< 0: none
   std::uint64_t quota_bytes = 0;
 };
-/// Seconds for one step: creating its files, then the slowest of writer, host and file system.
+/// Seconds for one step: creating its files, then the slowest of writer, host and file system, and the syncs of a
+/// writer, one after another.
 double seconds_of_step(const PlanCost& cost, const Machine& machine);
 /// How many steps the quota holds if encoding shrinks data by the factor `ratio`; -1: no quota is given. `append`: all
 /// steps share the files of the first.

@@ -114,6 +114,8 @@ TEST(Plan, time_is_that_of_the_slowest_stage_after_creating) {
   EXPECT_DOUBLE_EQ(seconds_of_step(cost, {.bytes_per_second_of_writer = 100}), 10);
   EXPECT_DOUBLE_EQ(seconds_of_step(cost, {.bytes_per_second_of_writer = 100, .bytes_per_second_of_host = 100}), 20);
   EXPECT_DOUBLE_EQ(seconds_of_step(cost, {.bytes_per_second = 100, .creates_per_second = 2}), 42);
+  // Three syncs a file, one after another; the writers of all files sync at once.
+  EXPECT_DOUBLE_EQ(seconds_of_step(cost, {.bytes_per_second = 100, .syncs_per_second = 6}), 40.5);
 }
 
 // 16,384 ranks that write four files each and 4.7 TB a step: a quota of two million files ends it after 30 steps.

@@ -43,7 +43,7 @@ std::atomic<std::uint64_t> writes{0}, bytes_written{0}, syncs{0};
 constexpr std::size_t most_synced_names = 10000;
 std::mutex names_mutex;
 std::set<std::tuple<int, std::string, ino_t>> synced_names;
-int imitated_process = 0;
+thread_local int imitated_process = 0;
 
 std::atomic<bool> observed{false};
 std::mutex observer_mutex;
@@ -359,6 +359,7 @@ void make_directories(const fs::path& given) {
 }
 
 void imitate_process(int number) { imitated_process = number; }
+int imitated() { return imitated_process; }
 
 bool is_observed() noexcept { return observed.load(std::memory_order_relaxed); }
 

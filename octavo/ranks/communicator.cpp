@@ -180,6 +180,39 @@ std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by
   return mine;
 }
 
+std::string deal_from_first(MPI_Comm comm, const std::function<std::string(int rank)>& text_of) {
+  constexpr unsigned long long piece = 1ull << 30;
+  constexpr int tag = 8;
+  const bool first = rank_in(comm) == 0;
+  std::string mine, failure;
+  const auto make = [&](int rank) {
+    std::string text;
+    if (failure.empty()) failure = base::error_text_of([&] { text = text_of(rank); });
+    return text;
+  };
+  for (int rank = 1; first && rank < size_of(comm); ++rank) {
+    const std::string text = make(rank);
+    const unsigned long long size = text.size();
+    MPI_Send(&size, 1, MPI_UNSIGNED_LONG_LONG, rank, tag, comm);
+    for (unsigned long long at = 0; at < size; at += piece)
+      MPI_Send(text.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, rank, tag, comm);
+  }
+  if (first) {
+    mine = make(0);
+  } else {
+    unsigned long long size = 0;
+    MPI_Recv(&size, 1, MPI_UNSIGNED_LONG_LONG, 0, tag, comm, MPI_STATUS_IGNORE);
+    mine.resize(static_cast<std::size_t>(size));
+    for (unsigned long long at = 0; at < size; at += piece)
+      MPI_Recv(mine.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, tag, comm,
+               MPI_STATUS_IGNORE);
+  }
+  agree(comm, [&] {
+    if (!failure.empty()) base::throw_error_text(failure, -1);
+  });
+  return mine;
+}
+
 int rank_in(MPI_Comm comm) {
   require_mpi();
   int rank = 0;
@@ -200,6 +233,9 @@ base::Ranks ranks_of(MPI_Comm comm) {
   ranks.size = size_of(comm);
   ranks.all_gather = [comm](const std::string& mine) { return gather(comm, mine); };
   ranks.all_to_all = [comm](const std::vector<std::string>& to) { return to_all(comm, to); };
+  ranks.from_rank = [comm](int rank, const std::string& mine) { return from_rank(comm, rank, mine); };
+  ranks.lowest_where = [comm](bool holds) { return lowest_where(comm, holds); };
+  ranks.deal = [comm](const std::function<std::string(int)>& text_of) { return deal_from_first(comm, text_of); };
   return ranks;
 }
 

@@ -15,8 +15,7 @@ namespace octavo::ranks {
 /// functions below call this first; from_first() and the destructor of OwnComm do not.
 void require_mpi();
 
-/// The ranks of a communicator, which must outlive the returned value. `all_gather` and `all_to_all` are collective
-/// over it.
+/// The ranks of a communicator, which must outlive the returned value. Its exchanges are collective over it.
 base::Ranks ranks_of(MPI_Comm comm);
 
 /// Collective. Runs `work` on each rank. If it throws anywhere, every rank throws the error of the lowest such rank. If
@@ -43,6 +42,9 @@ int lowest_where(MPI_Comm comm, bool holds);
 std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine);
 /// Collective. Returns rank 0's i-th text on rank i.
 std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by_rank);
+/// Collective. The same where rank 0 shall hold one text at a time: it makes text_of(r) and sends it to rank r before
+/// it makes the next. If it throws, all ranks throw its error.
+std::string deal_from_first(MPI_Comm comm, const std::function<std::string(int rank)>& text_of);
 
 /// Collective. Returns a number for the host of each rank: the lowest rank on that host. With `ranks_per_node` > 0
 /// every `ranks_per_node` ranks of a host count as a host of their own.

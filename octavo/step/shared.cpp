@@ -85,15 +85,10 @@ SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choi
 mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,
                          const std::function<std::vector<int>(int rank)>& parts_of) {
   if (!step.by_one) return only_parts(step, parts_of(ranks.rank));
-  std::vector<std::string> to(static_cast<std::size_t>(ranks.size));
-  base::agree(ranks, [&] {
-    if (ranks.rank != 0) return;
-    for (int rank = 1; rank < ranks.size; ++rank)
-      to[static_cast<std::size_t>(rank)] = step.describe_parts(parts_of(rank));
-  });
-  const std::vector<std::string> from = base::all_to_all(ranks, std::move(to));
+  const std::string text =
+      base::deal(ranks, [&](int rank) { return rank == 0 ? std::string() : step.describe_parts(parts_of(rank)); });
   mesh::Dataset mine;
-  base::agree(ranks, [&] { mine = ranks.rank == 0 ? only_parts(step, parts_of(0)) : store::understand(from[0]); });
+  base::agree(ranks, [&] { mine = ranks.rank == 0 ? only_parts(step, parts_of(0)) : store::understand(text); });
   return mine;
 }
 

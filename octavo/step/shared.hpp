@@ -33,7 +33,8 @@ SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choi
 SharedStep open_on_all(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks);
 
 /// Gives this rank its parts as a data set of their own, numbered from 0: those of parts_of(rank), ascending. Only rank
-/// 0 is asked, for every rank, if it alone has opened the step; else each rank is asked for its own. Collective.
+/// 0 is asked, for one rank after another, if it alone has opened the step, and it holds the tables of one other rank
+/// at a time; else each rank is asked for its own. Collective.
 mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,
                          const std::function<std::vector<int>(int rank)>& parts_of);
 

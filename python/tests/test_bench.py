@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,39 @@ def test_the_document_shows_what_its_commands_print(run, command):
     assert [line.rstrip() for line in printed.strip().splitlines()] == shown.strip().splitlines()
 
 
+SCALE = ROOT / "build" / "release" / "bench" / "octavo_bench_scale"
+
+
+def rows_of(text, ranks):
+    """Cells of the rows of that many ranks. Left out is what chance decides: the bytes that malloc gives, and how many
+    threads of local disks make a directory at the same time."""
+    rows, columns = [], []
+    for line in text.splitlines():
+        if line.lstrip().startswith("ranks"):  # the head of a table: columns end with their names
+            columns = [(name.group().strip(), name.end()) for name in re.finditer(r" {2,}\S+( \S+)?", line.rstrip())]
+        elif columns and line[40:50].replace(" ", "") == str(ranks):
+            ends = [40, *(end for _, end in columns)]
+            cells = {name: line[a:b].strip() for (name, b), a in zip(columns, ends, strict=False)}
+            without = {"heap", "most", "rank 0"}
+            if "partners" in line or "XOR" in line:
+                without |= {"mkdirs", "dir sync", "metadata", "at rate"}
+            rows.append((line[:40].rstrip(), {name: cells[name] for name in cells.keys() - without}))
+    return rows
+
+
+@needs_mpi
+@pytest.mark.skipif(not SCALE.exists(), reason="octavo_bench_scale is not built: OCTAVO_BENCH")
+def test_the_document_shows_the_simulator_s_rows(tmp_path):
+    """Messages, bytes and file operations of 512 virtual ranks; `bench/run.py scale --write` makes the page's block anew."""
+    shown = SCALING.read_text().split("\n$ bench/run.py scale\n")[1].split("```")[0]
+    command = [SCALE, "--metadata-rate", "10k", "--ranks", "512"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env={"TMPDIR": str(tmp_path)}).stdout
+    found = rows_of(printed, 512)
+    assert len(found) == 19 and sum(name.startswith("restart") for name, _ in found) == 6
+    assert found == rows_of(shown, 512)
+    assert "not run" not in shown and list(tmp_path.iterdir()) == []
+
+
 def test_the_document_has_its_sweep():
     assert len(re.findall(r"^\$ octavo bench plan ", SCALING.read_text(), re.MULTILINE)) >= 3
 
@@ -96,6 +130,56 @@ def test_writes_of_each_way_are_counted(run_json, tmp_path, ranks):
     for name in ("raw, file a rank", "raw, file a rank, checksums", "octavo, 1 file a rank"):
         assert whole <= rows[name]["median"]["written"] < 1.2 * whole + 100_000 * ranks
     assert list(tmp_path.iterdir()) == []
+
+
+RATES = {"creates_rate", "syncs_rate", "writer_rate", "node_rate"}
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_rates_are_measured_once_and_plans_read_them(run, run_json, tmp_path, ranks):
+    """The plan of a calibrated directory is the plan with the file's numbers as options; an option replaces its line."""
+    (tmp_path / "here").mkdir()
+    file = tmp_path / "rates.toml"
+    words = ["bench", "calibrate", tmp_path / "here", "-o", file, "--bytes-per-rank", "400k", "--files", 20]
+    report = run_json(*words, ranks=ranks)
+    rates = tomllib.loads(file.read_text())
+    assert set(rates) == RATES and all(0 < rate < 1e12 for rate in rates.values())
+    assert (report["ranks"], report["nodes"]) == (ranks, 1)
+    assert all(report[name] == pytest.approx(rate, rel=1e-5) for name, rate in rates.items())
+    assert list((tmp_path / "here").iterdir()) == []
+    assert run(*words, check=False).returncode == 2  # the file is there
+
+    plan = ["bench", "plan", "--ranks", 64, "--bytes", "1G", "--per-file", 8]
+    by_file = run_json(*plan, "--rates", file)["plans"][0]["seconds"]
+    slowest = max(1e9 / 64 * 8 / rates["writer_rate"], 1e9 / rates["node_rate"])
+    assert by_file == pytest.approx(8 / rates["creates_rate"] + 3 / rates["syncs_rate"] + slowest)
+    replaced = run_json(*plan, "--rates", file, "--creates-rate", 2)["plans"][0]["seconds"]
+    assert replaced == pytest.approx(by_file + 8 / 2 - 8 / rates["creates_rate"])
+    if SCALE.exists():
+        table = subprocess.run([SCALE, "--ranks", "256", "--only", "new files", "--rates", file], capture_output=True,
+                               text=True, check=True).stdout  # fmt: skip
+        row = next(line for line in table.splitlines() if line.startswith("checkpoint, new files")).split()
+        assert float(row[-2]) == pytest.approx(int(row[10]) / 2 / rates["syncs_rate"], abs=0.0051) and row[4] == "2"
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (None, "cannot be read"),
+        ("creates_rate = ", "expected lines NAME = NUMBER"),
+        ("creates_rate = -1", "creates_rate: expected a number above 0, found -1"),
+        ("create_rate = 5", "expected creates_rate, syncs_rate, writer_rate, node_rate, rate, found create_rate"),
+    ],
+)
+def test_a_bad_file_of_rates_is_named(run, tmp_path, text, found):
+    file = tmp_path / "rates.toml"
+    if text is not None:
+        file.write_text(text)
+    done = run("bench", "plan", "--ranks", 4, "--rates", file, check=False)
+    assert done.returncode != 0 and found in done.stderr and str(file) in done.stderr
+    assert "octavo bench calibrate" in done.stderr and "Traceback" not in done.stderr
 
 
 @needs_mpi
@@ -204,6 +288,9 @@ def test_without_mpi_the_command_says_so():
         ["write", "--option", "no_such_option=1"],
         ["write", "--directory", "/no/such/folder"],
         ["write", "--mode", "later"],
+        ["calibrate"],
+        ["calibrate", "/no/such/folder"],
+        ["calibrate", ".", "--files", "0"],
         ["async", "--codec", "best"],
         ["nothing"],
     ],

@@ -1,8 +1,8 @@
 """Measure the parallel engine beside what programs otherwise write with, all in one run: write, read, async (how much of
-the writing a simulation sees); or print a plan: files, opens, bytes per writer, time and quota of a machine that need not
-be here; or measure codecs on your own output (codec).
+the writing a simulation sees); or the rates of a directory (calibrate); or print a plan: files, opens, bytes per writer,
+time and quota of a machine that need not be here; or measure codecs on your own output (codec).
 
-Start the first three with mpirun. All ways take turns, each repetition beginning with another, after one round that is
+Start the first four with mpirun. All ways take turns, each repetition beginning with another, after one round that is
 not counted; seconds are medians of the slowest rank, from an empty barrier to an agreement of all ranks; a ratio is the
 median of (seconds of pwrite into a file a rank) / (seconds of this way) within a repetition. Writes and bytes are system
 calls of all ranks, as the kernel counts them. Without --sync nothing waits for the disk: the engine's fdatasync is
@@ -26,6 +26,8 @@ EXAMPLES = [
     "mpirun -n 1 octavo bench read --blocks 10000 --block-bytes 10k",
     "mpirun -n 2 octavo bench async --throttle 250M --codec point:2e-3 --flow analysis",
     "octavo bench plan --ranks 50000 --ranks-per-node 128 --bytes 15T --per-file 1,16,all --node-rate 2G --rate 500G",
+    "mpirun -n 8 octavo bench calibrate /scratch/me -o rates.toml",
+    "octavo bench plan --ranks 50000 --bytes 15T --rates rates.toml",
     "octavo bench codec output_00080 --field density,velocity_x --bound lossless,point:2e-3,range:1e-3",
     "octavo bench plan --ranks 16384 --bytes 4.7T --files-per-writer 4 --quota-files 2M --quota-bytes 100T",
 ]
@@ -81,13 +83,15 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|plan|codec", required=True)
+    kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|calibrate|plan|codec", required=True)
     for kind, text in (
         ("write", "steps into files, each way in turn"),
         ("read", "the same steps back, from the page cache; every value is compared"),
         ("async", "a run that computes and writes, and what it sees of the writing"),
     ):
         _configure_measure(kinds.add_parser(kind, help=text, description=text), kind)
+    text = "what a directory takes a second: files made, syncs, bytes of one writer and of a node, in a file for plans"
+    _configure_calibrate(kinds.add_parser("calibrate", help=text, description=text))
     plan = kinds.add_parser("plan", help="files, bytes, time and quota of a step; nothing is written, no mpirun needed")
     _configure_plan(plan)
     text = "ratio, speed and errors of our codec and its peers on a file's own values"
@@ -209,6 +213,16 @@ def _configure_measure(parser: argparse.ArgumentParser, kind: str) -> None:
     _add_last(parser)
 
 
+def _configure_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", metavar="DIR", help="on the file system; a folder is made in it, and removed")
+    parser.add_argument("-o", "--output", metavar="FILE", default="rates.toml", help="(rates.toml)")
+    options.add_force(parser, "replace FILE")
+    parser.add_argument("--bytes-per-rank", type=amount, default=amount("256M"), metavar="B", help="(256M)")
+    parser.add_argument("--files", type=options.positive, default=500, metavar="N", help="that each rank makes (500)")
+    parser.add_argument("--repetitions", type=options.positive, default=3, metavar="N", help="the median counts (3)")
+    _add_last(parser)
+
+
 def _add_last(parser: argparse.ArgumentParser) -> None:
     """Adds the common options behind the kind, too. A default here would undo an option before the kind."""
     options.add_json(parser)
@@ -231,10 +245,14 @@ def _configure_plan(parser: argparse.ArgumentParser) -> None:
                         help="4 is a native RAMSES output: amr, hydro, grav, part (1)")  # fmt: skip
     parser.add_argument("--ratio", type=float, default=1, metavar="R", help="bytes before encoding for one after (1)")
     parser.add_argument("--append", action="store_true", help="steps follow one another in the same files")
+    parser.add_argument(
+        "--rates", metavar="FILE", help="of octavo bench calibrate; the options below replace its lines"
+    )
     parser.add_argument("--writer-rate", type=amount, default=0, metavar="B", help="bytes a second of one writer")
     parser.add_argument("--node-rate", type=amount, default=0, metavar="B", help="of one node")
     parser.add_argument("--rate", type=amount, default=0, metavar="B", help="of the file system")
     parser.add_argument("--creates-rate", type=amount, default=0, metavar="N", help="files it makes a second")
+    parser.add_argument("--syncs-rate", type=amount, default=0, metavar="N", help="syncs a second of one writer")
     parser.add_argument("--quota-files", type=amount, default=0, metavar="N")
     parser.add_argument("--quota-bytes", type=amount, default=0, metavar="B")
     parser.add_argument("--files", action="store_true", help="also print the first files of each plan")
@@ -255,6 +273,8 @@ def run(arguments: argparse.Namespace) -> int:
         ) from None  # fmt: skip
     if arguments.kind == "plan":
         return _plan(arguments, _bench)
+    if arguments.kind == "calibrate":
+        return _calibrate(arguments, _bench)
     return _measure(arguments, _bench)
 
 
@@ -427,6 +447,75 @@ def _print_runs(report: dict[str, Any], arguments: argparse.Namespace) -> None:
     table(title, columns, rows)
 
 
+# ---------------------------------------------------------------------------------------------------------- rates
+
+RATES = {
+    "creates_rate": "files made a second in one folder, by all ranks that measured",
+    "syncs_rate": "syncs a second of one writer",
+    "writer_rate": "bytes a second that one rank writes and syncs",
+    "node_rate": "bytes a second of a node all of whose ranks write",
+    "rate": "bytes a second of the file system; nothing measures it",
+}
+
+
+def _calibrate(arguments: argparse.Namespace, bench: Any) -> int:
+    import os
+    import shutil
+
+    from octavo.cli import console
+    from octavo.ranks import is_root
+
+    if not os.path.isdir(arguments.directory):
+        raise UsageError("the folder to measure does not exist", [arguments.directory], "")
+    options.check_output(arguments.output, arguments.force)
+    directory = os.path.join(arguments.directory, f"octavo-bench.{os.getpid()}")  # all ranks take rank 0's
+    setup = {
+        "directory": directory, "bytes_per_rank": arguments.bytes_per_rank, "fields": 1, "blocks": 0, "block_bytes": 0,
+        "repetitions": arguments.repetitions, "sync": True, "rewrite": False, "throttle": 0.0, "per_file": [1],
+        "checksums": [False], "modes": ["sync"], "codec": "raw", "only": [], "options": [],
+    }  # fmt: skip
+    try:
+        found = bench.calibrate(setup, arguments.files)
+    finally:
+        if is_root():
+            shutil.rmtree(directory, ignore_errors=True)
+    if not is_root():
+        return 0
+    head = f"octavo bench calibrate {arguments.directory}: {found['ranks']} ranks on {found['nodes']} nodes"
+    lines = [f"# {head}, {console.size(arguments.bytes_per_rank)} a rank"]
+    lines += [f"{name} = {found[name]:.6g}  # {meaning}" for name, meaning in RATES.items() if name in found]
+    with open(arguments.output, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    if arguments.json:
+        console.print_json({**found, "file": arguments.output})
+    else:
+        print("\n".join(lines))
+        console.say(arguments.quiet, f"{arguments.output}: octavo bench plan --rates reads it")
+    return 0
+
+
+def rates_in(path: str) -> dict[str, float]:
+    """Reads a file of rates: those of RATES that it has."""
+    import tomllib
+
+    from octavo.errors import Unreadable
+
+    hint = "octavo bench calibrate DIR -o FILE makes such a file"
+    try:
+        with open(path, "rb") as file:
+            found = tomllib.load(file)
+    except OSError as error:
+        raise Unreadable(f"the file of rates cannot be read: {error.strerror}", [path], hint) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"expected lines NAME = NUMBER of TOML, found: {error}", [path], hint) from None
+    for name, value in found.items():
+        if name not in RATES:
+            raise UsageError(f"expected {', '.join(RATES)}, found {name}", [path], hint)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
+            raise UsageError(f"{name}: expected a number above 0, found {value!r}", [path], hint)
+    return found
+
+
 # ----------------------------------------------------------------------------------------------------------- planning
 
 
@@ -441,11 +530,13 @@ def plans(arguments: argparse.Namespace, bench: Any) -> list[dict[str, Any]]:
             raise UsageError(
                 f"a step of {console.size(total)} is more than any store holds", hint="fewer ranks, or bytes a rank"
             )
+    rates = _rates_of(arguments)
     machine = {
-        "writer_rate": float(arguments.writer_rate),
-        "host_rate": float(arguments.node_rate),
-        "rate": float(arguments.rate),
-        "creates_rate": float(arguments.creates_rate),
+        "writer_rate": rates["writer_rate"],
+        "host_rate": rates["node_rate"],
+        "rate": rates["rate"],
+        "creates_rate": rates["creates_rate"],
+        "syncs_rate": rates["syncs_rate"],
         "quota_files": arguments.quota_files,
         "quota_bytes": arguments.quota_bytes,
     }
@@ -457,6 +548,12 @@ def plans(arguments: argparse.Namespace, bench: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def _rates_of(arguments: argparse.Namespace) -> dict[str, float]:
+    """The options' rates, else those of the file; 0: no limit."""
+    known = rates_in(arguments.rates) if arguments.rates else {}
+    return {name: float(getattr(arguments, name) or known.get(name, 0)) for name in RATES}
+
+
 def _plan(arguments: argparse.Namespace, bench: Any) -> int:
     from octavo.cli import console
 
@@ -464,7 +561,7 @@ def _plan(arguments: argparse.Namespace, bench: Any) -> int:
     if arguments.json:
         console.print_json({"plans": found})
         return 0
-    timed = any(getattr(arguments, name) for name in ("writer_rate", "node_rate", "rate", "creates_rate"))
+    timed = any(_rates_of(arguments).values())
     rows = [
         ["all" if p["per_file"] == 0 else p["per_file"], p["files"], p["opens"], p["creates"] + p["opens"] + p["syncs"],
          console.size(p["bytes_of_writer"]), console.size(p["bytes_of_host"]),
