@@ -601,6 +601,9 @@ class Selection(Regions):
         another dimension, or where the data set does not say its units."""
         if weight not in (None, "volume"):
             raise UsageError(f"no weight '{weight}'", [], 'weight="volume", or None for the plain sum')
+        if weight and not self._data.cells_are_boxes:
+            quoted = f"`{field}`" if field in (known["name"] for known in self._data.fields) else f"({field})"
+            return self.sum(f"{quoted}*volume", unit=unit, threads=threads)
         stats = self.stats([field], threads=threads, particles=False)["fields"][field]
         total = stats["integral" if weight else "sum"]
         if unit is None:
