@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo import _core
+from octavo.definition_files import Definition, joined
 from octavo.errors import UsageError
 from octavo.line import Line
 from octavo.outlines import Line as Outline
@@ -186,14 +187,15 @@ class Selection(Regions):
         both = condition if self.condition is None else f"({self.condition}) & ({condition})"
         return self._with(condition=both)
 
-    def derive(self, name: str, formula: str, **constants: float) -> Selection:
+    def derive(self, name: str | Sequence[Definition], formula: str = "", **constants: float) -> Selection:
         """A selection that also knows the field `name`, computed from others: ds.derive("mach",
         "norm(velocity)/sqrt(gamma*pressure/density)", gamma=1.4). It may be used wherever a field is read, also in
-        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Raises UsageError, when
-        it is used, for an unknown name, a formula that is none, or the name of a stored field."""
-        known = (*((key, repr(float(value))) for key, value in constants.items()), (name, formula))
-        taken = {key for key, _ in known}
-        return self._with(definitions=(*(old for old in self.definitions if old[0] not in taken), *known))
+        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Instead of a name it takes
+        several definitions, those of a file: ds.derive(octavo.definitions("galaxy.toml"), mu=0.6). Raises UsageError,
+        when it is used, for an unknown name, a formula that is none, or the name of a stored field."""
+        fresh = [(name, formula)] if isinstance(name, str) else list(name)
+        numbers = [(key, repr(float(value))) for key, value in constants.items()]
+        return self._with(definitions=tuple(joined(self.definitions, joined(fresh, numbers))))
 
     def _at(self, place: Place) -> str:
         return in_fractions(point_text(place), self._data)
@@ -697,6 +699,12 @@ class Dataset(Selection):
     @property
     def fields(self) -> list[str]:
         return [field["name"] for field in self._data.fields]
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """Fields that are not stored and follow from those that are: names and formulas of the library, for this kind of
+        data. Those with `gamma` or `mu` in their formula may need it: ds.derive("mu", "0.6")."""
+        return {field["name"]: field["formula"] for field in self._data.derived}
 
     @property
     def levels(self) -> list[int]:

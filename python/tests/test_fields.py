@@ -195,7 +195,7 @@ def extremes_of(ds, name):
     return (found["min"], found["max"]), found["unit"]
 
 
-def test_rivers_have_their_own_library(files, run):
+def test_rivers_have_their_own_library(files, run, run_json):
     """Held against numpy; nothing of gases is offered."""
     path = files / "r2d_malpasset-small_5steps.slf"
     river = octavo.open(path)
@@ -215,6 +215,10 @@ def test_rivers_have_their_own_library(files, run):
         assert found == pytest.approx((values.min(), values.max()), rel=1e-12), name
         assert its_unit.strip() == unit, name
     assert river.where("froude_number > 0.5").stats(["x"])["leaves"] == (froude > 0.5).sum()
+    derived = {field["name"] for field in run_json("info", path)["derived"]}
+    assert derived == set(river.derived) == {
+        "speed", "discharge", "discharge_x", "discharge_y", "celerity", "froude_number",
+    }  # fmt: skip
     for word, message in (
         ("froude", "did you mean froude_number"),
         ("sound_sped", "unknown field"),
@@ -250,3 +254,68 @@ def test_what_telemac_stores_is_what_follows_from_the_rest(files, tmp_path):
     assert found == pytest.approx(extremes_of(whole, "HAUTEUR D'EAU")[0], abs=1e-4) and unit.strip() == "M"
     with pytest.raises(octavo.UsageError, match=r"discharge follows from .* the step has no velocity_x"):
         octavo.open(depth).stats(["discharge"])
+
+
+def test_cells_list_what_follows_from_their_fields(ds, run, sample, data):
+    assert {"mass", "speed", "sound_speed", "kinetic_energy_density", "temperature"} <= set(ds.derived)
+    assert not set(ds.derived) & {"froude_number", "discharge", "density"}
+    assert ds.stats(list(ds.derived)[:6])  # all but those that need a constant
+    assert octavo.open(data / "amrex" / "multi3d_r4" / "plt00007").derived.keys() == {"mass"}
+    text = run("info", sample).stdout
+    assert "derived fields" in text and "--define mu=..." in text and "density*cell_volume" in text
+
+
+DEFINED = """# of galaxies
+mu = 0.6
+double = "2*density"       # twice
+cold = "temperature < 1e4 K"
+"a name" = "double + 1"
+"""
+
+
+def test_definitions_come_from_a_file(ds, run, run_json, sample, tmp_path):
+    path = tmp_path / "galaxy.toml"
+    path.write_text(DEFINED)
+    made = ds.derive(octavo.definitions(path))
+    density = ds.arrays("density")["density"]
+    assert np.array_equal(made.arrays("a name")["a name"], 2 * density + 1)
+    other = ds.derive(octavo.definitions(path), mu=1.2).derive("double", "3*density")
+    assert np.array_equal(other.arrays("a name")["a name"], 3 * density + 1)
+    for verb, *words in (
+        ("stats", "--field", "double"),
+        ("hist", "--field", "double"),
+        ("profile", "--field", "double"),
+        ("phase", "--x", "double", "--y", "pressure"),
+    ):
+        told = run_json(verb, sample, *words, "--definitions", path, "--where", "double > 2")
+        assert told == run_json(verb, sample, *words, "--define", "double=2*density", "--where", "double > 2")
+    run("map", sample, "--field", "double", "--definitions", path, "--pixels", 8, "-o", tmp_path / "m.npy")
+    run("slice", sample, "--field", "double", "--definitions", path, "--pixels", 8, "-o", tmp_path / "s.npy")
+    ends = ("--from", "0,0.5,0.5", "--to", "1,0.5,0.5")
+    run("line", sample, "--field", "double", *ends, "--definitions", path, "-o", tmp_path / "l.csv")
+    run("export", sample, tmp_path / "e.csv", "--field", "double", "--definitions", path)
+    mine = run_json("stats", sample, "--field", "double", "--definitions", path, "--define", "double=5*density")
+    assert mine["fields"]["double"]["max"] == 5 * density.max()
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("mach = speed/sound_speed\n", ["no TOML", "line 1"]),
+        ('a = 1\nmach = "speed/(sound_speed"\n', ["line 2", "mach", "found its end", "column"]),
+        ("mach = true\n", ["line 1", "mach", "found True"]),
+        ("a = 1\n\n[mach]\nb = 2\n", ["line 3", "mach", "a table"]),
+        ('mach = "1 furlong"\n', ["line 1", "mach", "unknown unit 'furlong'"]),
+        ('mach = "speeed/2"\n', ["definition of mach", "did you mean speed"]),
+        ('mach = "mach + 1"\n', ["leads back to itself"]),
+    ],
+)
+def test_errors_in_a_file_of_definitions_name_the_place(run, sample, tmp_path, text, words):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    done = run("stats", sample, "--field", "mach", "--definitions", path, check=False)
+    assert done.returncode == 2 and all(word in done.stderr for word in words), done.stderr
+    if "line" in words[0]:
+        assert str(path) in done.stderr
+    missing = run("stats", sample, "--field", "mach", "--definitions", tmp_path / "no.toml", check=False)
+    assert missing.returncode == 2 and "no.toml" in missing.stderr and "No such file" in missing.stderr
