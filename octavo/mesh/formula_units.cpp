@@ -13,9 +13,11 @@ using base::Kind;
 
 constexpr double same_size = 1e-12;  // relative: factors of code units are rounded
 
-/// The unit in the code's own words, in which numbers with a unit are computed.
-UnitWords in_code_words(const UnitWords& unit) {
-  constexpr std::array<const char*, 4> words{"code_length", "code_mass", "code_time", "K"};
+/// The unit in the code's own words, in which numbers with a unit are computed; metres and seconds where these are its
+/// units and a file says no mass, as those of triangles.
+UnitWords in_code_words(const UnitWords& unit, const CodeUnits& code) {
+  const bool metres = code.length == 100 && code.time == 1 && std::isnan(code.mass);
+  const std::array<const char*, 4> words{metres ? "m" : "code_length", "code_mass", metres ? "s" : "code_time", "K"};
   const Powers powers = powers_of(unit);
   UnitWords out;
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -43,7 +45,7 @@ class FormulaUnits {
       throw Error(Kind::usage, "'" + to_string(term) + "': the data set does not say what its code units are")
           .at(vocabulary_.path)
           .hint("leave the unit away, or write it in code units");
-    return {in_code_words(unit), false, true};
+    return {in_code_words(unit, vocabulary_.code), false, true};
   }
 
   ValueUnit of_name(const std::string& name) const {
@@ -70,7 +72,7 @@ class FormulaUnits {
     return {UnitWords{}, false, false};
   }
 
-  /// Of the arguments from `first` on, which have to be of one kind.
+  /// The unit of the arguments from `first` on, which have to be of one kind.
   ValueUnit joined(const std::vector<Term>& terms, const std::vector<ValueUnit>& units, std::size_t first) const {
     ValueUnit all = units[first];
     std::size_t of_all = first;
@@ -169,7 +171,7 @@ std::optional<UnitWords> unit_of(const Term& formula, const UnitVocabulary& voca
   const auto words = FormulaUnits(vocabulary).of(formula).words;
   // The root of a product of "M" and "code_length/code_time**2" has whole powers in the code's own words alone.
   if (words && to_string(*words).empty() && std::abs(size_in_code_units(*words, vocabulary.code) - 1) < same_size)
-    return in_code_words(*words);
+    return in_code_words(*words, vocabulary.code);
   return words;
 }
 

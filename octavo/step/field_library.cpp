@@ -16,8 +16,8 @@ struct LibraryRow {
   On on = On::cells;
 };
 
-/// Of two definitions of a name the first that the step has the fields for. TELEMAC's acceleration of gravity is
-/// 9.81 m/s2. A dry point has neither celerity nor Froude number: 0.
+/// If a name has two definitions, the first counts that the step has the fields for. TELEMAC's acceleration of gravity
+/// is 9.81 m/s2. A dry point has neither celerity nor Froude number: 0.
 constexpr std::array<LibraryRow, 19> library{
     {{"mass", "density*cell_volume", "density"},
      {"speed", "norm(velocity)", "velocity_x", On::any},
