@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::analysis {
@@ -128,7 +129,9 @@ Sum scaled(const Sum& sum, double factor) {
   return {product, std::fma(sum.high, factor, -product) + sum.low * factor};
 }
 
+/// NaN where it is not the product of a cell's edges.
 double volume_of(const mesh::Header& header, std::size_t level) {
+  if (mesh::cell_shape(header) != mesh::CellShape::box) return nan;
   const mesh::Point3 size = mesh::cell_size(header, static_cast<int>(level));
   double volume = 1;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) volume *= size[axis];

@@ -43,7 +43,7 @@ struct Summary {
   double volume_mean = 0;           ///< sum of value * volume / sum of volume
   std::optional<double> mass_mean;  ///< the same with density * volume; where there is a mesh::density_field
   double sum = 0;
-  double integral = 0;  ///< sum of value * volume [unit * code length^dim]
+  double integral = 0;  ///< sum of value * volume [unit * code length^dim]; NaN where cells are no boxes
 };
 
 struct LevelSummary {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "octavo/mesh/units.hpp"
+
 namespace octavo::mesh {
 
 enum class Program::Operation : std::uint8_t {
@@ -208,7 +210,35 @@ class FormulaReader {
     const auto [end, error] = std::from_chars(token_.data(), token_.data() + token_.size(), value);
     if (error != std::errc() || end != token_.data() + token_.size()) throw unexpected("a number");
     next();
-    return {Term::Kind::number, value, {}, {}};
+    return {Term::Kind::number, value, {}, {}, unit()};
+  }
+  /// The unit behind a number; empty if there is none.
+  std::string unit() {
+    if (token_.empty() || !begins_name(token_[0]) || is_word("and") || is_word("or")) return {};
+    const auto first = scan_unit(text_.substr(column_));
+    if (unit_named(first->name) == nullptr)
+      throw refused("unknown unit '" + std::string(token_) + "' behind a number, or a missing operator", column_)
+          .hint(hint_of_units());
+    token_ = text_.substr(column_, first->length);
+    for (std::size_t end = end_of_next_unit(column_ + token_.size()); end != 0; end = end_of_next_unit(end))
+      token_ = text_.substr(column_, end - column_);
+    std::string found(token_);
+    next();
+    return found;
+  }
+  /// Behind another word of the unit; 0 if there is none, but another operand, an operator or the end.
+  std::size_t end_of_next_unit(std::size_t at) const {
+    const auto skip_blanks = [&] {
+      while (at < text_.size() && text_[at] == ' ') ++at;
+    };
+    skip_blanks();
+    if (at < text_.size() && (text_[at] == '*' || text_[at] == '/')) ++at;
+    skip_blanks();
+    const auto word = scan_unit(text_.substr(std::min(at, text_.size())));
+    if (!word || unit_named(word->name) == nullptr) return 0;
+    const std::size_t end = at + word->length;
+    const bool goes_on = end < text_.size() && (continues_name(text_[end]) || text_[end] == '(');
+    return goes_on ? 0 : end;
   }
   Term call(const std::string& name, std::size_t column) {
     const Function* function = begins_name(name[0]) ? function_named(name) : nullptr;
@@ -308,7 +338,10 @@ class Compiler {
 
   void add(const Term& term, int definitions = 0) {
     switch (term.kind) {
-      case Term::Kind::number: return push({Operation::constant, term.number, 0});
+      case Term::Kind::number: {
+        const bool sized = !term.unit.empty() && vocabulary_.size;
+        return push({Operation::constant, sized ? term.number * vocabulary_.size(term.unit) : term.number, 0});
+      }
       case Term::Kind::name: return name(term.text, definitions);
       case Term::Kind::call: return call(term, definitions);
     }
@@ -334,7 +367,12 @@ class Compiler {
     if (const auto* column = std::get_if<Column>(&meaning)) return push({Operation::column, 0, input(column->name)});
     if (definitions >= most_definitions)
       throw Error(Kind::usage, "the definition of '" + text + "' leads back to itself");
-    add(std::get<Term>(meaning), definitions + 1);
+    try {
+      add(std::get<Term>(meaning), definitions + 1);
+    } catch (Error& error) {
+      if (error.places().empty()) error.at("definition of " + text);
+      throw;
+    }
   }
   std::size_t input(const std::string& column) {
     auto& inputs = program_.inputs;
@@ -481,6 +519,24 @@ void carry_out(const Program::Step& step, std::span<const std::span<const double
 }  // namespace
 
 Term parse_formula(std::string_view text) { return FormulaReader(text).whole(); }
+
+std::string to_string(const Term& term) {
+  if (term.kind == Term::Kind::name) return term.text;
+  if (term.kind == Term::Kind::number) {
+    std::array<char, 32> text{};
+    char* const end = std::to_chars(text.data(), text.data() + text.size(), term.number).ptr;
+    return std::string(text.data(), end) + (term.unit.empty() ? "" : " " + term.unit);
+  }
+  const bool function = begins_name(term.text[0]);
+  if (!function && term.parts.size() == 1) return (term.text == "-x" ? "-" : term.text) + to_string(term.parts[0]);
+  std::string text = function ? term.text + "(" : "";
+  for (std::size_t i = 0; i < term.parts.size(); ++i) {
+    const bool nested = !function && term.parts[i].kind == Term::Kind::call && !begins_name(term.parts[i].text[0]);
+    if (i > 0) text += function ? ", " : term.text;
+    text += nested ? "(" + to_string(term.parts[i]) + ")" : to_string(term.parts[i]);
+  }
+  return text + (function ? ")" : "");
+}
 
 bool is_plain_name(const Term& term) { return term.kind == Term::Kind::name; }
 

@@ -18,13 +18,16 @@
 ///     negated    = ("!" | "not") negated | comparison    comparison = sum [ ("<" "<=" ">" ">=" "==" "!=") sum ]
 ///     sum        = product { ("+" | "-") product }       product = sign { ("*" | "/") sign }
 ///     sign       = ("+" | "-") sign | power              power   = primary [ ("^" | "**") sign ]
-///     primary    = number | name | "quoted name" | function "(" condition { "," condition } ")" | "(" condition ")"
+///     primary    = number [ unit ] | name | "quoted name" | function "(" condition { "," condition } ")" | "("
+///     condition ")"
 ///
 /// A name begins with a letter or "_" and goes on with those, digits and "."; any other goes between double quotes
 /// or backticks. Functions: abs sqrt exp log log10 log2 sin cos tan asin acos atan tanh floor ceil sign isnan isfinite
 /// (of one number), pow atan2 (of two), min max norm (of any number), where(condition, then, else). min and max of NaN
 /// are NaN; a comparison with NaN is 0; NaN as a condition counts as true in "&", "|", "!" and where, as every number
-/// but 0 does. norm(v) of a name that has no values but v_x, v_y or v_z is the length of that vector.
+/// but 0 does. A unit is words of the table of units (mesh/units.hpp) with whole powers, joined by "*", "/" or a blank:
+/// 1e-24 g/cm3. It goes on as long as such words do. norm(v) of a name that has no values but v_x, v_y or v_z is the
+/// length of that vector.
 namespace octavo::mesh {
 
 /// A formula as it was written: a number, a name, or a function or operator with what it is applied to.
@@ -33,10 +36,14 @@ struct Term {
   double number = 0;
   std::string text{};         ///< the name, or the function or operator
   std::vector<Term> parts{};  ///< arguments
+  std::string unit{};         ///< of a number, as it was written
 };
 
 /// Reads a formula. Throws Error(usage) with the column, what was expected and what was found.
 Term parse_formula(std::string_view text);
+
+/// The formula as text, for messages.
+std::string to_string(const Term& term);
 
 /// Whether the text is a name alone: letters, digits, "_" and ".", or quoted.
 bool is_plain_name(const Term& term);
@@ -49,6 +56,7 @@ using Meaning = std::variant<double, Column, Term>;
 struct Vocabulary {
   std::function<std::optional<Meaning>(const std::string& name)> find;  ///< nothing: unknown
   std::function<base::Error(const std::string& name)> unknown;          ///< what to say then
+  std::function<double(const std::string& unit)> size{};                ///< of a unit in those of the columns; empty: 1
 };
 
 /// A formula made ready: operations on a stack of blocks.

@@ -71,6 +71,26 @@ TEST(Expression, functions_and_names) {
   EXPECT_EQ(value_of("log10(1000) + log2(8) + log(exp(1))"), 7);
 }
 
+TEST(Expression, a_unit_goes_on_as_long_as_words_of_the_table_do) {
+  const auto unit_of_first = [](const std::string& formula) {
+    const Term term = parse_formula(formula);
+    return term.kind == Term::Kind::number ? term.unit : term.parts.at(0).unit;
+  };
+  EXPECT_EQ(unit_of_first("3 km"), "km");
+  EXPECT_EQ(unit_of_first("1e-1kpc"), "kpc");
+  EXPECT_EQ(unit_of_first("2 g/cm3 < a"), "g/cm3");
+  EXPECT_EQ(unit_of_first("2 km s^-1 & a"), "km s^-1");
+  EXPECT_EQ(unit_of_first("2 g cm**-3*a"), "g cm**-3");
+  EXPECT_EQ(unit_of_first("2 g/a"), "g");
+  EXPECT_EQ(unit_of_first("2 g*sin(a)"), "g");
+  EXPECT_EQ(unit_of_first("2 g*cm_2"), "g");
+  EXPECT_EQ(unit_of_first("2 g or a"), "g");
+  EXPECT_EQ(unit_of_first("2 and a"), "");
+  EXPECT_EQ(unit_of_first("2 g*`h`"), "g");
+  EXPECT_EQ(to_string(parse_formula("-a*(b + 3 km/s) < sqrt(a^2)")), "((-a)*(b+3 km/s))<sqrt(a^2)");
+  EXPECT_THROW(parse_formula("2 furlong"), base::Error);
+}
+
 TEST(Expression, nan_is_not_compared_and_not_lost) {
   EXPECT_TRUE(std::isnan(value_of("min(0/0, 1)")));
   EXPECT_TRUE(std::isnan(value_of("max(1, 0/0)")));

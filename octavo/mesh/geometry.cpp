@@ -1,7 +1,10 @@
 #include "octavo/mesh/geometry.hpp"
 
 #include <algorithm>
+#include <numbers>
 #include <utility>
+
+#include "octavo/base/error.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -30,9 +33,7 @@ FieldInfo info_of(const std::string& name, const Header& header) {
   FieldInfo info;
   info.name = name;
   info.type = kind.what == Quantity::What::level ? ScalarType::int32 : ScalarType::float64;
-  info.unit = kind.what == Quantity::What::level    ? ""
-              : kind.what == Quantity::What::volume ? "code_length**" + std::to_string(header.dim)
-                                                    : "code_length";
+  info.unit = geometry_unit(header, name);
   return info;
 }
 
@@ -63,6 +64,7 @@ Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
     return field;
   }
   const auto values = field.as<double>();
+  const bool rings = kind.what == Quantity::What::volume && cell_shape(header) == CellShape::ring;
   for_each_value(tree, [&](int level, std::size_t i, const Index3& at) {
     const Point3& size = sizes[static_cast<std::size_t>(level)];
     double value = size[0];
@@ -71,12 +73,56 @@ Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
     for (std::size_t axis = 1; kind.what == Quantity::What::volume && axis < static_cast<std::size_t>(header.dim);
          ++axis)
       value *= size[axis];
+    if (rings) value *= 2 * std::numbers::pi * (header.lo[0] + (static_cast<double>(at[0]) + 0.5) * size[0]);
     values[i] = value;
   });
   return field;
 }
 
+void refuse_other_volumes(const Header& header, const std::vector<FieldInfo>& made) {
+  if (cell_shape(header) != CellShape::other) return;
+  for (const FieldInfo& info : made)
+    if (kind_of(info.name, header.dim).what == Quantity::What::volume)
+      throw base::Error(base::Kind::unsupported,
+                        "the coordinates are neither Cartesian nor r and z: cells have no known volume")
+          .hint("sums and means that count each cell alike: --weight none");
+}
+
 }  // namespace
+
+CellShape cell_shape(const Header& header) {
+  bool turned = false, cartesian = true;
+  const auto flash = header.attributes.find("string scalars/geometry");
+  if (flash != header.attributes.end())
+    if (const auto* text = std::get_if<std::string>(&flash->second); text != nullptr && !text->empty()) {
+      turned = *text == "cylindrical";
+      cartesian = *text == "cartesian";
+    }
+  const auto amrex = header.attributes.find("coordinate_system");
+  if (amrex != header.attributes.end())
+    if (const auto* number = std::get_if<std::int64_t>(&amrex->second)) {
+      turned = *number == 1;
+      cartesian = *number == 0;
+    }
+  if (cartesian) return CellShape::box;
+  return turned && header.dim == 2 ? CellShape::ring : CellShape::other;
+}
+
+std::string note_on_shape(const Header& header) {
+  switch (cell_shape(header)) {
+    case CellShape::box: return {};
+    case CellShape::ring:
+      return "the coordinates are r and z: a cell's volume is that of a ring, 2 pi r dr dz; pictures show the plane";
+    default: return "the coordinates are neither Cartesian nor r and z: no volumes, masses and integrals are given";
+  }
+}
+
+std::string geometry_unit(const Header& header, const std::string& name) {
+  const Quantity kind = kind_of(name, header.dim);
+  if (kind.what == Quantity::What::level || kind.what == Quantity::What::none) return {};
+  if (kind.what != Quantity::What::volume) return "code_length";
+  return "code_length**" + std::to_string(cell_shape(header) == CellShape::ring ? 3 : header.dim);
+}
 
 Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names) {
   std::vector<FieldInfo> made;
@@ -85,6 +131,7 @@ Dataset with_geometry(Dataset dataset, const std::vector<std::string>& names) {
         kind_of(name, dataset.header.dim).what != Quantity::What::none)
       made.push_back(info_of(name, dataset.header));
   if (made.empty() || dataset.unstructured) return dataset;
+  refuse_other_volumes(dataset.header, made);
   const auto stored = [made](Request request) {
     if (request.fields) std::erase_if(*request.fields, [&](const auto& name) { return names_one_of(name, made); });
     return request;

@@ -18,7 +18,7 @@ using base::Kind;
 using Pair = std::pair<std::size_t, std::size_t>;
 using BoxIndices = std::vector<std::size_t>;
 
-std::string at_level(std::size_t level) { return "level index " + std::to_string(level); }
+std::string at_patch_level(std::size_t level) { return "level index " + std::to_string(level); }
 
 std::string to_string(const IndexBox& box, int dim) {
   std::string lo, hi;
@@ -51,12 +51,12 @@ void check_domain(const Patches& patches, std::size_t level) {
   const auto dim = static_cast<std::size_t>(patches.dim);
   const IndexBox& here = patches.domain[level];
   if (is_empty(here, dim))
-    throw Error(Kind::corrupt, "an empty domain: " + to_string(here, patches.dim)).at(at_level(level));
+    throw Error(Kind::corrupt, "an empty domain: " + to_string(here, patches.dim)).at(at_patch_level(level));
   if (level == 0) return;
   const std::int64_t ratio = patches.ratio[level - 1];
   if (ratio < 2)
     throw Error(Kind::corrupt, "refinement ratio: expected at least 2, found " + std::to_string(ratio))
-        .at(at_level(level - 1));
+        .at(at_patch_level(level - 1));
   const IndexBox& coarse = patches.domain[level - 1];
   for (std::size_t axis = 0; axis < dim; ++axis) {
     std::int64_t lo = 0, hi = 0;
@@ -65,7 +65,7 @@ void check_domain(const Patches& patches, std::size_t level) {
     if (!fits || here.lo[axis] != lo || here.hi[axis] != hi)
       throw Error(Kind::corrupt, "domain " + to_string(here, patches.dim) + " is not that of the level above, " +
                                      to_string(coarse, patches.dim) + ", refined by " + std::to_string(ratio))
-          .at(at_level(level));
+          .at(at_patch_level(level));
   }
 }
 
@@ -120,10 +120,10 @@ void check_boxes(const Patches& patches, std::size_t level) {
   const auto& boxes = patches.boxes[level];
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     const std::string box = "box " + std::to_string(i) + ", " + to_string(boxes[i], patches.dim);
-    if (is_empty(boxes[i], dim)) throw Error(Kind::corrupt, box + ", is empty").at(at_level(level));
+    if (is_empty(boxes[i], dim)) throw Error(Kind::corrupt, box + ", is empty").at(at_patch_level(level));
     if (!is_inside(boxes[i], patches.domain[level], dim))
       throw Error(Kind::corrupt, box + ", reaches out of the domain " + to_string(patches.domain[level], patches.dim))
-          .at(at_level(level));
+          .at(at_patch_level(level));
   }
   BoxIndices all(boxes.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
@@ -131,7 +131,7 @@ void check_boxes(const Patches& patches, std::size_t level) {
     throw Error(Kind::corrupt, "boxes " + std::to_string(pair->first) + " and " + std::to_string(pair->second) +
                                    " overlap: " + to_string(boxes[pair->first], patches.dim) + " and " +
                                    to_string(boxes[pair->second], patches.dim))
-        .at(at_level(level));
+        .at(at_patch_level(level));
 }
 
 }  // namespace

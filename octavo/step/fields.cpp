@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -11,8 +12,11 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/mesh/expression.hpp"
+#include "octavo/mesh/formula_units.hpp"
 #include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
+#include "octavo/step/field_library.hpp"
 
 namespace octavo::step {
 namespace {
@@ -22,30 +26,7 @@ using base::Kind;
 using mesh::FieldInfo;
 using mesh::Header;
 
-// ------------------------------------------------------------------------------------------------ the library
-
-struct LibraryField {
-  std::string_view name, formula, unit;
-};
-constexpr std::string_view velocity_unit = "code_length/code_time";
-
-/// In the order of the help's list. A unit is that of code units.
-constexpr std::array<LibraryField, 9> library{
-    {{"mass", "density*cell_volume", "code_mass"},
-     {"speed", "norm(velocity)", velocity_unit},
-     {"kinetic_energy", "0.5*density*(norm(velocity))^2", "code_mass/code_length/code_time**2"},
-     {"momentum_x", "density*velocity_x", "code_mass/code_length**2/code_time"},
-     {"momentum_y", "density*velocity_y", "code_mass/code_length**2/code_time"},
-     {"momentum_z", "density*velocity_z", "code_mass/code_length**2/code_time"},
-     {"sound_speed", "sqrt(gamma*pressure/density)", velocity_unit},
-     {"mach_number", "speed/sound_speed", ""},
-     {"temperature", "mu*m_H/k_B*unit_velocity^2*pressure/density", "K"}}};
-
-const LibraryField* library_field(std::string_view name) {
-  const auto* const found =
-      std::find_if(library.begin(), library.end(), [&](const LibraryField& field) { return field.name == name; });
-  return found == library.end() ? nullptr : found;
-}
+// ------------------------------------------------------------------------------------------------ constants
 
 std::optional<double> constant_named(const Header& header, const std::string& name) {
   const std::array<std::pair<std::string_view, double>, 11> constants{
@@ -67,6 +48,26 @@ std::optional<double> constant_named(const Header& header, const std::string& na
     if (known == "gamma" || known.ends_with("/gamma"))
       if (const auto* number = std::get_if<double>(&value)) return *number;
   return {};
+}
+
+/// The unit of a constant: those in cgs have one, and one code unit in cgs is a ratio of two.
+mesh::ValueUnit unit_of_constant(const mesh::Dataset& dataset, const std::string& name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> units{
+      {{"k_B", "g cm2 s^-2 K^-1"},
+       {"m_H", "g"},
+       {"G_N", "cm3 g^-1 s^-2"},
+       {"c_light", "cm/s"},
+       {"time", "code_time"},
+       {"unit_length", "cm/code_length"},
+       {"unit_density", "g cm^-3/code_density"},
+       {"unit_time", "s/code_time"},
+       {"unit_velocity", "cm s^-1 code_time/code_length"}}};
+  for (const auto& [known, unit] : units) {
+    if (known != name) continue;
+    const bool unknown = name.starts_with("unit_") && std::isnan(mesh::code_units(dataset).length);
+    return unknown ? mesh::ValueUnit{} : mesh::ValueUnit{mesh::parse_unit(unit), false, false};
+  }
+  return mesh::plain_number();
 }
 
 // ------------------------------------------------------------------------------------------------ what names mean
@@ -103,13 +104,18 @@ class Names {
     for (const Definition& definition : own_)
       if (definition.name == name) return parsed(definition.name, definition.formula);
     if (const auto meant = formats::field_meant(header, name)) return mesh::Column{*meant};
-    if (const LibraryField* field = library_field(name)) return parsed(name, std::string(field->formula));
+    if (const auto field = library_field(dataset_, name)) return parsed(name, field->formula);
     if (const auto constant = constant_named(header, name)) return *constant;
     return {};
   }
 
   /// Near matches are looked for among all that a name may stand for.
   Error unknown(const std::string& name) const {
+    if (const std::string now = renamed_field(name); !now.empty() && library_field(dataset_, now))
+      return Error(Kind::usage, "unknown field \"" + name + "\": an amount per volume is named " + now)
+          .hint(now + ", or of each cell " + now + "*volume");
+    if (const std::string why = lacking_fields(dataset_, name); !why.empty())
+      return Error(Kind::usage, "unknown field \"" + name + "\": " + why).at(dataset_.path);
     Header all = dataset_.header;
     const auto add = [&](std::string_view known) {
       FieldInfo info;
@@ -117,8 +123,9 @@ class Names {
       if (!stores(all, info.name)) all.fields.push_back(std::move(info));
     };
     for (const Definition& definition : own_) add(definition.name);
-    for (const LibraryField& field : library) add(field.name);
-    for (const char* common : {"density", "pressure", "temperature", "velocity_x", "velocity_y", "velocity_z"})
+    for (const LibraryField& field : library_fields(dataset_)) add(field.name);
+    for (const char* common : {"density", "pressure", "temperature", "velocity_x", "velocity_y", "velocity_z",
+                               "water_depth", "free_surface", "bottom"})
       if (formats::field_meant(dataset_.header, common)) add(common);
     for (const char* property : {"cell_volume", "level"})
       if (!dataset_.unstructured) add(property);
@@ -128,6 +135,28 @@ class Names {
       return missing(name) ? error_about(name) : error;
     }
     return Error(Kind::usage, "unknown field \"" + name + "\"");
+  }
+
+  /// A number with a unit is computed in code units.
+  double size_of(const std::string& unit) const {
+    return mesh::size_in_code_units(mesh::parse_unit(unit), mesh::code_units(dataset_));
+  }
+  mesh::ValueUnit unit_of(const std::string& name) const {
+    const auto meaning = find(name);
+    if (std::holds_alternative<double>(*meaning)) return unit_of_constant(dataset_, name);
+    const std::string& column = std::get<mesh::Column>(*meaning).name;
+    const std::string unit = unit_text(column);
+    try {
+      if (!unit.empty()) return {mesh::parse_unit(unit), false, false};
+    } catch (const Error&) {  // a word of the file's own
+    }
+    const bool counts = column == "level" && !stores(dataset_.header, column);
+    return counts ? mesh::ValueUnit{mesh::UnitWords{}, false, false} : mesh::ValueUnit{};
+  }
+  std::string unit_text(const std::string& column) const {
+    if (stores(dataset_.header, column)) return info_named(dataset_.header, column).unit;
+    if (dataset_.unstructured) return std::isnan(mesh::code_units(dataset_).length) ? "" : "code_length";
+    return mesh::geometry_unit(dataset_.header, column);
   }
 
  private:
@@ -164,18 +193,19 @@ mesh::Term formula_of(const Names& names, const std::string& name) {
   return formula;
 }
 
-/// A lone column keeps its type and unit; so does a definition of the library.
-FieldInfo info_of_made(const Header& header, const std::string& name, const mesh::Program& program,
-                       const std::optional<mesh::Meaning>& meaning) {
+/// A lone column keeps its unit as the file writes it; else the unit follows from the formula.
+FieldInfo info_of_made(const mesh::Dataset& dataset, const Names& names, const std::string& name,
+                       const mesh::Term& formula, const mesh::Vocabulary& vocabulary) {
   FieldInfo info;
   info.name = name;
+  const auto meaning = names.find(name);
   if (meaning && std::holds_alternative<mesh::Column>(*meaning)) {
-    const std::string& column = program.inputs.at(0);
-    if (stores(header, column)) info.unit = info_named(header, column).unit;
-    if (column == "cell_volume") info.unit = "code_length**" + std::to_string(header.dim);
-  } else if (const LibraryField* field = library_field(name); field != nullptr && meaning) {
-    info.unit = std::string(field->unit);
+    info.unit = names.unit_text(std::get<mesh::Column>(*meaning).name);
+    return info;
   }
+  const mesh::UnitVocabulary units{vocabulary, [&](const std::string& word) { return names.unit_of(word); },
+                                   mesh::code_units(dataset), dataset.path};
+  if (const auto unit = mesh::unit_of(formula, units)) info.unit = mesh::to_string(*unit);
   return info;
 }
 
@@ -190,9 +220,10 @@ mesh::Centring centring_of(const Header& header, const std::string& name, const 
       .at("field " + name);
 }
 
-Made make(const mesh::Dataset& dataset, const Names& names, const Definitions& own, const std::string& name) {
+Made make(const mesh::Dataset& dataset, const Names& names, const std::string& name) {
   const mesh::Vocabulary vocabulary{[&](const std::string& word) { return names.find(word); },
-                                    [&](const std::string& word) { return names.unknown(word); }};
+                                    [&](const std::string& word) { return names.unknown(word); },
+                                    [&](const std::string& unit) { return names.size_of(unit); }};
   Made made;
   mesh::Term formula;
   try {
@@ -203,9 +234,7 @@ Made make(const mesh::Dataset& dataset, const Names& names, const Definitions& o
     throw;
   }
   made.program = mesh::compile(formula, vocabulary);
-  const bool users =
-      std::any_of(own.begin(), own.end(), [&](const Definition& definition) { return definition.name == name; });
-  made.info = info_of_made(dataset.header, name, made.program, users ? std::nullopt : names.find(name));
+  made.info = info_of_made(dataset, names, name, formula, vocabulary);
   for (const std::string& input : made.program.inputs)
     if (stores(dataset.header, input)) {
       const FieldInfo& info = info_named(dataset.header, input);
@@ -329,7 +358,7 @@ mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>&
     const bool twice =
         std::any_of(made.begin(), made.end(), [&](const Made& field) { return field.info.name == name; });
     if (twice) continue;
-    made.push_back(make(dataset, known, own, name));
+    made.push_back(make(dataset, known, name));
     for (const std::string& input : made.back().program.inputs)
       if (!stores(dataset.header, input)) properties.push_back(input);
   }
@@ -358,6 +387,26 @@ std::string define_where(const mesh::Dataset& dataset, const std::string& field,
   const std::string value = is_name ? "`" + field + "`" : "(" + field + ")";
   own.push_back({name, "where(" + condition + ", " + value + ", " + otherwise + ")"});
   return name;
+}
+
+std::vector<DerivedField> derived_fields(const mesh::Dataset& dataset) {
+  std::vector<DerivedField> found;
+  for (const LibraryField& field : library_fields(dataset)) {
+    const auto unit = [&](const Definitions& own) {
+      return with_fields(dataset, {field.name}, own).header.fields.back().unit;
+    };
+    DerivedField derived{field.name, field.formula, {}, {}};
+    for (const char* constant : {"", "gamma", "mu"}) {
+      try {
+        derived.define = constant;
+        derived.unit = unit(derived.define.empty() ? Definitions{} : Definitions{{constant, "1"}});
+        found.push_back(derived);
+        break;
+      } catch (const Error&) {  // it needs a constant that the step does not say
+      }
+    }
+  }
+  return found;
 }
 
 std::vector<std::string> stored_names(const mesh::Header& header, std::vector<std::string> names) {

@@ -15,20 +15,28 @@ using Definitions = std::vector<Definition>;
 
 /// Adds those of `names` that the data set lacks. A name stands for, in this order: a stored field; a property of the
 /// cells, x, y, z, dx, level, cell_volume or volume (mesh/geometry.hpp; of triangles x, y); one of `own`; a field that
-/// means the same in another code's words ("density" for "dens"); a definition of the library: mass, speed,
-/// kinetic_energy, momentum_x, momentum_y, momentum_z, sound_speed, mach_number, temperature; else it is read as a
-/// formula. Formulas may use all of these, the constants pi, k_B, m_H, G_N and c_light (cgs), the step's time,
-/// unit_length, unit_density, unit_time and unit_velocity (cgs), and gamma where the code's header has it.
+/// means the same in another code's words ("density" for "dens"); a definition of the library (step/field_library.hpp);
+/// else it is read as a formula. Formulas may use all of these, numbers with units (mesh/expression.hpp), the constants
+/// pi, k_B, m_H, G_N and c_light (cgs), the step's time, unit_length, unit_density, unit_time and unit_velocity (cgs),
+/// and gamma where the code's header has it.
 ///
 /// A computed field has one double a value, also on refined cells, where it follows from what is stored there; its unit
-/// is empty unless the library knows it. Returns the data set as it is if there is nothing to add. Throws Error(usage):
-/// an unknown name, with near matches; a formula that is none, with the column; a definition of a stored field's name.
+/// follows from those of the fields, and is empty where one of them says none. Returns the data set as it is if there
+/// is nothing to add. Throws Error(usage): an unknown name, with near matches; a formula that is none, with the column;
+/// a unit of another kind than what it is held against; a definition of a stored field's name.
 mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own = {});
 
 /// The name of a field with the values of `field` (a name or a formula) where the condition holds and those of
 /// `otherwise` elsewhere. Its definition is added to `own`. Without a condition it is `field` itself.
 std::string define_where(const mesh::Dataset& dataset, const std::string& field, const std::string& condition,
                          const std::string& otherwise, Definitions& own);
+
+/// A field of the library that this step can have.
+struct DerivedField {
+  std::string name, formula, unit;
+  std::string define;  ///< a constant that the user has to define first: "gamma" or "mu"; else empty
+};
+std::vector<DerivedField> derived_fields(const mesh::Dataset& dataset);
 
 /// The names of stored fields that are meant, for verbs that read stored fields alone; an unknown name stays.
 std::vector<std::string> stored_names(const mesh::Header& header, std::vector<std::string> names);

@@ -11,6 +11,7 @@
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/verbs/bins_pass.hpp"
 #include "octavo/verbs/bins_percentiles.hpp"
 #include "octavo/verbs/place.hpp"
@@ -40,26 +41,27 @@ constexpr double wide_range = 100;  // as in pictures: a logarithmic scale from 
 
 // ------------------------------------------------------------------------------------------------ from words to a plan
 
-/// Every name that is to be read, in any order.
-std::vector<std::string> names_in(const BinsOptions& options) {
-  if (options.particles) return {};
-  std::vector<std::string> names = options.fields;
-  for (const BinBy& axis : options.axes)
-    if (!axis.around) names.push_back(axis.field);
-  if (options.weight != "none" && options.weight != "volume" && options.weight != "mass")
-    names.push_back(options.weight);
-  if (!options.where.empty()) names.push_back(options.where);
-  return names;
-}
-
 analysis::CellWeight cell_weight_of(const mesh::Header& header, const std::string& weight) {
   if (weight == "none") return {};
-  if (weight == "volume") return {{}, true};
+  const bool boxes = mesh::cell_shape(header) == mesh::CellShape::box;
+  if (weight == "volume") return boxes ? analysis::CellWeight{{}, true} : analysis::CellWeight{"cell_volume", false};
   if (weight != "mass") return {weight, false};
   const std::string density = mesh::density_field(header);
   if (density.empty())
     throw Error(Kind::usage, "there is no density, so cells have no mass").hint("weight by volume, or by a field");
+  if (!boxes) return {"`" + density + "`*cell_volume", false};
   return {density, true};
+}
+
+/// Every name that is to be read, in any order.
+std::vector<std::string> names_in(const mesh::Header& header, const BinsOptions& options) {
+  if (options.particles) return {};
+  std::vector<std::string> names = options.fields;
+  for (const BinBy& axis : options.axes)
+    if (!axis.around) names.push_back(axis.field);
+  if (const std::string weight = cell_weight_of(header, options.weight).field; !weight.empty()) names.push_back(weight);
+  if (!options.where.empty()) names.push_back(options.where);
+  return names;
 }
 
 std::string unit_of_bins(const mesh::Header& header, const std::string& name) {
@@ -365,7 +367,7 @@ ValueRanges ranges_of_points(const Pass& pass, const analysis::Samples& points) 
 Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
   BinsOptions options = asked;
   if (options.weight.empty()) options.weight = mesh::density_field(step.header).empty() ? "volume" : "mass";
-  const std::vector<std::string> names = names_in(options);
+  const std::vector<std::string> names = names_in(step.header, options);
   const mesh::Dataset whole = step::with_fields(step, names, options.definitions);
   const mesh::Header& header = whole.header;
   mesh::select_fields(header, names);  // unknown names are refused before anything is read

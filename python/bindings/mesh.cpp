@@ -5,8 +5,12 @@
 #include "bindings.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/mesh/expression.hpp"
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/patches.hpp"
 #include "octavo/mesh/tree/merge.hpp"
+#include "octavo/mesh/units.hpp"
+#include "octavo/step/fields.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/read_box.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -449,6 +453,57 @@ nb::dict read_points(const mesh::Dataset& dataset, const std::array<double, 2>& 
   return out;
 }
 
+nb::list describe_derived(const mesh::Dataset& dataset) {
+  nb::list rows;
+  for (const step::DerivedField& field : step::derived_fields(dataset)) {
+    nb::dict row;
+    row["name"] = field.name;
+    row["formula"] = field.formula;
+    row["unit"] = field.unit;
+    row["define"] = field.define;
+    rows.append(row);
+  }
+  return rows;
+}
+
+using SizeAndPowers = std::pair<double, mesh::Powers>;
+
+void bind_units(nb::module_& m, nb::class_<mesh::Dataset>& dataset) {
+  using mesh::Dataset;
+  m.def(
+      "unit_table",
+      [] {
+        std::map<std::string, SizeAndPowers> table;
+        for (const mesh::KnownUnit& unit : mesh::unit_table())
+          table.emplace(unit.name, SizeAndPowers{unit.size, unit.powers});
+        return table;
+      },
+      "Size in cgs (0: a code unit) and powers of length, mass, time and temperature, by name.");
+  m.def(
+      "check_formula", [](const std::string& text) { mesh::parse_formula(text); }, nb::arg("text"),
+      "Reads a formula, and does no more.");
+  dataset
+      .def(
+          "unit",
+          [](const Dataset& d, const std::string& text) {
+            const mesh::UnitWords unit = mesh::parse_unit(text);
+            return SizeAndPowers{mesh::size_in_cgs(unit, mesh::code_units(d)), mesh::powers_of(unit)};
+          },
+          nb::arg("text"), "A unit's size in cgs (NaN where the step does not say it) and its powers.")
+      .def(
+          "unit_factor",
+          [](const Dataset& d, const std::string& have, const std::string& want, const std::string& what) {
+            return mesh::unit_factor(have, want, d, what);
+          },
+          nb::arg("have"), nb::arg("want"), nb::arg("what"), "By what a number in one unit is multiplied for another.")
+      .def_prop_ro(
+          "derived", [](const Dataset& d) { return describe_derived(d); },
+          "Fields of the library that this step can have, and a constant that is to be defined first.")
+      .def_prop_ro(
+          "cells_are_boxes", [](const Dataset& d) { return mesh::cell_shape(d.header) == mesh::CellShape::box; },
+          "Whether a cell's volume is the product of its edges.");
+}
+
 void bind_levels(nb::class_<mesh::Dataset>& dataset) {
   using mesh::Dataset;
   dataset
@@ -470,6 +525,7 @@ void bind_dataset(nb::module_& m) {
   using mesh::Dataset;
   nb::class_<Dataset> dataset(m, "Dataset", "One step of any format, opened: headers are read, values are not.");
   bind_levels(dataset);
+  bind_units(m, dataset);
   dataset.def_ro("format", &Dataset::format)
       .def_ro("path", &Dataset::path)
       .def_ro("num_parts", &Dataset::num_parts)

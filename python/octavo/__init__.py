@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
+    from octavo.definition_files import definitions
     from octavo.delayed import dask
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
     from octavo.parallel import neighbours, restart
@@ -41,6 +42,7 @@ __all__ = [
     "Writer",
     "convert",
     "dask",
+    "definitions",
     "diff",
     "discharge",
     "neighbours",
@@ -67,6 +69,7 @@ _HOMES = {
     "volume": "steps_of_triangles",
     "streamlines": "ways",
     "pathlines": "ways",
+    "definitions": "definition_files",
     "series": "snapshots",
     "Series": "snapshots",
     "dask": "delayed",

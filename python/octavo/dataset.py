@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from octavo import _core
+from octavo.definition_files import Definition, joined
 from octavo.errors import UsageError
 from octavo.line import Line
 from octavo.outlines import Line as Outline
@@ -200,14 +201,15 @@ class Selection(Regions):
         both = condition if self.condition is None else f"({self.condition}) & ({condition})"
         return self._with(condition=both)
 
-    def derive(self, name: str, formula: str, **constants: float) -> Selection:
+    def derive(self, name: str | Sequence[Definition], formula: str = "", **constants: float) -> Selection:
         """A selection that also knows the field `name`, computed from others: ds.derive("mach",
         "norm(velocity)/sqrt(gamma*pressure/density)", gamma=1.4). It may be used wherever a field is read, also in
-        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Raises UsageError, when
-        it is used, for an unknown name, a formula that is none, or the name of a stored field."""
-        known = (*((key, repr(float(value))) for key, value in constants.items()), (name, formula))
-        taken = {key for key, _ in known}
-        return self._with(definitions=(*(old for old in self.definitions if old[0] not in taken), *known))
+        later formulas; docs/fields.md has the grammar. `constants` are numbers that it names. Instead of a name it takes
+        several definitions, those of a file: ds.derive(octavo.definitions("galaxy.toml"), mu=0.6). Raises UsageError,
+        when it is used, for an unknown name, a formula that is none, or the name of a stored field."""
+        fresh = [(name, formula)] if isinstance(name, str) else list(name)
+        numbers = [(key, repr(float(value))) for key, value in constants.items()]
+        return self._with(definitions=tuple(joined(self.definitions, joined(fresh, numbers))))
 
     def _at(self, place: Place) -> str:
         return in_fractions(point_text(place), self._data)
@@ -632,6 +634,9 @@ class Selection(Regions):
         another dimension, or where the data set does not say its units."""
         if weight not in (None, "volume"):
             raise UsageError(f"no weight '{weight}'", [], 'weight="volume", or None for the plain sum')
+        if weight and not self._data.cells_are_boxes:
+            quoted = f"`{field}`" if field in (known["name"] for known in self._data.fields) else f"({field})"
+            return self.sum(f"{quoted}*volume", unit=unit, threads=threads)
         stats = self.stats([field], threads=threads, particles=False)["fields"][field]
         total = stats["integral" if weight else "sum"]
         if unit is None:
@@ -725,6 +730,12 @@ class Dataset(Selection):
     @property
     def fields(self) -> list[str]:
         return [field["name"] for field in self._data.fields]
+
+    @property
+    def derived(self) -> dict[str, str]:
+        """Fields that are not stored and follow from those that are: names and formulas of the library, for this kind of
+        data. Those with `gamma` or `mu` in their formula may need it: ds.derive("mu", "0.6")."""
+        return {field["name"]: field["formula"] for field in self._data.derived}
 
     @property
     def levels(self) -> list[int]:

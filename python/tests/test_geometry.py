@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 
 import numpy as np
 import pytest
@@ -115,3 +116,78 @@ def test_particles_are_those_in_the_region(ds, region):
 def test_a_region_without_particles_is_empty(ds):
     none = ds.sphere([0.01] * ds._data.dim, 1e-9).particles()
     assert all(len(values) == 0 for values in none.values())
+
+
+def turned_flash(data, folder, geometry):
+    """A real file whose header says other coordinates."""
+    h5py = pytest.importorskip("h5py")
+    path = folder / f"{geometry}_hdf5_chk_0002"
+    shutil.copy(data / "flash" / "sedov2d_pm4_par4" / "sedov2dp_hdf5_chk_0002", path)
+    with h5py.File(path, "r+") as file:
+        rows = file["string scalars"][:]
+        row = next(i for i, name in enumerate(rows["name"]) if name.strip() == b"geometry")
+        rows["value"][row] = geometry.encode().ljust(rows["value"].dtype.itemsize)
+        file["string scalars"][:] = rows
+    return path
+
+
+def turned_amrex(data, folder, system):
+    path = folder / f"plt{system:05d}"
+    shutil.copytree(data / "amrex" / "adv2d_amrlevel_r4" / "plt00010", path)
+    lines = (path / "Header").read_text().splitlines()
+    row = lines.index("0.00390625 0.00390625 ") + 1
+    assert lines[row] == "0"
+    lines[row] = str(system)
+    (path / "Header").write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["flash", "amrex", "store"])
+def test_cells_of_r_and_z_are_rings(data, run, run_json, tmp_path, kind):
+    path = turned_amrex(data, tmp_path, 1) if kind == "amrex" else turned_flash(data, tmp_path, "cylindrical")
+    if kind == "store":
+        run("convert", path, tmp_path / "run.octavo")
+        path = tmp_path / "run.octavo"
+    ds = octavo.open(path)
+    field = "phi" if kind == "amrex" else "dens"
+    assert any("ring" in note for note in ds._data.notes) or kind == "store"
+    cells = ds.arrays([field])
+    volume = 2 * np.pi * cells["x"] * cells["dx"] ** 2
+    total = (cells[field] * volume).sum()
+    assert ds.sum("cell_volume") == pytest.approx(volume.sum(), rel=1e-13)
+    assert volume.sum() == pytest.approx(
+        np.pi * (ds._data.hi[0] ** 2 - ds._data.lo[0] ** 2) * (ds._data.hi[1] - ds._data.lo[1])
+    )
+    assert ds.sum(field, weight="volume") == pytest.approx(total, rel=1e-12)
+    half = ds.where("x < 0.25")
+    assert half.sum(field, weight="volume") == pytest.approx(
+        (cells[field] * volume)[cells["x"] < 0.25].sum(), rel=1e-12
+    )
+    hist = ds.hist(field, bins=7, weight="volume")
+    assert np.allclose(hist.weights, np.histogram(cells[field], hist.edges, weights=volume)[0], rtol=1e-12, atol=1e-15)
+    assert hist.weight == "volume" and hist.weight_unit == "code_length**3"
+    row = run_json("stats", path, "--field", field)["fields"][field]
+    assert row["integral"] is None and row["max"] == cells[field].max()
+    if kind != "amrex":
+        assert ds.sum("mass", unit="g") == pytest.approx(total, rel=1e-12)
+        assert ds.sum("dens", weight="volume", unit="g") == pytest.approx(total, rel=1e-12)
+        assert ds.hist("pres", bins=7).weights.sum() == pytest.approx(total, rel=1e-12)  # by mass
+    done = run("clumps", path, "--field", field, "--above", 0.5, check=False)
+    assert done.returncode == 4 and "Cartesian" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["flash", "amrex"])
+def test_volumes_in_other_coordinates_are_refused(data, run_json, tmp_path, kind):
+    path = turned_amrex(data, tmp_path, 2) if kind == "amrex" else turned_flash(data, tmp_path, "spherical")
+    ds = octavo.open(path)
+    field = "phi" if kind == "amrex" else "dens"
+    assert any("no volumes" in note for note in ds._data.notes)
+    for call in (
+        lambda: ds.sum("cell_volume"),
+        lambda: ds.sum(field, weight="volume"),
+        lambda: ds.hist(field, weight="volume"),
+    ):
+        with pytest.raises(octavo.Unsupported, match="neither Cartesian"):
+            call()
+    assert ds.hist(field, weight="none").weights.sum() == ds.stats([field])["leaves"]
+    assert run_json("stats", path, "--field", field)["fields"][field]["integral"] is None

@@ -37,8 +37,8 @@ def test_sums_are_in_the_unit_asked_for(ds, sample):
     assert ds.sum("mass", unit="Msun") == pytest.approx(msun, rel=1e-13)
     assert ds.sum("density", weight="volume", unit="Msun") == pytest.approx(msun, rel=1e-12)
     assert ds.sum("density", weight="volume", unit="code_mass") == ds.sum("density", weight="volume")
-    assert ds.sum("kinetic_energy", weight="volume", unit="erg") == pytest.approx(
-        ds.sum("kinetic_energy", weight="volume") * DENSITY * LENGTH**5 / TIME**2, rel=1e-12
+    assert ds.sum("kinetic_energy_density", weight="volume", unit="erg") == pytest.approx(
+        ds.sum("kinetic_energy_density", weight="volume") * DENSITY * LENGTH**5 / TIME**2, rel=1e-12
     )
 
 
@@ -111,7 +111,7 @@ def test_words_and_powers(ds):
 
 def test_formats_say_their_units(data, run):
     flash = octavo.open(data / "flash" / "sedov2d_pm4_serial" / "sedov2d_hdf5_chk_0001")
-    assert flash.sum("mass", unit="g") == flash.sum("mass")  # FLASH computes in cgs
+    assert flash.sum("mass", unit="g/cm") == flash.sum("mass")  # FLASH computes in cgs
     assert flash.map("dens", pixels=8).unit == "code_mass/code_length**3"  # 2-D: the values
     amrex = octavo.open(next((data / "amrex" / "adv3d_amrlevel_r2").glob("plt*")))
     with pytest.raises(octavo.UsageError, match="does not say the unit"):
@@ -120,3 +120,112 @@ def test_formats_say_their_units(data, run):
     assert picture.unit == ""
     figure = picture.plot()
     assert any("no unit" in axes.get_ylabel() for axes in figure.axes)
+
+
+def test_a_unit_follows_from_those_of_the_fields(ds, sample, data):
+    """None is invented: without the code's units there is no temperature in K, and on files that say no unit nothing has one."""
+
+    def unit(step, field, **constants):
+        step = step.derive("one", "1", **constants)
+        return step.stats([field])["fields"][field]["unit"]
+
+    assert unit(ds, "temperature", mu=0.6) == "K"
+    assert unit(octavo.open(sample), "temperature", mu=0.6) == ""
+    assert unit(ds, "mass") == "code_mass" and unit(ds, "speed") == "code_length/code_time"
+    assert unit(ds, "density*volume*norm(velocity)^2/2") == "code_length**2*code_mass/code_time**2"
+    assert unit(ds, "sqrt(pressure/density)*time") == "code_length"
+    assert unit(ds, "where(density > 1, pressure, nan)") == "code_mass/code_length/code_time**2"
+    for none in ("mach_number", "log10(density)", "density + pressure", "sqrt(density)", "density > 1"):
+        assert unit(ds, none) == "", none
+    kelvin = ds.derive("mean_mass", "0.6").derive("t", "mean_mass*m_H/k_B*unit_velocity^2*pressure/density")
+    assert kelvin.stats(["t"])["fields"]["t"]["unit"] == "K"
+    amrex = octavo.open(next((data / "amrex" / "adv2d_core_r4").glob("plt*")))
+    assert unit(amrex, "2*" + amrex.fields[0]) == ""
+    for path in (data / "serafin").glob("geo_malpasset-small.slf"):
+        assert unit(octavo.open(path), "speed") == "M/S"
+
+
+def test_mass_in_two_dimensions_is_a_mass_a_length(data, run):
+    path = data / "flash" / "sedov2d_pm4_serial" / "sedov2d_hdf5_chk_0001"
+    for words in (["stats", "--field", "mass"], ["hist", "--field", "dens", "--weight", "mass"]):
+        done = run(words[0], path, *words[1:], "--unit", "mass=g", "--json", check=False)
+        assert done.returncode == 2 and "write g/cm" in done.stderr, (words, done.stdout, done.stderr)
+        run(words[0], path, *words[1:], "--unit", "mass=g/cm", "--json")
+    with pytest.raises(octavo.UsageError, match="'g' is a mass"):
+        octavo.open(path).sum("density", weight="volume", unit="g")
+
+
+def test_densities_are_not_named_as_amounts(ds):
+    """The sum of an energy per volume over cells is no energy."""
+    cells = ds.arrays(["density", "velocity_x", "velocity_y", "velocity_z"])
+    energy = 0.5 * cells["density"] * sum(cells[f"velocity_{axis}"] ** 2 for axis in "xyz")
+    volume = cells["dx"] ** 3
+    assert ds.sum("kinetic_energy_density", weight="volume") == pytest.approx((energy * volume).sum(), rel=1e-12)
+    assert ds.sum("momentum_density_x", weight="volume") == pytest.approx(
+        (cells["density"] * cells["velocity_x"] * volume).sum(), abs=1e-12
+    )
+    for old in ("kinetic_energy", "momentum_x"):
+        with pytest.raises(octavo.UsageError) as error:
+            ds.sum(old)
+        new = old.replace("energy", "energy_density").replace("momentum", "momentum_density")
+        assert f"{new}*volume" in str(error.value.hint), error.value
+
+
+def test_units_in_conditions_and_formulas(ds, run_json):
+    cells = ds.arrays(["density", "pressure", "velocity_x", "x", "dx"])
+    velocity = LENGTH / TIME / 1e5  # [km/s]
+    sound = np.sqrt(cells["pressure"] / cells["density"]) * velocity
+    for condition, keep in (
+        ("density > 2.5 H/cc", cells["density"] * 2 > 2.5),
+        ("density>2.5H/cc & x < 0.25 kpc", (cells["density"] * 2 > 2.5) & (cells["x"] * 0.5 < 0.25)),
+        ("x < 250 pc or velocity_x >= 3 km s^-1", (cells["x"] < 0.5) | (cells["velocity_x"] * velocity >= 3)),
+        ("density > 4.18383e-24 g/cm3", cells["density"] * DENSITY > 4.18383e-24),
+        ("sqrt(pressure/density) > 500 km/s", sound > 500),
+        ("density*volume < 100 Msun", cells["density"] * cells["dx"] ** 3 * DENSITY * LENGTH**3 / MSUN < 100),
+        ("abs(x - 0.1 kpc) < 1e-1kpc", np.abs(cells["x"] - 0.2) < 0.2),
+    ):
+        assert 0 < keep.sum() < keep.size, condition
+        stats = ds.where(condition).stats(["density"])
+        assert stats["leaves"] == keep.sum(), condition
+        assert condition in stats["selection"]
+        told = run_json("stats", ds.path, "--field", "density", "--where", condition)
+        assert told["fields"] == stats["fields"]
+    dense = ds.derive("dense", "where(density > 2.5 H/cc, density - 1 H/cc, 0)")
+    assert dense.sum("dense") == pytest.approx((cells["density"] - 0.5)[cells["density"] > 1.25].sum(), rel=1e-12)
+    assert dense.stats(["dense"])["fields"]["dense"]["unit"] == "code_mass/code_length**3"
+    kelvin = 0.6 * H / 1.380649e-16 * (sound * 1e5) ** 2
+    cold = ds.derive("mu", "0.6").where(f"temperature < {np.median(kelvin) * 1.0001:.17g} K").stats(["density"])
+    assert cold["leaves"] == (kelvin < np.median(kelvin) * 1.0001).sum() < kelvin.size
+    share = ds.where("density > 1 code_density").stats(["density"])
+    assert share["leaves"] == (cells["density"] > 1).sum()
+
+
+def test_units_in_formulas_that_do_not_fit_are_refused(ds, sample, data):
+    unknown, amrex = octavo.open(sample), octavo.open(next((data / "amrex" / "multi3d_r4").glob("plt*")))
+    for step, condition, words in (
+        (ds, "density > 3 furlong", ["unknown unit 'furlong'", "at column 13"]),
+        (ds, "density > 3 km", ["density is a length^-3 mass", "'3 km' is a length", "write g/cm**3"]),
+        (ds, "x + 3 g > 0", ["x is a length", "'3 g' is a mass"]),
+        (ds, "3 g/cc < pressure/density", ["pressure/density is a length^2 time^-2", "cm**2/s**2"]),
+        (ds, "log10(density) > 3 g", ["without dimension"]),
+        (ds, "where(level > 4, x, 1 s) > 0", ["'1 s' is a time"]),
+        (ds, "2 density > 1", ["unknown unit 'density'", "operator"]),
+        (unknown, "density > 1 g/cc", ["does not say what its code units are"]),
+        (amrex, "1 g/cc < density", ["does not say what its code units are"]),
+        (amrex, f"{amrex.fields[0]} > 1 code_density", ["does not say the unit of " + amrex.fields[0]]),
+    ):
+        with pytest.raises(octavo.UsageError) as error:
+            step.where(condition).stats([step.fields[0]])
+        assert all(word in str(error.value) + str(error.value.hint) for word in words), (condition, error.value)
+    keep = unknown.arrays("density")["density"] > 1.5
+    assert unknown.where("density > 1.5 code_density").stats(["density"])["leaves"] == keep.sum()
+
+
+def test_depths_have_units(files):
+    river = octavo.open(files / "geo_malpasset-small.slf")
+    depth = np.asarray(river.part(0).fields["HAUTEUR D'EAU"], dtype=float)
+    for condition, keep in (("water_depth > 10 cm", depth > 0.1), ("water_depth/2 >= 0.001 km", depth >= 2)):
+        assert 0 < keep.sum() < keep.size
+        assert river.where(condition).stats(["FOND"])["leaves"] == keep.sum()
+    with pytest.raises(octavo.UsageError, match=r"is a length .*'1 s' is a time"):
+        river.where("water_depth > 1 s").stats(["FOND"])

@@ -5,6 +5,7 @@
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/formats/amrex/step_file.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/sides.hpp"
 
 namespace octavo::formats::amrex {
@@ -374,8 +375,7 @@ void open_amr_level(Text& text, Output& output) {
     header.hi = geometry.hi;
     header.periodic = geometry.periodic;
     header.attributes["coordinate_system"] = geometry.coordinates;
-    if (geometry.coordinates != 0)
-      output.notes.push_back("the coordinates are not Cartesian: volumes and integrals here are those of plain boxes");
+    if (std::string note = mesh::note_on_shape(output.header); !note.empty()) output.notes.push_back(std::move(note));
   }
   for (std::size_t level = 1; level < allowed; ++level) text.tuple();  // ratios: the domains have them too
   std::vector<double> dt;

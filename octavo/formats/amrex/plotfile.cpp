@@ -4,6 +4,7 @@
 
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/geometry.hpp"
 
 namespace octavo::formats::amrex {
 namespace {
@@ -166,8 +167,7 @@ void open_plotfile(Text& text, Output& output) {
 
 void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names) {
   output.header.attributes["coordinate_system"] = coordinates;
-  if (coordinates != 0)
-    output.notes.push_back("the coordinates are not Cartesian: volumes and integrals here are those of plain boxes");
+  if (std::string note = mesh::note_on_shape(output.header); !note.empty()) output.notes.push_back(std::move(note));
   output.notes.push_back("a plotfile does not say which axes are periodic: none is taken to be");
   add_fields(output, names);
 }

@@ -9,6 +9,7 @@
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/variables.hpp"
 #include "octavo/mesh/clip.hpp"
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/pack.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 
@@ -154,10 +155,7 @@ void open_particles(Step& step) {
 }
 
 void note_geometry(Step& step) {
-  const auto geometry = text(step.header.attributes, "string scalars/geometry");
-  if (geometry && !geometry->empty() && *geometry != "cartesian")
-    step.checked.notes.push_back("the geometry is " + *geometry +
-                                 ": cells are treated as boxes of equal volume, as in a cartesian one");
+  if (std::string note = mesh::note_on_shape(step.header); !note.empty()) step.checked.notes.push_back(std::move(note));
 }
 
 /// Data sets that the reader has understood.
@@ -197,9 +195,9 @@ std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOpt
   else
     open_mesh(*step, options);
   open_particles(*step);
-  note_geometry(*step);
   open_foreign(*step);
   fill_header(*step);
+  note_geometry(*step);
   return step;
 }
 

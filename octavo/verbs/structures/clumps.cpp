@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "octavo/mesh/geometry.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/verbs/structures/leaf_parts.hpp"
 
@@ -87,6 +88,8 @@ Clumps clumps(const step::SharedStep& step, const ClumpsOptions& options) {
     throw Error(Kind::unsupported, "a mesh of triangles has no clumps")
         .at(step.path)
         .hint("octavo contour draws lines");
+  if (mesh::cell_shape(step.header) != mesh::CellShape::box)
+    throw Error(Kind::unsupported, "clumps are found in Cartesian coordinates alone").at(step.path);
   if (std::isnan(options.above)) throw Error(Kind::usage, "the threshold of clumps is no number");
   const analysis::ClumpPlan plan = plan_of_clumps(step.header, options);
   const detail::LeafParts parts = detail::leaf_parts(step, options, {plan.field, plan.density});

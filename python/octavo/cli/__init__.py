@@ -63,6 +63,7 @@ PAGES = {
     "unit": "units",
     "field": "fields",
     "define": "fields",
+    "definitions": "fields",
     "where": "fields",
     "weight": "fields",
     "mask": "fields",

@@ -45,6 +45,7 @@ def describe(ds: Any) -> dict[str, Any]:
         "levels": levels,
         "domains": ds.num_parts,
         "fields": [{"name": f["name"], "unit": f["unit"], "dtype": f["dtype"]} for f in ds.fields],
+        "derived": [dict(field) for field in ds.derived],
         "particles": sum(species["count"] for species in ds.species),
         "particle_fields": {
             species["name"]: [{"name": a["name"], "dtype": a["dtype"]} for a in species["attributes"]]
@@ -134,8 +135,15 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         columns.append("values")
         rows = [[*row, "in cells" if row[0] in own else "at points"] for row in rows]
     table("fields", columns, rows)
+    if facts["derived"]:
+        rows = [[f["name"], f["unit"], f["formula"] + _first(f["define"])] for f in facts["derived"]]
+        table("derived fields", ["field", "unit", "formula"], rows)
     for name, attributes in facts["particle_fields"].items():
         table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))
+
+
+def _first(constant: str) -> str:
+    return f"   (--define {constant}=...)" if constant else ""
 
 
 def _blocks(facts: dict[str, Any]) -> list[tuple[str, str]]:

@@ -169,8 +169,10 @@ def add_crs(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: bool = True) -> None:
-    """Adds --where, --define, --unit for results with one, and --dry-run for verbs of one step. Fields may be other names and formulas wherever they are read."""
-    parser.add_argument("--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3'")
+    """Adds --where, --define, --definitions, --unit for results with one, and --dry-run for verbs of one step. Fields may be other names and formulas wherever they are read."""
+    parser.add_argument(
+        "--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3', 'temperature < 1e4 K'"
+    )
     parser.add_argument(
         "--define",
         action="append",
@@ -178,6 +180,13 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
         type=definition,
         metavar="NAME=F",
         help="a field or constant computed by a formula, for use in others ('gamma=1.4'); may be repeated",
+    )
+    parser.add_argument(
+        "--definitions",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help='fields and constants from a TOML file (mach = "speed/sound_speed"); may be repeated',
     )
     if unit:
         add_unit(parser)
@@ -278,7 +287,7 @@ def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> di
         "region": None,
         "max_level": arguments.level,
         "where": arguments.where,
-        "definitions": arguments.define,
+        "definitions": _definitions_of(arguments),
     }
     if arguments.roi is None:
         return all_cells
@@ -286,6 +295,18 @@ def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> di
     from octavo.regions import with_extremes
 
     return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, None if alone else world())}
+
+
+def _definitions_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """Those of files, and those of --define, which come first where both define a name."""
+    if not arguments.definitions:
+        return arguments.define
+    from octavo.definition_files import definitions, joined
+
+    known: list[tuple[str, str]] = []
+    for path in arguments.definitions:
+        known = joined(known, definitions(path))
+    return joined(known, arguments.define)
 
 
 def add_particles(parser: argparse.ArgumentParser, effect: str) -> None:
