@@ -62,19 +62,24 @@ def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
 
 
 def probe(
-    path: Path,
-    places: Sequence[Sequence[float]],
-    fields: Sequence[str] | None = None,
+    paths: Path | Sequence[Path],
+    places: Sequence[Place],
+    fields: str | Sequence[str] | None = None,
     *,
     plane: int = -1,
     flow: str | None = None,
 ) -> dict[str, Any]:
-    """Values at places (x, y) over all steps of a mesh of triangles, linear within each triangle. Returns `times` of
-    shape (steps), `values` (places, fields, steps) with NaN outside of the mesh, `fields`, `units` and `inside`.
-    `plane` of a 3-D mesh counts from 0 at the bottom (-1: the uppermost). `flow` of a store is as in over_time.
-    Releases the GIL."""
-    points = [tuple(place) for place in places]
-    return _core.probe(os.fspath(path), points, fields=_listed(fields), plane=plane, flow=flow)
+    """Values at places through outputs and steps, named as in `series`. Returns `times` of shape (steps), `values` (places,
+    fields, steps) with NaN outside, `fields`, `units` and `inside` (places).
+
+    Of cells a place is as in `line`: fractions of the box length, lengths, "center", or "max:density", which is looked for in
+    each step; `at`, of shape (places, steps, axes), has the places [code length]. A value is that of the leaf around the
+    place, of a field or a formula. Of meshes of triangles it is linear within each triangle: places are (x, y) [code
+    length] and `paths` one file; `plane` of a 3-D mesh counts from 0 at the bottom (-1: the uppermost). `flow` of a store is as
+    in over_time. Raises UsageError for a place that is none or an unknown field. Releases the GIL."""
+    from octavo.places import listed, series_at
+
+    return series_at(listed(paths), list(places), _listed(fields), plane=plane, flow=flow)
 
 
 def steps(path: Path) -> list[dict[str, Any]]:

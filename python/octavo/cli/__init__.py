@@ -40,7 +40,7 @@ VERBS = {
     "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
     "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
-    "probe": "values at places over all steps of a file of triangles",
+    "probe": "values at places through outputs and steps",
     "discharge": "what flows through lines at every step of a file of triangles",
     "volume": "the integral over polygons at every step of a file of triangles",
     "streamlines": "lines along the velocity on a mesh of triangles",

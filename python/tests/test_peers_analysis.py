@@ -1,0 +1,135 @@
+"""yt computes the same of real outputs: map, slice, sum in a sphere, phase diagram and profile. Long: make test-long installs
+yt."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import octavo
+
+pytestmark = pytest.mark.long
+
+# All lengths in fractions of the domain's extent along x, so that a scale of the box in yt does not matter.
+YT = """
+import sys, numpy as np, yt
+yt.set_log_level(50)
+path, kind, name, other, pixels, out = sys.argv[1:]
+field, second, pixels = (kind, name), (kind, other), int(pixels)
+ds = yt.load(path)
+unit = ds.domain_width[0]
+middle = ds.domain_left_edge + 0.5 * ds.domain_width
+centre = ds.domain_left_edge + ds.arr([0.4, 0.45, 0.5], "dimensionless") * ds.domain_width
+if ds.dimensionality == 2:
+    centre[2] = middle[2]
+cut = ds.domain_left_edge[2] + 0.3 * ds.domain_width[2]
+def volumes(data):
+    dx = [np.asarray(data["index", "d" + axis] / unit) for axis in "xyz"[: ds.dimensionality]]
+    return np.prod(dx, axis=0)
+
+def picture(of):
+    return of.to_frb(ds.domain_width[0], (pixels, pixels), center=middle, height=ds.domain_width[1])[field]
+
+path_length = ds.domain_width[2]
+projected = picture(ds.proj(field, 2)) / path_length.to("cm").d  # yt integrates in cm
+sliced = picture(ds.slice(2, cut if ds.dimensionality == 3 else middle[2]))
+sphere = ds.sphere(centre, 0.3 * unit)
+volume = volumes(sphere)
+values = sphere[field].d
+everything = ds.all_data()
+low, high = (float(f(everything[field].d)) for f in (np.min, np.max))
+low2, high2 = (float(f(everything[second].d)) for f in (np.min, np.max))
+edge = lambda low, high: (low - 0.01 * (high - low) - 1e-9, high + 0.01 * (high - low) + 1e-9)
+profile = yt.create_profile(everything, [field, second], [("index", "cell_volume")], n_bins=[16, 12], weight_field=None,
+                            extrema={field: edge(low, high), second: edge(low2, high2)}, logs={field: False, second: False})
+radial = yt.create_profile(sphere, [("index", "radius")], [field], n_bins=20, weight_field=("index", "cell_volume"),
+                           extrema={("index", "radius"): (0.0 * unit, 0.3 * unit)}, logs={("index", "radius"): False})
+np.savez(out, map=np.asarray(projected.d), slice=np.asarray(sliced.d), leaves=len(values), sum=float((values * volume).sum()),
+         phase=profile["index", "cell_volume"].d / float(everything["index", "cell_volume"].sum().d),
+         x=edge(low, high), y=edge(low2, high2), profile=radial[field].d, used=radial.used)
+"""
+
+# Path below the real data; yt's names of two fields, ours; pixels: cells of the finest level along an axis.
+SETS = {
+    "ramses": ("ramses/sedov3d_4ranks/output_00002", "ramses", "Density", "Pressure", "density", "pressure"),
+    "ramses_medium": (
+        "ramses/sedov3d_4ranks_medium/output_00002",
+        "ramses",
+        "Density",
+        "Pressure",
+        "density",
+        "pressure",
+    ),
+    "flash": ("flash/sedov2d_hll_par2/sedovroe_hdf5_chk_0002", "flash", "dens", "pres", "dens", "pres"),
+    "amrex": ("amrex/adv3d_amrlevel_r2/plt00004", "boxlib", "phi", "phi", "phi", "phi"),
+}
+
+
+@pytest.fixture(scope="module", params=SETS)
+def compared(request, data, tmp_path_factory):
+    """What yt found in a real output, and the output opened."""
+    pytest.importorskip("yt")
+    name, kind, first, second, *ours = SETS[request.param]
+    path = data / name
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    ds = octavo.open(path)
+    pixels = round((ds._data.hi[0] - ds._data.lo[0]) / ds._data.cell_sizes[-1][0])
+    out = tmp_path_factory.mktemp("yt") / "found.npz"
+    done = subprocess.run([sys.executable, "-c", YT, str(path), kind, first, second, str(pixels), str(out)],
+                          capture_output=True, text=True, timeout=600)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return np.load(out), ds, ours, pixels
+
+
+def ball(ds):
+    extents = [(hi - lo) / (ds._data.hi[0] - ds._data.lo[0]) for lo, hi in zip(ds._data.lo, ds._data.hi, strict=True)]
+    return ds.sphere([x * extent for x, extent in zip((0.4, 0.45, 0.5), extents, strict=False)], 0.3)
+
+
+def test_the_sum_in_a_sphere(compared):
+    found, ds, (field, _), _ = compared
+    unit = ds._data.hi[0] - ds._data.lo[0]
+    assert ball(ds).stats([field], particles=False)["leaves"] == found["leaves"]
+    assert ball(ds).sum(field, weight="volume") / unit**ds._data.dim == pytest.approx(float(found["sum"]), rel=1e-12)
+
+
+def test_a_map_on_the_finest_cells(compared):
+    """There a pixel is one column, and exact overlap is yt's finest cell at the middle of the pixel."""
+    found, ds, (field, _), pixels = compared
+    image = ds.map(field, pixels=pixels)
+    deep = 1.0 if ds._data.dim == 2 else ds._data.hi[2] - ds._data.lo[2]
+    np.testing.assert_allclose(image.values / deep, found["map"], rtol=1e-10)
+
+
+def test_a_slice(compared):
+    found, ds, (field, _), pixels = compared
+    if ds._data.dim == 3:
+        unit = ds._data.hi[0] - ds._data.lo[0]
+        at = [(hi - lo) / 2 / unit for lo, hi in zip(ds._data.lo, ds._data.hi, strict=True)]
+        at[2] = 0.3 * (ds._data.hi[2] - ds._data.lo[2]) / unit
+        image = ds.slice(field, normal="z", at=at, pixels=pixels)
+    else:
+        image = ds.slice(field, normal="z", pixels=pixels)
+    np.testing.assert_array_equal(image.values, found["slice"])
+
+
+def test_a_phase_diagram(compared):
+    found, ds, (field, other), _ = compared
+    phase = ds.phase(field, other, bins=(16, 12), log=False, x_range=found["x"], y_range=found["y"], weight="volume")
+    np.testing.assert_allclose(phase.weights / phase.weights.sum(), found["phase"].T, atol=1e-13)
+
+
+def test_a_profile(compared):
+    found, ds, (field, _), _ = compared
+    unit = ds._data.hi[0] - ds._data.lo[0]
+    extents = [(hi - lo) / unit for lo, hi in zip(ds._data.lo, ds._data.hi, strict=True)]
+    centre = [x * extent for x, extent in zip((0.4, 0.45, 0.5), extents, strict=False)]
+    profile = ball(ds).profile(field, centre=centre, bins=20, range=(0, 0.3 * unit))
+    used = found["used"]
+    assert used.any()
+    np.testing.assert_array_equal(profile.cells > 0, used)
+    np.testing.assert_allclose(profile[field][used], found["profile"][used], rtol=1e-11)
