@@ -41,8 +41,15 @@ Range checked_range(const mesh::Header& header, const std::optional<mesh::Region
 
 }  // namespace
 
+void require_edge(const std::optional<mesh::Region>& region, Edge edge) {
+  if (edge == Edge::clip && region && !std::holds_alternative<mesh::Box>(*region))
+    throw Error(Kind::unsupported, "cells are clipped at the sides of a single box, not at other regions")
+        .hint("edge centre, or a box");
+}
+
 Frame make_frame(const mesh::Header& header, int axis, Projection kind, const std::optional<mesh::Region>& region,
-                 std::size_t pixels) {
+                 std::size_t pixels, Edge edge) {
+  require_edge(region, edge);
   if (axis < 0 || axis > 2)
     throw Error(Kind::usage, "axis of a map: expected 0, 1 or 2, found " + std::to_string(axis));
   if (pixels < 1 || pixels > most_pixels)
@@ -67,7 +74,7 @@ Frame make_frame(const mesh::Header& header, int axis, Projection kind, const st
                           ? 1
                           : std::max(std::size_t{1}, static_cast<std::size_t>(std::llround(wanted)));
   }
-  if (region && !std::holds_alternative<mesh::Box>(*region))
+  if (region && (edge == Edge::centre || !std::holds_alternative<mesh::Box>(*region)))
     frame.within = Within{*region, mesh::domain_of(header), header.lo, header.hi[0] - header.lo[0]};
   return frame;
 }

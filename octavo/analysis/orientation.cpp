@@ -76,11 +76,11 @@ Point3 corner_of_box(const Point3& lo, const Point3& hi, unsigned corner) {
 
 /// The view with its clip and region, and no window yet.
 AnyView clipped_view(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
-                     std::size_t pixels) {
+                     std::size_t pixels, Edge edge) {
   AnyView view;
   view.axes = axes;
   for (int axis = 0; axis < 2; ++axis) {  // errors and ranges are those of a map along an axis
-    const Frame frame = make_frame(header, axis, Projection::integral, region, pixels);
+    const Frame frame = make_frame(header, axis, Projection::integral, region, pixels, edge);
     const auto other = static_cast<std::size_t>(frame.image_axis[1]), a = static_cast<std::size_t>(axis);
     view.clip_lo[a] = frame.depth_lo;
     view.clip_hi[a] = frame.depth_hi;
@@ -160,8 +160,8 @@ std::string name_of(const Point3& direction) {
 }
 
 AnyView view_of_region(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
-                       std::size_t pixels) {
-  AnyView view = clipped_view(header, axes, region, pixels);
+                       std::size_t pixels, Edge edge) {
+  AnyView view = clipped_view(header, axes, region, pixels, edge);
   for (unsigned corner = 0; corner < 8; ++corner)
     take_in_point(view, corner_of_box(view.clip_lo, view.clip_hi, corner));
   if (const auto* sphere = region ? std::get_if<mesh::Sphere>(&*region) : nullptr) {
@@ -177,7 +177,7 @@ AnyView view_of_region(const mesh::Header& header, const Orientation& axes, cons
 
 AnyView view_of_plane(const mesh::Header& header, const Orientation& axes, const Point3& at,
                       const std::optional<mesh::Region>& region, std::size_t pixels) {
-  AnyView view = clipped_view(header, axes, region, pixels);
+  AnyView view = clipped_view(header, axes, region, pixels, Edge::usual);
   const double depth = dot(axes.towards, at);
   take_in_cut(view, depth);
   view.depth_lo = view.depth_hi = depth;

@@ -118,8 +118,57 @@ void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, con
   }
 }
 
+SharesOfBox::SharesOfBox(const mesh::Header& header, const mesh::Box& box, int level)
+    : box_(box), domain_(mesh::domain_of(header)), size_(mesh::cell_size(header, level)) {
+  for (double& size : size_) size /= header.hi[0] - header.lo[0];
+}
+
+double SharesOfBox::operator()(const mesh::Coordinate& at) const {
+  constexpr double rounding = 1e-12;
+  double share = 1;
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(domain_.dim); ++axis) {
+    const double lo = at[axis] * size_[axis], hi = (at[axis] + 1.0) * size_[axis], extent = domain_.extent[axis];
+    const bool wraps = domain_.periodic[axis];
+    const double first = wraps ? std::floor((box_.lo[axis] - hi) / extent) : 0;
+    const double last = wraps ? std::ceil((box_.hi[axis] - lo) / extent) : 0;
+    double length = 0;
+    for (double k = first; k <= last && length < hi - lo; ++k)
+      length += std::max(0.0, std::min(hi + k * extent, box_.hi[axis]) - std::max(lo + k * extent, box_.lo[axis]));
+    const double along = std::min(1.0, length / (hi - lo));
+    share *= along < rounding ? 0 : along > 1 - rounding ? 1 : along;
+  }
+  return share;
+}
+
+namespace {
+
+/// Only cells that share volume with the box, with their shares.
+std::function<void(const Cells&)> visit_clipped(const mesh::Header& header, const mesh::Box& box,
+                                                const std::function<void(const Cells&)>& visit) {
+  return [&header, box, &visit](const Cells& cells) {
+    const SharesOfBox share_of(header, box, cells.level);
+    std::vector<mesh::Coordinate> positions;
+    std::vector<std::size_t> values;
+    std::vector<double> shares;
+    for (std::size_t k = 0; k < cells.values.size(); ++k) {
+      const double share = share_of(cells.positions[k]);
+      if (share == 0) continue;
+      positions.push_back(cells.positions[k]);
+      values.push_back(cells.values[k]);
+      shares.push_back(share);
+    }
+    if (!values.empty()) visit({cells.level, positions, values, shares});
+  };
+}
+
+}  // namespace
+
 void for_each_selected(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit) {
+  if (selection.clip && selection.region) {
+    const Selection whole{{}, selection.max_level, selection.where};
+    return for_each_selected(part, header, whole, visit_clipped(header, std::get<mesh::Box>(*selection.region), visit));
+  }
   const mesh::Octree& tree = mesh::octree_of(part);
   if (selection.where.empty()) return for_each_selected(tree, header, selection, visit);
   const std::vector<double> holds = mesh::to_doubles(cell_field(part, selection.where));

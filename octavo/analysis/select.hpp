@@ -19,6 +19,7 @@ struct Selection {
   std::optional<mesh::Region> region{};
   int max_level = std::numeric_limits<int>::max();  ///< the code's own number
   std::string where{};  ///< a field of the part: only cells where it is neither 0 nor NaN; empty: all
+  bool clip = false;    ///< of a region that is a box: all cells that share volume with it
 };
 
 /// Some selected cells of one level, in the tree's order. `positions[k]` is the cell's integer position on its level,
@@ -29,6 +30,7 @@ struct Cells {
   int level = 0;  ///< index from 0
   std::span<const mesh::Coordinate> positions;
   std::span<const std::size_t> values;
+  std::span<const double> shares{};  ///< of each cell's volume, where the selection clips cells; else none: all of it
 };
 
 /// Whether the centres of cells of one level are in a region: every computation asks in this one way. Cells come in the
@@ -58,11 +60,25 @@ class CentresWithin {
   mutable mesh::Overlap overlap_ = mesh::Overlap::some;
 };
 
+/// The share of the volume of cells of one level that is in a box, its images along periodic axes included; exactly 0
+/// and 1 where it is so but for rounding.
+class SharesOfBox {
+ public:
+  SharesOfBox(const mesh::Header& header, const mesh::Box& box, int level);
+  /// By the cell's integer position, as in Cells.
+  double operator()(const mesh::Coordinate& at) const;
+
+ private:
+  mesh::Box box_;
+  mesh::Domain domain_;
+  mesh::Point3 size_;
+};
+
 /// Calls visit for all selected cells of a part, coarse levels first, some ten thousand at a time; only non-empty.
 /// Throws as cell_field does for the field `where`.
 void for_each_selected(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit);
-/// The same for a tree alone: `selection.where` must be empty.
+/// The same for a tree alone: `selection.where` must be empty, and `clip` not set.
 void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit);
 

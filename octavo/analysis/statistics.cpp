@@ -29,10 +29,12 @@ void count_values(const Cells& cells, Values values, const std::vector<double>& 
     }
     if (first || x < to.min) to.min = x, to.min_at = cells.positions[k];
     if (first || x > to.max) to.max = x, to.max_at = cells.positions[k];
-    to.sum.add(x);
+    const double share = cells.shares.empty() ? 1 : cells.shares[k];
+    if (!cells.shares.empty()) to.share.add(share);
+    to.sum.add(share * x);
     if (density.empty() || !std::isfinite(density[k])) continue;
-    to.mass.add(density[k]);
-    to.mass_sum.add(density[k] * x);
+    to.mass.add(share * density[k]);
+    to.mass_sum.add(share * density[k] * x);
   }
 }
 
@@ -51,11 +53,13 @@ void count_cells(const mesh::Part& part, const mesh::Header& header, const Selec
   for (const std::string& name : names) fields.push_back(&cell_field(part, name));
   const mesh::Field* const rho = density ? &cell_field(part, mesh::density_field(header)) : nullptr;
   to.cells.resize(static_cast<std::size_t>(mesh::num_levels(tree)));
+  if (selection.clip) to.shares.resize(to.cells.size());
   for (auto& levels : to.fields) levels.resize(to.cells.size());
   for_each_selected(part, header, selection, [&](const Cells& cells) {
     const auto level = static_cast<std::size_t>(cells.level);
     const std::vector<double> mass = rho ? values_of(*rho, cells) : std::vector<double>{};
     to.cells[level] += static_cast<std::int64_t>(cells.values.size());
+    for (const double share : cells.shares) to.shares[level].add(share);
     for (std::size_t f = 0; f < fields.size(); ++f)
       mesh::visit_values(*fields[f], [&](auto values) { count_values(cells, values, mass, to.fields[f][level]); });
   });
@@ -72,6 +76,7 @@ void add(Partial& to, const Partial& other) {
   to.sum.add(other.sum);
   to.mass.add(other.mass);
   to.mass_sum.add(other.mass_sum);
+  to.share.add(other.share);
 }
 
 // ---------------------------------------------------------------------------------------------------- particles
@@ -151,7 +156,7 @@ Summary summarise(const std::vector<Partial>& levels, std::size_t first, std::si
                   bool density) {
   Summary out;
   Sum sum, integral, volume, mass, momentum;
-  std::int64_t good = 0;
+  double good = 0;
   out.min.value = out.max.value = nan;
   for (std::size_t l = first; l < last; ++l) {
     const Partial& level = levels[l];
@@ -162,18 +167,19 @@ Summary summarise(const std::vector<Partial>& levels, std::size_t first, std::si
     const int code_level = mesh::code_level(header, static_cast<int>(l));
     if (!(level.min >= out.min.value)) out.min = {level.min, code_level, centre_of(header, l, level.min_at)};
     if (!(level.max <= out.max.value)) out.max = {level.max, code_level, centre_of(header, l, level.max_at)};
-    const std::int64_t count = level.cells - level.nan - level.inf;
+    const double share = level.share.value();
+    const double count = share > 0 ? share : static_cast<double>(level.cells - level.nan - level.inf);
     const double cell = volume_of(header, l);
     good += count;
     sum.add(level.sum);
     integral.add(scaled(level.sum, cell));
-    volume.add(static_cast<double>(count) * cell);
+    volume.add(count * cell);
     mass.add(scaled(level.mass, cell));
     momentum.add(scaled(level.mass_sum, cell));
   }
   out.sum = sum.value();
   out.integral = integral.value();
-  out.mean = good == 0 ? nan : out.sum / static_cast<double>(good);
+  out.mean = good == 0 ? nan : out.sum / good;
   out.volume_mean = good == 0 ? nan : out.integral / volume.value();
   if (density) out.mass_mean = momentum.value() / mass.value();
   return out;
@@ -231,6 +237,8 @@ void add(PartialStatistics& to, const PartialStatistics& other) {
   }
   const std::size_t levels = std::max(to.cells.size(), other.cells.size());
   to.cells.resize(levels);
+  if (!other.shares.empty()) to.shares.resize(levels);
+  for (std::size_t l = 0; l < other.shares.size(); ++l) to.shares[l].add(other.shares[l]);
   for (std::size_t l = 0; l < other.cells.size(); ++l) to.cells[l] += other.cells[l];
   for (std::size_t f = 0; f < to.fields.size(); ++f) {
     to.fields[f].resize(levels);
@@ -248,7 +256,8 @@ Statistics finish(const PartialStatistics& partial, const mesh::Header& header, 
   Sum volume;
   for (std::size_t l = 0; l < partial.cells.size(); ++l) {
     if (partial.cells[l] == 0) continue;
-    const double cells = static_cast<double>(partial.cells[l]) * volume_of(header, l);
+    const double count = partial.shares.empty() ? static_cast<double>(partial.cells[l]) : partial.shares[l].value();
+    const double cells = count * volume_of(header, l);
     out.levels.push_back({mesh::code_level(header, static_cast<int>(l)), partial.cells[l], cells});
     out.leaves += partial.cells[l];
     volume.add(cells);

@@ -39,7 +39,7 @@ struct Summary {
   std::int64_t cells = 0;  ///< all, NaN and infinities too
   std::int64_t nan = 0, inf = 0;
   Extreme min, max;
-  double mean = 0;                  ///< unweighted
+  double mean = 0;                  ///< unweighted; of clipped cells by their shares, as is `sum`
   double volume_mean = 0;           ///< sum of value * volume / sum of volume
   std::optional<double> mass_mean;  ///< the same with density * volume; where there is a mesh::density_field
   double sum = 0;
@@ -114,7 +114,8 @@ struct Partial {
   std::int64_t cells = 0, nan = 0, inf = 0;
   double min = 0, max = 0;  ///< where any() holds
   mesh::Coordinate min_at{}, max_at{};
-  Sum sum, mass, mass_sum;  ///< of values; of density, and of value * density, where both are finite
+  Sum sum, mass, mass_sum;  ///< of values; of density, and of value * density, where both are finite; each by the share
+  Sum share{};              ///< of the cells with a finite value; 0 where cells are whole
   bool any() const { return cells > nan + inf; }
 };
 struct PartialAttribute {
@@ -127,6 +128,7 @@ struct PartialAttribute {
 /// Statistics of any number of parts. Rows: field by level index, species by attribute.
 struct PartialStatistics {
   std::vector<std::int64_t> cells;                       ///< selected, a level index
+  std::vector<Sum> shares{};                             ///< of their volume, where cells are clipped; else none
   std::vector<std::vector<Partial>> fields;              ///< [field][level index]
   std::vector<std::vector<PartialAttribute>> particles;  ///< [species][attribute]
   std::vector<std::int64_t> counts;                      ///< [species]
@@ -145,7 +147,7 @@ void add(PartialStatistics& to, const PartialStatistics& other);
 /// The partial results as bytes between processes of one run (base/pack.hpp).
 template <class Way>
 void both(Way& way, PartialStatistics& partial) {
-  both(way, partial.cells, partial.fields, partial.particles, partial.counts);
+  both(way, partial.cells, partial.shares, partial.fields, partial.particles, partial.counts);
 }
 
 Statistics finish(const PartialStatistics& partial, const mesh::Header& header, const std::vector<std::string>& fields,

@@ -82,7 +82,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   const std::vector<std::string> names{options.field, options.weight};
   const mesh::Header header = step::with_fields(step, names, options.definitions).header;
   const mesh::Request request = fields_of_map(header, options);
-  analysis::AnyView view = analysis::view_of_region(header, axes, options.region, options.pixels);
+  analysis::AnyView view = analysis::view_of_region(header, axes, options.region, options.pixels, options.edge);
   if (options.shape) view.pixels = *options.shape;
   const analysis::Rays rays = analysis::make_rays(header, view);
 
@@ -97,7 +97,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
-  result.selection = scope.text;
+  result.selection = with_edge(scope.text, options.edge);
   analysis::Frame frame;
   frame.pixels = view.pixels;
   frame.kind = options.kind;

@@ -29,7 +29,7 @@ using base::Kind;
 constexpr std::size_t most_pixels = 65536;
 
 Frame frame_of(const mesh::Header& header, const MapOptions& options) {
-  Frame frame = analysis::make_frame(header, options.axis, options.kind, options.region, options.pixels);
+  Frame frame = analysis::make_frame(header, options.axis, options.kind, options.region, options.pixels, options.edge);
   if (!options.shape) return frame;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t pixels = (*options.shape)[i];
@@ -109,6 +109,8 @@ void detail::require_cells(const step::SharedStep& step, const MapOptions& optio
   if (base::sum(options.ranks, std::vector<std::int64_t>{shows ? 1 : 0})[0] > 0) return;
   StatsOptions selection{
       .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
+  const bool box = options.region && std::holds_alternative<mesh::Box>(*options.region) && !step.unstructured;
+  if (box && options.edge != analysis::Edge::centre) selection.edge = analysis::Edge::clip;
   selection.where = options.where;
   selection.definitions = options.definitions;
   selection.particles = false;
@@ -182,7 +184,7 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
-  result.selection = scope.text;
+  result.selection = with_edge(scope.text, options.edge);
   std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
     return drawing_of(header, frame, options, mine.read(static_cast<int>(i), request));
   };

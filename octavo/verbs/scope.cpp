@@ -94,6 +94,11 @@ std::string with_condition(std::string selection, const std::string& where) {
   return selection + (selection.empty() ? "" : ", ") + "where " + where;
 }
 
+std::string with_edge(std::string selection, analysis::Edge edge) {
+  if (edge == analysis::Edge::usual || selection.empty()) return selection;
+  return selection + ", edge " + (edge == analysis::Edge::clip ? "clip" : "centre");
+}
+
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {
   const int asked = base::thread_count(threads);
   if (asked == 1 || !dataset.part_bytes) return asked;

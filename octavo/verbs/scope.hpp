@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/analysis/frame.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 namespace octavo::verbs {
@@ -36,6 +37,9 @@ std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<me
 
 /// The selection's text with a condition on cells behind it.
 std::string with_condition(std::string selection, const std::string& where);
+
+/// The selection's text with how its edge takes cells behind it, if that was asked for.
+std::string with_edge(std::string selection, analysis::Edge edge);
 
 /// The number of threads to use: at least one, at most `threads` (0: all cores). Each thread needs memory for the
 /// largest part, and as much again to work on it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/verbs/scope.hpp"
@@ -54,10 +55,18 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   if (options.max_level) request.max_level = *options.max_level;
   request.particles = options.particles && !step.species.empty();
   const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
+  analysis::require_edge(options.region, options.edge);
+  const bool clip = options.region && options.edge == analysis::Edge::clip;
+  if (clip && step.unstructured)
+    throw base::Error(base::Kind::unsupported, "points of triangles are in a region or not: no edge clips them")
+        .at(step.path);
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
-                                      options.where};
+                                      options.where, clip};
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
-  Stats result{{}, std::move(scope.listed), scope.bytes, with_condition(std::move(scope.text), options.where)};
+  Stats result{{},
+               std::move(scope.listed),
+               scope.bytes,
+               with_condition(with_edge(std::move(scope.text), options.edge), options.where)};
   const step::SharedStep with_made(step::with_fields(step, made, options.definitions));
   if (step.unstructured) {
     result.statistics = shared_triangle_statistics(with_made, fields, selection, options.ranks);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/analysis/frame.hpp"
 #include "octavo/analysis/statistics.hpp"
 #include "octavo/base/progress.hpp"
 #include "octavo/base/ranks.hpp"
@@ -16,6 +17,7 @@ namespace octavo::verbs {
 struct StatsOptions {
   std::optional<std::vector<std::string>> fields{};  ///< also names and formulas of step/fields.hpp; nothing: all
   std::optional<mesh::Region> region{};              ///< takes cells by their centre, particles by their position
+  analysis::Edge edge = analysis::Edge::usual;       ///< clip: of a box, cells by the share of their volume
   std::optional<int> max_level{};                    ///< the code's own number
   std::string where{};                               ///< a condition on cells, a formula; empty: all
   step::Definitions definitions{};
@@ -34,7 +36,8 @@ struct Stats {
 
 /// Statistics over the owned leaf cells (analysis::Selection), one part per thread at a time. The result has the same
 /// bits for any number of threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field,
-/// Error(unsupported) for a mesh that is neither an octree nor of triangles. On triangles, "leaves" are points, volumes
+/// Error(unsupported) for a mesh that is neither an octree nor of triangles, and for clipping of triangles or at other
+/// regions than a box. On triangles, "leaves" are points, volumes
 /// are areas, and integrals are those of the function that is linear between the points. Ranks share the fields.
 Stats stats(const step::SharedStep& step, const StatsOptions& options);
 

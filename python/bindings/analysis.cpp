@@ -19,6 +19,10 @@ using Text = std::optional<std::string>;
 
 // ---------------------------------------------------------------------------------------------- map
 
+std::vector<std::pair<const char*, analysis::Edge>> edges() {
+  return {{"centre", analysis::Edge::centre}, {"clip", analysis::Edge::clip}};
+}
+
 verbs::Map map(const step::SharedStep& dataset, const std::string& field, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::MapOptions options;
@@ -36,6 +40,7 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
     throw base::Error(base::Kind::usage, "a weight belongs to a map of kind mean");
   if (weight && *weight != "volume") options.weight = *weight;
   take_selection(given, dataset, options);
+  given.take_named("edge", options.edge, edges());
   given.take("pixels", options.pixels);
   options.mask = given.get<Text>("mask").value_or("");
   given.take("above", options.above);
@@ -204,6 +209,7 @@ nb::dict stats(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   verbs::StatsOptions options;
   given.take("fields", options.fields);
   take_selection(given, dataset, options);
+  given.take_named("edge", options.edge, edges());
   given.take("particles", options.particles);
   given.take_common(options);
   given.finish();

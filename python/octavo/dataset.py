@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -38,6 +38,8 @@ Path = str | os.PathLike[str]
 Place = str | Sequence[float | str]
 #: An axis by name, or a vector of any length.
 Direction = str | Sequence[float]
+#: Which cells a region takes: those whose centre is inside, or the share of each that is inside.
+Edge = Literal["centre", "clip"]
 
 #: Fields that follow from the mesh, available wherever a field is: the centre of a cell, its edge along x and its volume
 #: [code length], and its level (the code's own number). docs/fields.md has other names that are not stored, and formulas.
@@ -181,7 +183,8 @@ class Selection(Regions):
     `slice`, `line`, `hist`, `phase`, `profile`, `spectrum`, `clumps`, `contour`, `sum`, `stats`, `arrays`, `chunks`, `export`, `cube` and `to_...`, and only
     those of the domains that the region touches. Selections are joined with `&`, `|` and `-`.
 
-    A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly.
+    A cell belongs to a region if its centre is inside; maps clip cells at the edges of a box exactly. `edge` of maps and sums
+    says otherwise.
     """
 
     _data: Any
@@ -258,6 +261,7 @@ class Selection(Regions):
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
         vectors: str | None = None, particles: str | None = None, overlay_particles: str | None = None,
+        edge: Edge | None = None,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
@@ -271,7 +275,9 @@ class Selection(Regions):
         pixel is then the ray through its centre, with exact chords through the leaves; a maximum or minimum is of the
         leaves that the ray passes through. The window is the smallest rectangle around the region's shadow, and `facts`
         has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
-        mirrored if it is seen from the other side. Raises UsageError for a vector without length or `up` along it;
+        mirrored if it is seen from the other side. `edge` says which cells the region takes: "centre", those whose centre is
+        inside, clipped to the window, or of a single box "clip", the share of each that is inside; by default "clip" for a
+        box, else "centre". Raises UsageError for a vector without length or `up` along it;
         Unsupported for a camera on triangles, 1-D or 2-D data.
 
         With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
@@ -299,7 +305,7 @@ class Selection(Regions):
                 self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                blank_too=self._blank_too, **self._chosen(),
+                edge=edge, blank_too=self._blank_too, **self._chosen(),
             )  # fmt: skip
             return Picture.of(image, self._data, unit)
 
@@ -618,13 +624,19 @@ class Selection(Regions):
 
     def stats(
         self, fields: Sequence[str] | None = None, *, percentiles: Sequence[float] = (), weight: str = "volume",
-        threads: int = 0, particles: bool = True, units: dict[str, str] | None = None,
+        threads: int = 0, particles: bool = True, units: dict[str, str] | None = None, edge: Edge | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Extremes, means and integrals per field, as `octavo stats --json` gives them. With `percentiles`, each field
         has those of its values, cells counting by `weight` (as in `percentile`). `units` are those of some fields: an
-        integral is that unit times a code volume. Raises UsageError for a unit of another dimension."""
+        integral is that unit times a code volume. Raises UsageError for a unit of another dimension.
+
+        `edge` "centre", the default, takes cells whose centre is in the region. "clip" takes all that share volume with it,
+        by their share: its figures are those of the map of the same box. Raises Unsupported for "clip" of triangles, or of a
+        region that is not a single box; UsageError for "clip" with percentiles."""
+        if edge == "clip" and len(percentiles):
+            raise UsageError("percentiles are of whole cells: 'clip' takes shares of them", [], "leave one away")
         found = _core.stats(
-            self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None,
+            self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None, edge=edge,
             **self._chosen(),
         )  # fmt: skip
         if len(percentiles):
@@ -633,16 +645,24 @@ class Selection(Regions):
         stats_in(found, units or {}, self._data)
         return found
 
-    def sum(self, field: str, *, weight: str | None = None, unit: str | None = None, threads: int = 0) -> float:
+    def sum(
+        self,
+        field: str,
+        *,
+        weight: str | None = None,
+        unit: str | None = None,
+        threads: int = 0,
+        edge: Edge | None = None,
+    ) -> float:
         """Sum over the cells: of the values, or of value times volume (weight="volume"): the mass, for density. `unit` is
         that of the sum: ds.sum("mass", unit="Msun"); without it, it is in code units. Raises UsageError for a unit of
-        another dimension, or where the data set does not say its units."""
+        another dimension, or where the data set does not say its units. `edge` is as in stats."""
         if weight not in (None, "volume"):
             raise UsageError(f"no weight '{weight}'", [], 'weight="volume", or None for the plain sum')
         if weight and not self._data.cells_are_boxes:
             quoted = f"`{field}`" if field in (known["name"] for known in self._data.fields) else f"({field})"
-            return self.sum(f"{quoted}*volume", unit=unit, threads=threads)
-        stats = self.stats([field], threads=threads, particles=False)["fields"][field]
+            return self.sum(f"{quoted}*volume", unit=unit, threads=threads, edge=edge)
+        stats = self.stats([field], threads=threads, particles=False, edge=edge)["fields"][field]
         total = stats["integral" if weight else "sum"]
         if unit is None:
             return total

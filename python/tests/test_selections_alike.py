@@ -119,7 +119,7 @@ def test_levels_mean_the_same_in_python(sample):
         "percentile": lambda s: s.percentile("density", 50),
         "cube": lambda s: s.cube("density")["density"].sum(),
         "contour": lambda s: len(s.contour("density", 1).points),
-        "clumps": lambda s: len(s.clumps("density", 1)),
+        "clumps": lambda s: len(s.clumps(1, field="density")),
     }
     for name, read in reads.items():
         with pytest.raises(octavo.UsageError, match="no level 0: there are 1 to 6"):
@@ -148,6 +148,92 @@ def test_nan_is_not_true_in_any_verb(sample):
         # A condition and its opposite divide the cells between them.
         rest = ds.where(f"!({condition})")
         assert held.stats([])["leaves"] + rest.stats([])["leaves"] == ds.stats([])["leaves"], condition
+
+
+# -------------------------------------------------------------------------------------------------------------- edges
+
+BOXES = {
+    "inside": ((0.2, 0.31, 0.1), (0.7, 0.8, 0.651)),
+    "a part of a cell": ((0.501, 0.501, 0.501), (0.502, 0.503, 0.505)),
+    "across a side": ((-0.13, 0.3, 0.77), (0.21, 0.6, 1.05)),
+    "along cells": ((0.25, 0.25, 0.25), (0.5, 0.75, 0.5)),
+}
+
+
+def shares(cells, lo, hi):
+    """Of each leaf of a periodic box of length 1: along each axis, the length that is between lo and hi, over its own."""
+    out = np.ones(len(cells["x"]))
+    for axis, a, b in zip("xyz", lo, hi, strict=True):
+        below, above = cells[axis] - cells["dx"] / 2, cells[axis] + cells["dx"] / 2
+        length = sum(np.maximum(0, np.minimum(above + k, b) - np.maximum(below + k, a)) for k in (-1, 0, 1))
+        out *= length / cells["dx"]
+    return np.where(out < 1e-9, 0, out)
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_clipped_sums_are_those_of_the_leaves_and_of_the_map(sample, name):
+    lo, hi = BOXES[name]
+    ds = octavo.open(sample)
+    assert ds._data.periodic == [True] * 3 and ds._data.lo == [0.0] * 3 and ds._data.hi == [1.0] * 3
+    cells, box = ds.arrays(["density", "pressure"]), ds.box(lo, hi)
+    for chosen, keep in ((box, 1), (box.where("velocity_x > 0"), ds.arrays("velocity_x")["velocity_x"] > 0)):
+        share = shares(cells, lo, hi) * keep
+        volume, seen, values = share * cells["dx"] ** 3, share > 0, cells["pressure"]
+        found = chosen.stats(["pressure"], edge="clip", particles=False)
+        field = found["fields"]["pressure"]
+        assert found["leaves"] == seen.sum() and found["volume"] == pytest.approx(volume.sum(), rel=1e-11)
+        assert field["integral"] == pytest.approx((volume * values).sum(), rel=1e-11)
+        assert field["sum"] == pytest.approx((share * values).sum(), rel=1e-11)
+        assert field["mean"] == pytest.approx((share * values).sum() / share.sum(), rel=1e-11)
+        mass = volume * cells["density"]
+        assert field["mass_mean"] == pytest.approx((mass * values).sum() / mass.sum(), rel=1e-11)
+        assert (field["min"], field["max"]) == (values[seen].min(), values[seen].max())
+        total = chosen.sum("pressure", weight="volume", edge="clip")
+        for axis in "xyz":
+            assert chosen.map("pressure", axis=axis, pixels=19, edge="clip").sum() == pytest.approx(total, rel=1e-11)
+    assert np.array_equal(box.map("density", pixels=9).values, box.map("density", pixels=9, edge="clip").values)
+
+
+def test_centred_maps_show_the_cells_that_centred_sums_have(sample):
+    ds = octavo.open(sample)
+    lo, hi = BOXES["inside"]
+    cells, box = ds.arrays("density"), ds.box(lo, hi)
+    inside = np.all([(cells[a] >= p) & (cells[a] < q) for a, p, q in zip("xyz", lo, hi, strict=True)], axis=0)
+    mass = cells["density"] * cells["dx"] ** 3 * inside
+    assert box.sum("density", weight="volume", edge="centre") == pytest.approx(mass.sum(), rel=1e-11)
+    shown = (mass * shares(cells, lo, hi)).sum()
+    assert shown < mass.sum()
+    for axis in "xyz":
+        assert box.map("density", axis=axis, pixels=19, edge="centre").sum() == pytest.approx(shown, rel=1e-11)
+    corner = box.map("density", camera=(1, 1, 1), pixels=300)
+    assert np.nansum(box.map("density", camera=(1, 1, 1), pixels=300, edge="centre").values) < np.nansum(corner.values)
+    with pytest.raises(octavo.UsageError, match="the selection holds no cell: box"):
+        ds.box(*BOXES["a part of a cell"]).map("density", pixels=8, edge="centre")
+    ball = ds.sphere("center", 0.2)
+    assert np.array_equal(
+        ball.map("density", pixels=9).values, ball.map("density", pixels=9, edge="centre").values, True
+    )
+    for refused in (lambda: ball.map("density", edge="clip", pixels=8), lambda: ball.sum("density", edge="clip")):
+        with pytest.raises(octavo.Unsupported, match="at the sides of a single box"):
+            refused()
+    with pytest.raises(octavo.UsageError, match="no edge 'middle'"):
+        box.sum("density", edge="middle")
+
+
+def test_edges_are_the_same_words_in_the_command_on_any_number_of_ranks(sample, run, run_json, tmp_path):
+    region = ["--roi", "box:0.2,0.31,0.1:0.7,0.8,0.651"]
+    words = ["stats", sample, "--field", "density", *region, "--edge", "clip", "--no-particles"]
+    one = run_json(*words)
+    assert one["selection"].endswith(", edge clip")
+    total = octavo.open(sample).inside(region[1]).sum("density", weight="volume", edge="clip")
+    assert one["fields"]["density"]["integral"] == total
+    if shutil.which("mpirun"):
+        assert run_json(*words, ranks=3) == one
+    run("map", sample, "--field", "density", *region, "--edge", "centre", "--pixels", 16, "-o", tmp_path / "m.npy")
+    done = run(*words, "--percentiles", "50", check=False)
+    assert done.returncode == 2 and "percentiles are of whole cells" in done.stderr
+    done = run("map", sample, "--particles", "dm", "--edge", "clip", "-o", tmp_path / "p.npy", check=False)
+    assert done.returncode == 2 and "--edge is of cells" in done.stderr
 
 
 # ----------------------------------------------------------------------------------------------------------- distances

@@ -57,6 +57,7 @@ def add_projection(parser: argparse.ArgumentParser) -> None:
         metavar="X,Y,Z",
         help="of a camera: upwards in the picture (default: z, or y along z)",
     )
+    options.add_edge(parser)
     parser.add_argument(
         "--kind", choices=["integral", "mean", "max", "min"], help="default: integral, or mean where a weight is given"
     )
@@ -96,6 +97,7 @@ def project(
         up=arguments.up,
         kind=kind or arguments.kind or ("mean" if arguments.weight else "integral"),
         weight=None if kind == "max" else arguments.weight or ("volume" if kind == "mean" else None),
+        edge=arguments.edge,
         pixels=pixels or arguments.pixels,
         threads=arguments.threads,
         ranks=ranks,
@@ -114,6 +116,8 @@ def _particles(arguments: argparse.Namespace) -> int:
     shown = arguments.field or arguments.weight or "mass"
     if arguments.grid or arguments.vectors is not None or arguments.overlay_particles is not None:
         raise UsageError("--grid, --vectors and --overlay-particles are drawn over cells, not over particles")
+    if arguments.edge is not None:
+        raise UsageError("--edge is of cells: particles are in a region or not")
     path = image_output.output_of(arguments, arguments.particles, shown, arguments.axis)
     image_output.drawing_of(arguments)  # says now what is wrong with it
     ranks = world()

@@ -56,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     movie.check(arguments.output)
     options.check_output(arguments.output, arguments.force)
     drawing = image_output.drawing_of(arguments)
-    if arguments.normal is not None and (arguments.camera or arguments.kind or arguments.weight or arguments.mask):
+    if arguments.normal is not None and (
+        arguments.camera or arguments.kind or arguments.weight or arguments.mask or arguments.edge
+    ):
         raise UsageError(
-            "--normal cuts slices; --camera, --kind, --weight and --mask are of maps", [], "leave one away"
+            "--normal cuts slices; --camera, --kind, --weight, --mask and --edge are of maps", [], "leave one away"
         )
     ranks = world()
     snapshots = listed(arguments.paths, arguments.flow, ranks)

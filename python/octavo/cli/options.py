@@ -110,6 +110,15 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_edge(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--edge",
+        choices=["centre", "clip"],
+        help="which cells --roi takes: those whose centre is inside, or at a box the share of each that is inside (default: "
+        "clip in maps of a box, else centre)",
+    )
+
+
 def direction(text: str) -> tuple[float, float, float]:
     """Reads the three components of a vector."""
     try:

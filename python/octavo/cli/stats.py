@@ -7,11 +7,13 @@ import argparse
 from typing import Any
 
 from octavo.cli import options
+from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo stats output_00080",
     "octavo stats run.octavo --field density,pressure --roi sphere:0.5,0.5,0.5:0.1",
     "octavo stats run.octavo --field density --percentiles 5,50,95 --weight mass",
+    "octavo stats run.octavo --field density --roi box:0.4,0.4,0.4:0.6,0.6,0.6 --edge clip",
     "octavo stats run.octavo --json",
 ]
 
@@ -27,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="what a cell counts for in percentiles: volume, mass, none (1), or a field (default: volume)",
     )
     options.add_selection(parser)
+    options.add_edge(parser)
     options.add_fields(parser)
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
     options.add_step(parser)
@@ -41,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.ranks import world
     from octavo.units import stats_in
 
+    if arguments.edge == "clip" and arguments.percentiles:
+        raise UsageError("percentiles are of whole cells: --edge clip takes shares of them", [], "leave one away")
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, arguments.field):
@@ -49,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         result = _core.stats(
             ds,
             fields=arguments.field,
+            edge=arguments.edge,
             particles=not arguments.no_particles,
             threads=arguments.threads,
             ranks=ranks,

@@ -136,7 +136,7 @@ def image(data: Any, look: Look, window: Window, max_level: int | None, pixels: 
     weight = (look.weight or "volume") if kind == "mean" else None
     return _core.map(
         data, look.field, axis=look.axis, camera=None, up=None, kind=kind, weight=weight, pixels=pixels, threads=1,
-        ranks=None, progress=progress, mask=None, above=0.0, **chosen,
+        ranks=None, progress=progress, mask=None, above=0.0, blank_too=look.where is None, **chosen,
     )  # fmt: skip
 
 
