@@ -72,8 +72,8 @@ std::vector<std::string> texts_from(const char* const* values, std::int64_t coun
 }
 
 mesh::ScalarType type_of(int type) {
-  if (type < OCTAVO_FLOAT64 || type > OCTAVO_UINT8)
-    throw Error(Kind::usage, "type: expected 0 to 7, found " + std::to_string(type));
+  if (type < OCTAVO_FLOAT64 || type > OCTAVO_BFLOAT16)
+    throw Error(Kind::usage, "type: expected 0 to 11, found " + std::to_string(type));
   return static_cast<mesh::ScalarType>(type);
 }
 

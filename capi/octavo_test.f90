@@ -75,10 +75,10 @@ program octavo_test
   call writer%wait()
   call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
   newest = 0
-  call expect(writer%newest_durable(octavo_checkpoint, newest) .and. newest == 3, 'newest durable step')
-  call expect(writer%newest_drained(octavo_checkpoint, newest) .and. newest == 3, 'newest step in the store')
+  call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_local, newest) .and. newest == 3, 'newest durable step')
+  call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_store, newest) .and. newest == 3, 'newest step in the store')
   call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_rs, newest) .and. newest == 3, 'newest safe step')
-  call expect(.not. writer%newest_durable(octavo_analysis, newest), 'no analysis step')
+  call expect(.not. writer%newest_safe(octavo_analysis, octavo_safe_local, newest), 'no analysis step')
   call writer%get_statistics(json)
   call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')
   ! One rank's field is too short: all are told.

@@ -308,30 +308,14 @@ int octavo_writer_get_steps(const octavo_writer* writer, int64_t* steps, octavo_
   return guard(error, [&] { checked(steps, "steps") = checked(writer, "writer").writer.steps(); });
 }
 
-namespace {
-
-void tell(const std::optional<store::StepId>& newest, int* any, int64_t* step) {
-  checked(any, "any") = newest ? 1 : 0;
-  int64_t& out = checked(step, "step");
-  if (newest) out = newest->step;
-}
-
-}  // namespace
-
-int octavo_writer_newest_durable(const octavo_writer* writer, octavo_flow flow, int* any, int64_t* step,
-                                 octavo_error* error) {
-  return guard(error, [&] { tell(checked(writer, "writer").writer.newest_durable(flow_of(flow)), any, step); });
-}
-
 int octavo_writer_newest_safe(const octavo_writer* writer, octavo_flow flow, octavo_safety safety, int* any,
                               int64_t* step, octavo_error* error) {
-  return guard(
-      error, [&] { tell(checked(writer, "writer").writer.newest_safe(flow_of(flow), safety_of(safety)), any, step); });
-}
-
-int octavo_writer_newest_drained(const octavo_writer* writer, octavo_flow flow, int* any, int64_t* step,
-                                 octavo_error* error) {
-  return guard(error, [&] { tell(checked(writer, "writer").writer.newest_drained(flow_of(flow)), any, step); });
+  return guard(error, [&] {
+    const auto newest = checked(writer, "writer").writer.newest_safe(flow_of(flow), safety_of(safety));
+    checked(any, "any") = newest ? 1 : 0;
+    int64_t& out = checked(step, "step");
+    if (newest) out = newest->step;
+  });
 }
 
 int octavo_writer_get_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error) {

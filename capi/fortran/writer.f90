@@ -36,9 +36,8 @@ module octavo_writing
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: get_steps                      !< integer ([error]): steps that are durable, and those
                                                 !< that a SERAFIN or MED file had when it was opened
-    procedure :: newest_durable                 !< logical (flow, step [, error]): .false.: there is none yet
-    procedure :: newest_safe                    !< logical (flow, safety, step [, error]): survives that: octavo_safe_xor ...
-    procedure :: newest_drained                 !< the same for steps in the store itself, not in a staging directory
+    procedure :: newest_safe                    !< logical (flow, safety, step [, error]): the newest durable step that
+                                                !< survives that: octavo_safe_local ...; .false.: there is none yet
     procedure :: get_statistics                 !< collective: (text [, error]): allocates `text`, JSON
     procedure :: close => writer_close          !< collective ([error])
   end type
@@ -72,16 +71,6 @@ module octavo_writing
     type(c_ptr) :: order = c_null_ptr, boxes = c_null_ptr, stream = c_null_ptr
   end type
 
-  abstract interface
-    integer(c_int) function c_newest(writer, flow, any, step, error) bind(c)
-      import
-      type(c_ptr), value :: writer
-      integer(c_int), value :: flow
-      integer(c_int), intent(out) :: any
-      integer(c_int64_t), intent(inout) :: step
-      type(c_error), intent(out) :: error
-    end function
-  end interface
   interface
     integer(c_int) function c_newest_safe(writer, flow, safety, any, step, error) bind(c, name='octavo_writer_newest_safe')
       import
@@ -91,11 +80,6 @@ module octavo_writing
       integer(c_int64_t), intent(inout) :: step
       type(c_error), intent(out) :: error
     end function
-  end interface
-  procedure(c_newest), bind(c, name='octavo_writer_newest_durable') :: c_newest_durable
-  procedure(c_newest), bind(c, name='octavo_writer_newest_drained') :: c_newest_drained
-
-  interface
     integer(c_int) function c_open(comm, target, domain, writer, error) bind(c, name='octavo_fortran_writer_open')
       import
       integer(c_int), intent(in) :: comm
@@ -704,22 +688,6 @@ contains
     steps = int(in_c)
   end function
 
-  logical function newest_durable(self, flow, step, error) result(any)
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    any = newest(c_newest_durable, self, flow, step, error)
-  end function
-
-  logical function newest_drained(self, flow, step, error) result(any)
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    any = newest(c_newest_drained, self, flow, step, error)
-  end function
-
   logical function newest_safe(self, flow, safety, step, error) result(any)
     class(octavo_writer), intent(in) :: self
     integer, intent(in) :: flow, safety
@@ -731,22 +699,6 @@ contains
     found = 0
     number = step
     call check(c_newest_safe(self%handle, int(flow, c_int), int(safety, c_int), found, number, what), what, error)
-    any = found /= 0
-    step = int(number)
-  end function
-
-  logical function newest(ask, self, flow, step, error) result(any)
-    procedure(c_newest) :: ask
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    integer(c_int) :: found
-    integer(c_int64_t) :: number
-    found = 0
-    number = step
-    call check(ask(self%handle, int(flow, c_int), found, number, what), what, error)
     any = found /= 0
     step = int(number)
   end function
