@@ -27,9 +27,11 @@ module octavo_writing
     procedure :: put_blocks                     !< (blocks [, error])
     procedure :: put_boxes                      !< (boxes [, error])
     procedure :: put_triangles                  !< (triangles [, error])
-    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream])
+    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream,
+                                                !< type])
     procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space, stream])
-    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order, stream])
+    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order, stream,
+                                                !< type])
     procedure :: put_bytes                      !< (name, bytes [, error])
     procedure :: end_step                       !< collective ([error])
     procedure :: finished                       !< collective: logical ([error]): all steps are written
@@ -160,12 +162,12 @@ module octavo_writing
       type(c_triangles), intent(in) :: mesh
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, stream, error) &
+    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, stream, type, error) &
         bind(c, name='octavo_fortran_writer_put_field')
       import
       type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: name(*), unit(*)
-      integer(c_int), value :: centring, space
+      integer(c_int), value :: centring, space, type
       type(c_ptr), value :: stream
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: cells
@@ -179,14 +181,14 @@ module octavo_writing
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_particles(writer, species, attribute, unit, values, order, particles, space, stream, &
-                                            error) &
+                                            type, error) &
         bind(c, name='octavo_fortran_writer_put_particles')
       import
       type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: species(*), attribute(*), unit(*)
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: particles
-      integer(c_int), value :: space
+      integer(c_int), value :: space, type
       type(c_ptr), value :: stream
       type(c_error), intent(out) :: error
     end function
@@ -354,7 +356,7 @@ contains
     integer(c_int64_t), target :: in_c
     type(c_error) :: what
     in_c = value
-    call check(c_put_attribute(self%handle, text(name), t_int64, c_loc(in_c), scalar, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), scalar, what), what, error)
   end subroutine
 
   subroutine put_real(self, name, value, error)
@@ -363,7 +365,7 @@ contains
     real(real64), intent(in), target :: value
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
-    call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(value), scalar, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_float64, c_loc(value), scalar, what), what, error)
   end subroutine
 
   ! The copy has one more element than the array, because c_loc needs an element to point at even if the array is empty.
@@ -375,7 +377,7 @@ contains
     integer(c_int64_t), target :: in_c(size(value) + 1)
     type(c_error) :: what
     in_c = [int(value, c_int64_t), 0_c_int64_t]
-    call check(c_put_attribute(self%handle, text(name), t_int64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
+    call check(c_put_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
                error)
   end subroutine
 
@@ -387,7 +389,7 @@ contains
     real(c_double), target :: in_c(size(value) + 1)
     type(c_error) :: what
     in_c = [value, 0.0_c_double]
-    call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
+    call check(c_put_attribute(self%handle, text(name), octavo_float64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
                error)
   end subroutine
 
@@ -436,7 +438,7 @@ contains
     type(c_ptr), target :: first(size(value) + 1)
     type(c_error) :: what
     call point_at(value, texts, first(:size(value)))
-    call check(c_put_attribute(self%handle, text(name), t_text, c_loc(first), number, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_text, c_loc(first), number, what), what, error)
   end subroutine
 
   subroutine list_ints(self, list, names, values, error)
@@ -446,7 +448,7 @@ contains
     type(octavo_error), intent(inout), optional :: error
     integer(c_int64_t), target :: in_c(size(values) + 1)
     in_c = [int(values, c_int64_t), 0_c_int64_t]
-    call put_entries(self, list, names, t_int64, c_loc(in_c), size(values), error)
+    call put_entries(self, list, names, octavo_int64, c_loc(in_c), size(values), error)
   end subroutine
 
   subroutine list_reals(self, list, names, values, error)
@@ -456,7 +458,7 @@ contains
     type(octavo_error), intent(inout), optional :: error
     real(c_double), target :: in_c(size(values) + 1)
     in_c = [values, 0.0_c_double]
-    call put_entries(self, list, names, t_float64, c_loc(in_c), size(values), error)
+    call put_entries(self, list, names, octavo_float64, c_loc(in_c), size(values), error)
   end subroutine
 
   subroutine list_texts(self, list, names, values, error)
@@ -467,7 +469,7 @@ contains
     type(c_ptr), target :: first(size(values) + 1)
     allocate (texts(len(values) + 1, size(values)))
     call point_at(values, texts, first(:size(values)))
-    call put_entries(self, list, names, t_text, c_loc(first), size(values), error)
+    call put_entries(self, list, names, octavo_text, c_loc(first), size(values), error)
   end subroutine
 
   subroutine put_entries(self, list, names, kind, values, number, error)
@@ -557,10 +559,11 @@ contains
     call check(c_put_triangles(self%handle, mesh, what), what, error)
   end subroutine
 
-  !> Gives a field. Trees: values(cell), one value per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the
-  !> axes (x, y, z, cell), of which those beyond dim may be left out. After put_blocks: the blocks in that order. Boxes: values(cell), box after box. Triangles:
+  !> Gives a field of real64, real32, int64, int32, int16, int8 or logical(c_bool) values. Trees: values(cell), one value
+  !> per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the axes (x, y, z, cell), of which those beyond dim
+  !> may be left out. After put_blocks: the blocks in that order. Boxes: values(cell), box after box. Triangles:
   !> values(point) or values(point, plane).
-  subroutine put_field(self, name, values, unit, error, space, order, centring, stream)
+  subroutine put_field(self, name, values, unit, error, space, order, centring, stream, type)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(*), intent(in), target :: values(..)
@@ -571,12 +574,14 @@ contains
     integer, intent(in), optional :: centring  !< octavo_face_x, _y or _z for a face variable: it has one more value
                                                !< along the axis, and becomes the fields NAME_left and NAME_right
     type(c_ptr), intent(in), optional :: stream  !< of device memory: the CUDA stream whose work the values wait for
+    integer, intent(in), optional :: type      !< octavo_uint32, octavo_float16 ...: the integers hold such values' bits
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_field(self%handle, text(name), unit_in_c(unit), number_in_c(centring), values, first, &
-                           size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), what, error)
+                           size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), &
+                           type_in_c(type), what), what, error)
   end subroutine
 
   !> Gives a field on boxes that each have an array of their own. `values`: c_loc of each array's first element, ghosts
@@ -596,14 +601,14 @@ contains
     type(c_array) :: array
     type(c_error) :: what
     boxes = [values, c_null_ptr]
-    array = c_array(c_sizeof(array), merge(t_float64, t_float32, kind == real64), number_in_c(space), &
+    array = c_array(c_sizeof(array), merge(octavo_float64, octavo_float32, kind == real64), number_in_c(space), &
                     ghost=int(ghost, c_int), cells=size(values, kind=c_int64_t), &
                     stride=[int(stride, c_int64_t), 0_c_int64_t, 0_c_int64_t], boxes=c_loc(boxes), stream=stream_in_c(stream))
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
-  !> Gives an attribute: values(particle) or values(component, particle); reals and integers of 32 and 64 bits, integers of 8 bits.
-  subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream)
+  !> Gives an attribute: values(particle) or values(component, particle).
+  subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream, type)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     type(*), intent(in), target :: values(..)
@@ -612,13 +617,14 @@ contains
     integer, intent(in), optional :: space
     integer, intent(in), optional :: order(:)  !< position in `values` of each particle, from 1
     type(c_ptr), intent(in), optional :: stream
+    integer, intent(in), optional :: type      !< as in put_field
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_particles(self%handle, text(species), text(attribute), unit_in_c(unit), values, first, &
-                               size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), &
-               what, error)
+                               size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), type_in_c(type), &
+                               what), what, error)
   end subroutine
 
   ! The copy has one more element, because an empty array has no address.
@@ -646,6 +652,12 @@ contains
     character(kind=c_char), allocatable :: out(:)
     out = [c_null_char]
     if (present(unit)) out = text(unit)
+  end function
+
+  integer(c_int) function type_in_c(type)
+    integer, intent(in), optional :: type
+    type_in_c = -1
+    if (present(type)) type_in_c = int(type, c_int)
   end function
 
   integer(c_int) function number_in_c(number)
