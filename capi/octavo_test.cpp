@@ -304,7 +304,7 @@ TEST(CapiMpi, null_and_nonsense_are_refused) {
   EXPECT_EQ(octavo_restart_open(everyone(), none.c_str(), &wanted, &restart, &error), OCTAVO_USAGE);
   writer = open_writer(directory.path(), &error);
   EXPECT_EQ(octavo_writer_begin_step(writer, static_cast<octavo_flow>(2), nullptr, 0, 0, &error), OCTAVO_USAGE);
-  EXPECT_EQ(put_packed(writer, "f", static_cast<octavo_type>(8), nullptr, 0, &error), OCTAVO_USAGE);
+  EXPECT_EQ(put_packed(writer, "f", static_cast<octavo_type>(12), nullptr, 0, &error), OCTAVO_USAGE);
   EXPECT_EQ(put_packed(writer, "f", OCTAVO_FLOAT64, nullptr, -1, &error), OCTAVO_USAGE);
   octavo_array elsewhere = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 0);
   elsewhere.space = static_cast<octavo_space>(2);
