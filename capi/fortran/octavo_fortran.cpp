@@ -120,7 +120,7 @@ OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char
     const mesh::Centring where = centring_of(centring);
     block_of(name, where, to.dim, to.block);  // throws for a face along an axis beyond dim
     engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), type, order, cells);
-    follow_blocks(to, view, order != nullptr);
+    if (to.listed) follow_blocks(*to.listed, view, order != nullptr);
     put_field(to, name, unit, view, where);
   });
 }

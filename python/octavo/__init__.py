@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from octavo.dataset import Dataset, Selection
     from octavo.delayed import dask
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
-    from octavo.parallel import neighbours, restart
+    from octavo.parallel import (
+        forget_failed_restarts,
+        neighbours,
+        restart,
+        restart_failed,
+        restart_write_flash,
+        restart_write_ramses,
+    )
     from octavo.snapshots import Series
     from octavo.writer import Header, Octree, Patches, Target, Writer
 
@@ -43,6 +50,7 @@ __all__ = [
     "dask",
     "diff",
     "discharge",
+    "forget_failed_restarts",
     "neighbours",
     "open",
     "over_time",
@@ -50,6 +58,9 @@ __all__ = [
     "probe",
     "repack",
     "restart",
+    "restart_failed",
+    "restart_write_flash",
+    "restart_write_ramses",
     "series",
     "steps",
     "streamlines",
@@ -81,6 +92,10 @@ _HOMES = {
     "Target": "writer",
     "Writer": "writer",
     "restart": "parallel",
+    "restart_failed": "parallel",
+    "restart_write_flash": "parallel",
+    "restart_write_ramses": "parallel",
+    "forget_failed_restarts": "parallel",
     "neighbours": "parallel",
     "Error": "errors",
     "UsageError": "errors",
