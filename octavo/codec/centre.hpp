@@ -509,8 +509,9 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
   }
 }
 
-/// Keeps values exactly, those that err most first, until errors cancel: at most one in eight. For chunks that err far
-/// less than the bound allows: where rounding is all that a few float32 values err, no grid cures that.
+/// Keeps values exactly, those with the largest errors first, until the errors cancel: at most one value in eight. This
+/// is for chunks whose errors are far below the bound: the rounding of a few float32 values is an error that no grid
+/// removes.
 template <class Grid, class T>
 void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
   Numbers& n = draft.numbers;

@@ -49,7 +49,7 @@ class Binned(ABC):
 
     @classmethod
     def of(cls, sums: dict[str, Any], percentiles: Sequence[float] = (), **more: Any) -> Any:
-        """Those that the compiled verb gave, which was asked for these percentiles."""
+        """The bins that the compiled verb returned for these percentiles."""
         facts = dict(sums)
         facts["fields"] = {name: _named_percentiles(row, percentiles) for name, row in sums["fields"].items()}
         axes = tuple(Axis(**axis) for axis in facts.pop("axes"))

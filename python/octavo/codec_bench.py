@@ -160,7 +160,7 @@ def dense(level: Level, block: Sequence[int]) -> list[Piece]:
 
 
 def arrangements(values: Values) -> dict[str, list[Piece]]:
-    """What a peer may be given. `merged` is all stored values, the others are those of owned cells."""
+    """The arrangements in which a peer may get the values. `merged` has all stored values, the others those of owned cells."""
     leaves = [level.values.reshape(-1) for level in values.levels(leaves=True)]
     found = {"merged": [Piece(values.merged)], "leaves": [Piece(np.concatenate(leaves))]}
     if values.width != int(np.prod(values.block)):

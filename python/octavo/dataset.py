@@ -491,7 +491,7 @@ class Selection(Regions):
         self, above: float, *, field: str = "density", min_cells: int = 1, threads: int = 0,
         units: dict[str, str] | None = None,
     ) -> Clumps:  # fmt: skip
-        """The sets of cells with field > above (in the code's unit) that hang together by their sides, across levels,
+        """The sets of cells with field > above (in the code's unit) that are connected by their sides, across levels,
         domains and periodic sides; the heaviest first. Those of fewer than `min_cells` cells are left out. Only selected
         cells take part. `units` gives "mass", "volume", "length" (of places) and the field in other units. The result has the
         same bits for any number of threads. Raises UsageError for an unknown field; Unsupported for triangles. Releases

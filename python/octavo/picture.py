@@ -66,8 +66,8 @@ class Picture:
         return np.array(self.values, dtype=dtype, copy=copy) if copy else np.asarray(self.values, dtype=dtype)
 
     def __sub__(self, other: Picture) -> Picture:
-        """What differs from another picture of the same window, pixel by pixel; NaN where one of the two has no value.
-        Raises UsageError where window, pixels or unit are not the same."""
+        """The difference from another picture of the same window, pixel by pixel; NaN where one of the two has no value.
+        Raises UsageError if window, pixels or unit differ."""
         tiny = 1e-9 * (self.extent[1] - self.extent[0])
         if self.values.shape != other.values.shape or not np.allclose(self.extent, other.extent, rtol=0, atol=tiny):
             raise UsageError("pictures of different windows or pixels have no difference", [], "take the same region")

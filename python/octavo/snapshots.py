@@ -253,9 +253,9 @@ def state_of(path: str) -> list[int]:
 
 
 def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> tuple[Snapshot, ...]:
-    """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match. Of steps with the
-    same number and time the one of the last path stays: a run that went on from a checkpoint repeats some. A store gives
-    the steps of one `flow`: by default analysis, if it has a step, else checkpoint."""
+    """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match. A run that went on
+    from a checkpoint repeats some steps: if several have the same number and time, the one of the last path stays. A
+    store gives the steps of one `flow`: by default analysis, if it has a step, else checkpoint."""
     listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     by_step: dict[tuple[int, float], Snapshot] = {}
     names = paths_of(listed)

@@ -128,7 +128,7 @@ def _draw_slopes(axes: Any, k: np.ndarray, density: np.ndarray) -> None:
 
 
 def level_for(data: Any, cells: int, deepest: int | None) -> int:
-    """The finest level, no deeper than `deepest`, on which the whole box has at most so many cells along each axis."""
+    """The finest level, no deeper than `deepest`, on which the whole box has at most `cells` cells along each axis."""
     coarsest = data.level_origin
     widest = max(roots * block for roots, block in zip(data.roots[: data.dim], data.block, strict=True))
     levels = [row["level"] for row in data.levels if deepest is None or row["level"] <= deepest]

@@ -46,7 +46,7 @@ class Ways:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Of each way [code length]."""
+        """The length of each way [code length]."""
         return np.array([np.hypot(*np.diff(way[:, :2], axis=0).T).sum() for way in self])
 
     def save(self, path: str, background: Any = None) -> None:

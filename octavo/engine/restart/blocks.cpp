@@ -177,9 +177,9 @@ Shares share_blocks(MPI_Comm comm, StepParts& step, mesh::Curve curve, NewTree& 
 // Blocks on whose cells the values of a rank's own blocks depend, by level.
 class Neighbourhood {
  public:
-  // The blocks above those of this rank, and all that are at most so many blocks from one. How far the values depend on
-  // others: cells on the faces of the block above, whose own values may be made from the faces of the one above that.
-  // Values of faces also depend on the known ones beside them.
+  // Holds the blocks above those of this rank, and all blocks within `reach` blocks of one. `reach` is the distance
+  // over which values depend on others: a value needs the cells on the faces of the block above, and these may be made
+  // from the faces of the block above that. Values of faces also need the known ones beside them.
   Neighbourhood(const Regrid& plan, bool faces) : extent_(plan.tree.roots), periodic_(plan.fill.periodic) {
     const std::int64_t reach = faces ? 3 : plan.fill.by == mesh::FillBy::constant ? 0 : 2;
     const Octree tree = mesh::prune_tree(plan.tree);

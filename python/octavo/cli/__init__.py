@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from octavo.printable import printable, printable_lines
 
-# verb -> what it does; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
+# verb -> its summary; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
 VERBS = {
     "info": "what is in an output or a store, from headers alone",
     "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
@@ -33,20 +33,20 @@ VERBS = {
     "slice": "cut a plane through the cells: a picture or an array",
     "line": "the cells on a straight line, with entry, exit and values",
     "spectrum": "the power of a field in shells of the wave number",
-    "clumps": "sets of cells above a threshold that hang together",
+    "clumps": "connected sets of cells above a threshold",
     "contour": "the surface of one value, or its lines, as a file",
     "series": "a table over time: extremes, means and integrals of many outputs or steps",
     "view": "look around in outputs and stores in a browser",
     "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
-    "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
+    "batch": "run the verbs that a file lists on many outputs; a second run goes on where the first stopped",
     "probe": "values at places over all steps of a file of triangles",
-    "discharge": "what flows through lines at every step of a file of triangles",
+    "discharge": "the discharge through lines at every step of a file of triangles",
     "volume": "the integral over polygons at every step of a file of triangles",
     "streamlines": "lines along the velocity on a mesh of triangles",
     "pathlines": "ways of particles through the steps of a file of triangles",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
-    "split": "cut a SERAFIN result as pieces that are there",
+    "split": "cut a SERAFIN result in the same way as existing pieces",
     "merge": "put SERAFIN pieces together into one file",
     "refine": "cut each triangle of a SERAFIN mesh into four",
     "sample": "make a sample output to try things on",

@@ -1,13 +1,13 @@
-"""Measure the parallel engine beside what programs otherwise write with, all in one run: write, read, async (how much of
-the writing a simulation sees); or print a plan: files, opens, bytes per writer, time and quota of a machine that need not
-be here; or measure codecs on your own output (codec).
+"""Measure the parallel engine beside other ways to write, all in one run: write, read, async (the time that writing costs a
+simulation). Or print a plan for any machine: files, opens, bytes per writer, time and quota. Or measure codecs on your own
+output (codec).
 
-Start the first three with mpirun. All ways take turns, each repetition beginning with another, after one round that is
-not counted; seconds are medians of the slowest rank, from an empty barrier to an agreement of all ranks; a ratio is the
-median of (seconds of pwrite into a file a rank) / (seconds of this way) within a repetition. Writes and bytes are system
-calls of all ranks, as the kernel counts them. Without --sync nothing waits for the disk: the engine's fdatasync is
-skipped, too. The throttle sleeps in the process before each write (bytes / rate): it is an option of this command, not of
-the engine; MPI-IO and the libraries sleep once a call."""
+Start the first three with mpirun. The ways take turns, and each repetition begins with another one; a first round is not
+counted. Seconds are medians of the slowest rank, from a barrier to an agreement of all ranks. A ratio is the median over
+repetitions of (seconds of pwrite, one file per rank) / (seconds of this way). Writes and bytes are the system calls of all
+ranks, as the kernel counts them. Without --sync nothing waits for the disk; the engine skips fdatasync, too. The throttle
+makes the process sleep before each write (bytes / rate). It belongs to this command, not to the engine; MPI-IO and the
+libraries sleep once per call."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ EXAMPLES = [
 ]
 
 _FILES = {
-    "write": "new names each repetition, or those of the one before; the engine keeps the last checkpoint and removes "
-    "the one before (fresh)",
-    "async": "a run that makes its two files in its first steps, or one that has written three steps before (fresh)",
+    "write": "fresh: each repetition makes new files; rewritten: it writes over those of the one before. The engine keeps "
+    "the last checkpoint and removes the one before (default: fresh)",
+    "async": "fresh: a new run makes its two files in its first steps; rewritten: the run has already written three steps "
+    "(default: fresh)",
 }
 _ONLY = (
-    "ways whose names begin so, beside raw, file a rank: raw, octavo, MPI-IO, HDF5, ADIOS2",
-    "ways whose names begin so, beside off and octavo sync: pwrite, copy, octavo",
+    "only ways whose names begin with one of these, and raw, file a rank: raw, octavo, MPI-IO, HDF5, ADIOS2",
+    "only ways whose names begin with one of these, and off and octavo sync: pwrite, copy, octavo",
 )
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
 BASE = "raw, file a rank"
@@ -83,20 +84,23 @@ def setting(text: str) -> tuple[str, str]:
 def configure(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", metavar="write|read|async|plan|codec", required=True)
     for kind, text in (
-        ("write", "steps into files, each way in turn"),
-        ("read", "the same steps back, from the page cache; every value is compared"),
-        ("async", "a run that computes and writes, and what it sees of the writing"),
+        ("write", "write steps to files, each way in turn"),
+        ("read", "read such steps again, from the page cache, and compare every value"),
+        ("async", "compute and write steps, and measure the time that the writing costs"),
     ):
         _configure_measure(kinds.add_parser(kind, help=text, description=text), kind)
-    plan = kinds.add_parser("plan", help="files, bytes, time and quota of a step; nothing is written, no mpirun needed")
+    plan = kinds.add_parser(
+        "plan", help="print files, bytes, time and quota of a step; needs no mpirun, writes nothing"
+    )
     _configure_plan(plan)
-    text = "ratio, speed and errors of our codec and its peers on a file's own values"
+    text = "measure ratio, speed and errors of our codec and its peers on a file's own values"
     _configure_codec(kinds.add_parser("codec", help=text, description=text + ". " + _CODEC))
 
 
-_CODEC = """One thread, CPU seconds, the least of the repetitions. Ours takes a field as a store does, level by level. Peers take
-the same values merged, only leaves, bricks of neighbouring cells, or whole levels, and the best counts; one that keeps no bound itself gets integers
-on a grid that does, one whose bound is absolute gets logarithms for point. 'within' says whether every value kept the bound."""
+_CODEC = """Times are CPU seconds of one thread, the least of the repetitions. Our codec takes a field as a store does, level by
+level. Each peer takes the same values in four arrangements (merged, leaves only, bricks of neighbouring cells, whole
+levels), and its best counts. A peer without bounds gets integers on a grid that keeps the bound; one with absolute bounds
+gets logarithms for point. 'within' says whether every value kept the bound."""
 
 
 def _configure_codec(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""Find clumps: sets of cells above a threshold that hang together by their sides, across levels, domains and periodic
+"""Find clumps: sets of cells above a threshold that are connected by their sides, across levels, domains and periodic
 sides. Each has its cells, volume, mass, centre, the smallest box around it, and the place of its largest value; the
 heaviest is the first. A table for people, CSV, NumPy (.npy) or JSON; --labels writes the cells with the label of their clump.
 Under mpirun the ranks share the domains."""
@@ -21,7 +21,9 @@ _MOST_ROWS = 40
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--field", default="density", metavar="F", help="the field that is above (default: density)")
+    parser.add_argument(
+        "--field", default="density", metavar="F", help="the field with the threshold (default: density)"
+    )
     parser.add_argument(
         "--above", type=float, required=True, metavar="V", help="cells with a larger value, in the code's own unit"
     )

@@ -62,10 +62,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
     parser.add_argument("--to", choices=["octavo", *(format["name"] for format in _core.formats())],
-                        help="what to write: a store, or a native output to go on from (whole steps, losslessly); default: "
-                             "what OUT ends in (.slf, .srf, .med, .vtkhdf, .nc, .msh), else a store")  # fmt: skip
+                        help="format to write: a store, or another code's output from which that code can go on (whole "
+                             "steps, lossless). Default: by the ending of OUT (.slf, .srf, .med, .vtkhdf, .nc, .msh), "
+                             "else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
-                        help="of a store that is read: its flow (default: analysis, if it has a step); else the flow written (analysis)")  # fmt: skip
+                        help="if the input is a store, the flow to read (default: analysis, if it has a step); else the flow to "
+                             "write (default: analysis)")  # fmt: skip
     parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
     _add_native(parser)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
@@ -74,17 +76,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--codec",
         default="lossless",
         metavar="CODEC",
-        help="lossless, abs:E (absolute), range:E (relative to the field's max - min) or point:E (relative to each value); "
-        "per field as FIELD=CODEC, per attribute or vector of particles as SPECIES/ATTRIBUTE=CODEC, several separated by commas; "
-        "positions take range and point as shares of the finest cell, identities are exact",
+        help="lossless, abs:E (absolute), range:E (relative to the field's max - min) or point:E (relative to each value). "
+        "FIELD=CODEC sets one field, SPECIES/ATTRIBUTE=CODEC an attribute or vector of particles; commas separate several. "
+        "For positions, range and point are fractions of the finest cell; identities are exact",
     )
     parser.add_argument("--report", action="store_true",
-                        help="read the store again and print each field's errors: the largest, their mean over volume with its "
-                             "standard error, the drift of the integral over that of the magnitudes, their correlation "
-                             "from each leaf to the next, and the peak signal-to-noise ratio")  # fmt: skip
-    parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
+                        help="read the store again and print the errors of each field: the largest error; the mean over volume, "
+                             "with its standard error; the drift of the integral, divided by the integral of the "
+                             "magnitudes; the correlation of neighbouring errors; the peak signal-to-noise ratio")  # fmt: skip
+    parser.add_argument(
+        "--effort", choices=["default", "max"], default="default", help="max is slower and stores fewer bytes"
+    )
     parser.add_argument("--method", choices=["auto", "raw", "zstd", "tree", "delta", "pcp"], default="auto",
-                        help="one lossless method instead of the best by trial, to compare")  # fmt: skip
+                        help="use one lossless method, for comparison (auto: try all and take the best)")  # fmt: skip
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
     parser.add_argument(
@@ -102,44 +106,46 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
         "--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs"
     )
     native.add_argument("--domains", type=int, metavar="M",
-                        help="RAMSES: for M ranks, equal shares of leaves (default: the input's own domains)")  # fmt: skip
+                        help="RAMSES: number of domains (ranks), with equal numbers of leaves (default: the input's domains)")  # fmt: skip
     native.add_argument("--ordering", choices=["hilbert", "planar"], default="",
-                        help="RAMSES: how domains are shared out, as its namelist must say (default: the input's own)")  # fmt: skip
+                        help="RAMSES: the ordering of the domains; the run's namelist must have the same (default: the "
+                             "input's)")  # fmt: skip
     native.add_argument("--periodic", type=parse_axes, metavar="xyz",
-                        help="the axes that are periodic, or none, where the step does not know (AMReX's plotfiles) "
-                             "(default: what the step says)")  # fmt: skip
+                        help="periodic axes, or none; for steps that do not record them, such as AMReX's plotfiles "
+                             "(default: those of the step)")  # fmt: skip
     native.add_argument("--lossy-ok", action="store_true",
-                        help="a code may go on from a step that was stored with a loss")  # fmt: skip
+                        help="allow a native output of a step that was stored with a loss")  # fmt: skip
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
                              "largest that fits)")  # fmt: skip
     native.add_argument("--max-box", type=options.positive, default=0, metavar="N",
-                        help="AMReX: longest box [cells] (default: the input's boxes, else 64)")  # fmt: skip
+                        help="AMReX: longest side of a box [cells] (default: the input's boxes, else 64)")  # fmt: skip
     native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
                         help="AMReX: boxes begin and end at multiples of B (default: the input's boxes, else the "
                              "largest up to 8 that fits)")  # fmt: skip
     native.add_argument("--multifab", default="", metavar="NAME",
-                        help="AMReX checkpoint: the MultiFab of all fields of cells (default: the input's, else state)")  # fmt: skip
+                        help="AMReX checkpoint: name of the MultiFab that holds the fields of cells (default: the input's, else "
+                             "state)")  # fmt: skip
     native.add_argument("--dt", type=parse_time_steps, default=[], metavar="DT[,DT...]",
-                        help="AMReX checkpoint: time step, or that of each level, code units (default: the input's)")  # fmt: skip
+                        help="AMReX checkpoint: time step [code time], one for all levels or one per level (default: the input's)")  # fmt: skip
     native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
-                        help="complete blocks and balance: cells are made from the coarser one they lie in, conservatively, "
-                             "with limited slopes (linear, without a word) or with its value")  # fmt: skip
+                        help="add cells to complete blocks and to balance levels. New cells get values from the coarser cell, "
+                             "conservatively: with limited slopes (linear, the default) or its value (constant)")  # fmt: skip
     native.add_argument("--refine", type=options.positive, default=0, metavar="N",
-                        help="N levels more, to go on with a finer mesh: the leaves of the finest level are refined, "
-                             "conservatively, fields of faces with the divergence they have")  # fmt: skip
+                        help="refine the leaves of the finest level N times, to go on with a finer mesh. New values are "
+                             "conservative; fields on faces keep their divergence")  # fmt: skip
     native.add_argument("--per-mass", type=options.names, default=[], metavar="NAMES",
-                        help="with --refine and --fill: fields that are amounts per mass and so weighted by density, as "
-                             "mass fractions are; velocities and FLASH's energies are known as such")  # fmt: skip
+                        help="with --refine and --fill: fields per unit mass, such as mass fractions; they are weighted by "
+                             "density, as velocities and FLASH's energies always are")  # fmt: skip
     options.add_over_time(native)
-    options.add_polygon(native, "of triangles, those alone whose middle is in a polygon")
+    options.add_polygon(native, "keep only triangles whose middle is in this polygon")
     native.add_argument("--boundary", metavar="F.cli",
-                        help="to MED: the boundary's edges, in groups named by their codes; with --boundary-out: which "
-                             "codes MED's groups have, as TELEMAC's boundary file for MED says it")  # fmt: skip
+                        help="to MED: write the boundary's edges in groups named by their codes. With --boundary-out: take the "
+                             "codes of MED's groups from this file, TELEMAC's boundary file for MED")  # fmt: skip
     native.add_argument("--boundary-out", metavar="OUT.cli",
-                        help="MED to SERAFIN: the boundary file that the groups of its edges say")  # fmt: skip
+                        help="MED to SERAFIN: write the boundary file that follows from the groups of edges")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
-                        help="names of fields in the output (default: a table of the codes' names)")  # fmt: skip
+                        help="field A of the input is called B in the output (default: a table of the codes' names)")  # fmt: skip
 
 
 def parse_time_steps(text: str) -> list[float]:

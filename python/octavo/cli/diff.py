@@ -3,7 +3,7 @@ formats, the cutting into domains, the order of blocks and the layout of boxes m
 
 A variable is within its tolerance where sup|a-b| is at most --abs, or at most --rel times max(sup|a|, sup|b|); both are 0
 unless given. A NaN or infinity on one side only is a difference under any tolerance. Where one mesh is finer, the mean of
-its cells is held against the other's cell. All steps of files and stores of triangles are compared, in their order, unless
+its cells is compared with the other's cell. All steps of files and stores of triangles are compared, in their order, unless
 --step names one. Under mpirun the ranks share the parts. Exit code 0: equal within the tolerances, 1: they differ, 3: not
 readable."""
 

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--range", metavar="A,B", help="first and last edge (default: the smallest and largest value, found first)"
     )
-    parser.add_argument("--cumulative", action="store_true", help="each bin has the sum of all up to it")
+    parser.add_argument("--cumulative", action="store_true", help="add to each bin the sum of all bins before it")
     options.add_percentiles(parser, "all values, as lines in the picture and in --json")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="hist")

@@ -1,7 +1,7 @@
 """Cut a mesh of triangles (SERAFIN, MED) into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's
-numbering. Steps of the mesh file and of further results (--also) are cut along, one variable of one step in memory. As
--CONCAT and -INDEX two files hold the pieces of an input, whatever the number of parts. Under mpirun the ranks share the
-mesh: the same files."""
+numbering. The steps of the mesh file and further results (--also) are cut in the same way, with one variable of one step
+in memory. By default two files, -CONCAT and -INDEX, hold all pieces of an input. Under mpirun the ranks share the mesh,
+and the files are the same."""
 
 from __future__ import annotations
 
@@ -28,39 +28,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=options.positive,
         metavar="P",
-        help="number of parts; without it as many as --cut has, or MESH is a store that --layout octavo made, whose cut and "
-        "boundary are taken",
+        help="number of parts (default: the parts of --cut, or those of MESH if it is a store that --layout octavo made; "
+        "the boundary is then the store's, too)",
     )
     parser.add_argument(
         "--cut",
         metavar="FILE",
-        help="the part of each element, from 0, in place of a method: numbers in a text, or .npy with one axis of integers",
+        help="take the part of each element from this file instead of a method: a text of numbers from 0, or .npy with one axis "
+        "of integers",
     )
     parser.add_argument(
-        "--write-cut", metavar="FILE", help="write the cut so, as .npy or as a text with a line an element"
+        "--write-cut", metavar="FILE", help="write the part of each element to this file, as --cut reads it"
     )
     parser.add_argument("--boundary", metavar="F.cli", help="boundary file; without it there are no CLI and PAR pieces")
     parser.add_argument(
         "--method",
         choices=["metis", "scotch", "hilbert", "inertial"],
         help="metis and scotch cut the fewest edges; inertial (halves across the longest extent) and hilbert (a curve) take "
-        "little memory and time (default: metis; under mpirun, where metis is not, inertial). inertial and hilbert give the "
-        "same pieces by any number of processes, scotch may give others by another number",
+        "little memory and time. Default: metis, but inertial under mpirun, which metis does not support. The number of "
+        "processes does not change the pieces of inertial and hilbert; it may change those of scotch",
     )
     parser.add_argument(
         "--layout",
         choices=["concat", "files", "med", "octavo"],
         default="concat",
-        help="two files an input, or one a part; med: meshes of one MED file an input, PREFIX + GEO.med; octavo: a store an "
-        "input, PREFIX + GEO.octavo, with the boundary, which as many ranks start from by their parts (default: concat)",
+        help="concat (default): two files per input; files: one file per part; med: one MED file per input, PREFIX + GEO.med, "
+        "with a mesh for each part; octavo: one store per input, PREFIX + GEO.octavo, with the boundary, from which a run "
+        "of as many ranks starts",
     )
     parser.add_argument(
         "--also",
         action="append",
         default=[],
         metavar="[NAME=]FILE",
-        help="a result on the mesh, 2-D or 3-D; becomes PREFIX + NAME (default: the file's name), which is not GEO, CLI, "
-        "PAR, SEC, ZFI or SEU. Any number",
+        help="cut this result on the mesh, too, 2-D or 3-D; it becomes PREFIX + NAME (default: the file's name). NAME must "
+        "not be GEO, CLI, PAR, SEC, ZFI or SEU; may be repeated",
     )
     parser.add_argument("--sections", metavar="FILE", help="control sections; become PREFIX + SEC")
     parser.add_argument("--zones", metavar="FILE", help="friction zones; become PREFIX + ZFI")
@@ -68,8 +70,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--concat-sides",
         action="store_true",
-        help="sections, zones and weirs as -CONCAT and -INDEX, too, in place of one numbered file a part, which is what TELEMAC "
-        "opens (V8P4) whatever the layout",
+        help="write sections, zones and weirs as -CONCAT and -INDEX, too. By default they are one numbered file per part, "
+        "because TELEMAC V8P4 opens them so whatever the layout",
     )
     options.add_piece_force(parser)
     options.add_json(parser)

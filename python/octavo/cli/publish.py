@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--zooms",
         type=options.positive,
         metavar="N",
-        help="of pictures: as many as show the finest cells (default: these, at most 4)",
+        help="levels of zoom of the pictures (default: those that show the finest cells, at most 4)",
     )
     parser.add_argument(
         "--volume",
@@ -163,7 +163,7 @@ def _apart(output: str, paths: list[str]) -> None:
 
 
 def _state(steps: Any) -> list[Any]:
-    """What a site is of: names, numbers and times of steps, and whether their files are as they were."""
+    """The state of a site's sources: names, numbers and times of steps, and a fingerprint of their files."""
     from octavo.snapshots import state_of
 
     paths = list(dict.fromkeys(steps[number].snapshot.path for number in range(len(steps))))

@@ -26,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", metavar="OUT", help="the new store")
     parser.add_argument(
         "--domains", type=options.positive, default=0, metavar="M",
-        help="domains of each step, equal shares along the Hilbert curve (default, and if there are M: as they are)",
+        help="number of domains of each step, with equal numbers of leaves along the Hilbert curve (default: keep the domains; so does M if there are M)",
     )  # fmt: skip
     parser.add_argument(
         "--per-file", type=per_file, default=64, metavar="K", help="domains per file, or all (default: up to 64)"
@@ -35,7 +35,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step", type=steps, default=[], metavar="A,B", help="only these steps, by number (default: all)"
     )
-    parser.add_argument("--effort", choices=["default", "max"], default="default", help="max searches slowly for less")
+    parser.add_argument(
+        "--effort", choices=["default", "max"], default="default", help="max is slower and stores fewer bytes"
+    )
     options.add_force(parser, "replace an existing store, once the new one is complete")
     options.add_threads(parser)
     options.add_json(parser)

@@ -31,21 +31,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
         type=normal,
         default="z",
         metavar="N",
-        help="the plane lies across x, y, z or a vector such as 1,1,1, from whose end it is seen (default: z; a vector "
-        "that begins with a minus: --normal=-1,0,0)",
+        help="normal of the plane: x, y, z or a vector such as 1,1,1. The picture is seen from the end of the vector (default: "
+        "z; write a vector that begins with a minus as --normal=-1,0,0)",
     )
     parser.add_argument(
-        "--up", type=options.direction, metavar="X,Y,Z", help="upwards in the picture (default: z, or y across z)"
+        "--up",
+        type=options.direction,
+        metavar="X,Y,Z",
+        help="direction that is up in the picture (default: z, or y if the normal is z)",
     )
     options.add_place(parser, "--at", "a point of the plane", "center")
-    options.add_through(parser, "of prisms, a vertical cut along a line seen from above")
+    options.add_through(parser, "prisms: cut vertically along this line")
     surface = parser.add_mutually_exclusive_group()
+    surface.add_argument("--height", type=float, metavar="Z", help="prisms: cut at this height [code length]")
     surface.add_argument(
-        "--height", type=float, metavar="Z", help="of prisms, the surface of this height [code length]"
+        "--depth", type=float, metavar="D", help="prisms: cut at this depth below the uppermost plane [code length]"
     )
-    surface.add_argument("--depth", type=float, metavar="D", help="of prisms, so far below the uppermost plane")
     surface.add_argument(
-        "--plane", type=options.whole, metavar="N", help="of prisms, a plane, from 0 at the bottom (-1: the uppermost)"
+        "--plane",
+        type=options.whole,
+        metavar="N",
+        help="prisms: show this plane, counted from 0 at the bottom (-1: the uppermost)",
     )
     options.add_selection(parser)
     options.add_fields(parser)

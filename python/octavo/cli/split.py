@@ -1,5 +1,5 @@
-"""Cut a SERAFIN result as pieces that are there, by their global numbers: for a run that continues from it, or that reads
-it. One variable of one step in memory."""
+"""Cut a SERAFIN result in the same way as existing pieces, by their global numbers, for a run that continues from it or
+reads it. One variable of one step is in memory at a time."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--like", nargs="+", required=True, metavar="PIECES", help="a prefix, a -CONCAT file, or all the pieces"
     )
-    parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="what the new pieces' names begin with")
+    parser.add_argument("-o", "--out", metavar="PREFIX", required=True, help="first part of the new pieces' names")
     parser.add_argument(
         "--layout",
         choices=["concat", "files", "med"],
         default="concat",
-        help="two files, or one a part, or meshes of one MED file, PREFIX.med (default: concat)",
+        help="concat (default): two files; files: one per part; med: one MED file, PREFIX.med, with a mesh for each part",
     )
     options.add_piece_force(parser)
     options.add_json(parser)

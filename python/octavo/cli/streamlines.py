@@ -39,7 +39,11 @@ def add_ways(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="a SERAFIN, MED, UGRID or VTKHDF file, or a store")
     options.add_seeds(parser)
     parser.add_argument(
-        "--seeds", type=options.whole, default=100, metavar="N", help="about so many, on a square grid (default: 100)"
+        "--seeds",
+        type=options.whole,
+        default=100,
+        metavar="N",
+        help="about this number of seeds, on a square grid (default: 100)",
     )
     parser.add_argument(
         "--vectors", default="velocity", metavar="V", help="the velocity, by the names V_x and V_y (default: velocity)"

@@ -1,4 +1,4 @@
-"""What is shown as a file of the library's own: a labelled picture as PDF, values as GeoTIFF."""
+"""Files of the picture that the view shows, made by the library: a labelled picture as PDF, values as GeoTIFF."""
 
 from __future__ import annotations
 

@@ -55,11 +55,11 @@ class Steps:
         return self._shown[number]
 
     def refresh(self) -> None:
-        """Looks for new steps, which come behind those that are known: a step keeps its number."""
+        """Looks for new steps and adds them behind the known ones, so that each step keeps its number."""
         try:
             now = {shown.snapshot: shown for shown in listed(self._paths, self._flow)}
         except Error:
-            return  # whatever has vanished is said when it is asked for
+            return  # a request for a step that has vanished raises the error
         with self._lock:
             known = [now.pop(old.snapshot, old) for old in self._shown]
             self._shown = known + list(now.values())
