@@ -218,8 +218,8 @@ Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
 
 // ------------------------------------------------------------------ the common value
 
-/// Values within so much of their bound of the common one go to its cell: the most that leaves an error which the
-/// others can make good.
+/// Values go to the cell of the common value if they differ from it by less than a share of their bound: the largest
+/// share whose error the other values can cancel.
 template <class Grid, class T>
 void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   constexpr std::array<double, 6> radii{1, 0x1p-3, 0x1p-6, 0x1p-12, 0x1p-24, 0};

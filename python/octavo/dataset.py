@@ -1,4 +1,4 @@
-"""Data sets and lazy selections: what an analyst holds in a notebook."""
+"""Data sets and lazy selections: the objects of an analyst's notebook."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. For other
     formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
     boundary. For files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
-    triangles whose middle is inside). Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
+    triangles whose middle is inside). Returns the bytes written. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     if options.get("polygon") is not None:
@@ -529,7 +529,7 @@ class Selection(Regions):
         system `crs`, "EPSG:2154"); without it the ending of the file's name chooses. docs/export.md lists kinds
         and endings. `fields` (default: all that are stored) may be names and formulas, of particles attributes;
         `single_precision` writes reals of 4 bytes. Raises UsageError where nothing is selected, for an unknown field, or
-        if the file exists and `overwrite` is not set; Unsupported where the data or a library lacks what it takes.
+        if the file exists and `overwrite` is not set; Unsupported if a library is missing or the data cannot be exported so.
         Releases the GIL."""
         from octavo.exports.files import write
 
@@ -676,7 +676,7 @@ def _join(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 
 class Dataset(Selection):
-    """One step, opened. A selection of everything in it, with what its headers say."""
+    """One step, opened. A selection of everything in it, with the facts of its headers."""
 
     @property
     def path(self) -> str:

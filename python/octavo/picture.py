@@ -18,7 +18,7 @@ from octavo.units import LENGTHS, TIMES, facts_of
 
 @dataclass(frozen=True)
 class Picture:
-    """An image with what one must know to read it.
+    """An image with the facts that one needs to read it.
 
     `values` has shape (ny, nx), row 0 at the bottom; pixels that no cell covers are NaN. `extent` is (x lo, x hi, y lo,
     y hi) in code units.

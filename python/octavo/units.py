@@ -1,4 +1,4 @@
-"""Units: one table of cgs factors, and what a data set's code units are. docs/units.md has the rules."""
+"""Units: one table of cgs factors, and the code units of a data set. docs/units.md has the rules."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def parse(text: str, data: Any) -> Unit:
 
 
 def factor(have: str, want: str, data: Any, what: str) -> float:
-    """By what a number with unit `have` is multiplied to be one with unit `want`. `what` is the quantity's name. Raises
+    """The factor that turns a number with unit `have` into one with unit `want`. `what` is the quantity's name. Raises
     UsageError where the unit is not known, or is of another kind."""
     if not have:
         raise UsageError(f"the data set does not say the unit of {what}", [data.path], f"leave the unit '{want}' away")

@@ -52,7 +52,7 @@ class Locator {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> buckets_;
 };
 
-/// The attributes of a species by what the file makes of them.
+/// The attributes of a species, sorted by their role in the file.
 struct Columns {
   std::vector<const mesh::Field*> positions, reals, ints;
   const mesh::Field* id = nullptr;

@@ -14,7 +14,7 @@
 
 namespace octavo::formats::vtkhdf {
 
-/// A VTKHDF file that is laid out: what is small is written, what is large gets its place, where its values are then
+/// A VTKHDF file that is laid out: small data are written, large data get a place, where their values are then
 /// written without HDF5. Names are in VTK's group.
 class GridFile {
  public:

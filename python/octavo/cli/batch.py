@@ -153,7 +153,7 @@ def _words(job: dict[str, Any], name: str, output: str) -> list[str]:
 
 
 def _done(job: dict[str, Any], launch: list[str]) -> str:
-    """Runs the command; returns what it said if it failed, else nothing. The output appears when it is whole."""
+    """Runs the command. Returns its messages if it failed, else nothing. The output appears when it is whole."""
     forced = ["-f"] if job["words"][0] not in _BY_STDOUT else []
     command = [*launch, sys.executable, "-c", "from octavo.cli import main; raise SystemExit(main())"]
     try:

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_labels(arguments: argparse.Namespace) -> None:
-    """Says now what is wrong with the file of labels."""
+    """Raises now if the file of labels cannot be made."""
     from octavo.exports import files
 
     if not arguments.labels.endswith(".octavo"):

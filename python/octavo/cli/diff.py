@@ -25,7 +25,7 @@ EXAMPLES = [
 
 
 def tolerance(text: str) -> tuple[str, float]:
-    """ "1e-6" holds for all, "NAME=1e-6" for what the pattern NAME matches."""
+    """ "1e-6" holds for all, "NAME=1e-6" for the names that the pattern NAME matches."""
     name, sign, number = text.rpartition("=")
     try:
         value = float(number)

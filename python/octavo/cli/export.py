@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.exports import files
     from octavo.ranks import world
 
-    files.kind_of(arguments.out, arguments.kind)  # says now what is wrong with it
+    files.kind_of(arguments.out, arguments.kind)  # raises now if the kind is wrong
     ranks = world()
     if arguments.all_steps or len(arguments.path) > 1 or any(sign in arguments.path[0] for sign in "*?["):
         return _series(arguments, ranks)

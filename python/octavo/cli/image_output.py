@@ -57,7 +57,7 @@ def output_of(arguments: argparse.Namespace, *words: str) -> str:
     if path.endswith(".tif"):
         from octavo.exports.geo import library
 
-        library("rasterio", path)  # says now what is missing
+        library("rasterio", path)  # raises now if it is missing
     elif arguments.crs is not None:
         raise UsageError("a coordinate system is of a GeoTIFF", [path], "-o out.tif")
     return path
@@ -81,7 +81,7 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
 
 
 def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of picture.draw(); says what is wrong with them."""
+    """The options of picture.draw(). Raises UsageError for wrong ones."""
     if arguments.cmap is not None:
         from octavo.picture import colour_map
 

@@ -129,7 +129,7 @@ def _plan(arguments: argparse.Namespace, steps: int, data: Any) -> Any:
     ]
     volumes = tuple(look(field) for field in fields) if arguments.volume is not None else ()
     if volumes:
-        bricks.block_of(data, 0, (0, 0, 0))  # says what has no volume
+        bricks.block_of(data, 0, (0, 0, 0))  # raises for data without a volume
     return publish.Plan(
         steps, tuple(looks), fields, arguments.zooms or publish.zooms_for(data, tiles.PIXELS, publish.USUAL_ZOOMS),
         (arguments.volume or publish.zooms_for(data, bricks.EDGE, publish.USUAL_BRICKS)) if volumes else 0, volumes,

@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     direction = arguments.normal if isinstance(arguments.normal, str) else "_".join(f"{c:g}" for c in arguments.normal)
     path = image_output.output_of(arguments, arguments.field, "slice", direction)
-    image_output.drawing_of(arguments)  # says now what is wrong with it
+    image_output.drawing_of(arguments)  # raises now if an option is wrong
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, [arguments.field]):

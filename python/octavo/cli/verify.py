@@ -1,7 +1,7 @@
 """Read everything and check it: every checksum, sizes, tree closed, counts consistent. Exit code 1 and a list where a step
 is damaged (its bytes are not what was written) or lost (it was durable, and is not there), 3 where nothing could be opened,
 4 where all is good but for a step with features that this Octavo does not know.
-Notes tell what is no loss, with exit code 0: a step whose writer was interrupted or failed before it was durable. With
+Notes report events that lose nothing, with exit code 0: a step whose writer was interrupted or failed before it was durable. With
 --quick only footers and tables of a store are read: it finds truncation and lost files, but no flipped bit in a stream.
 Under mpirun the ranks share the parts."""
 
