@@ -152,12 +152,12 @@ class Binned(ABC):
         }
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
     def _heading(self, text: str) -> str:
-        from octavo.picture import plain, when
+        from octavo.pictures.picture import plain, when
 
         chosen = f"   ({self.facts['selection']})" if self.facts.get("selection") else ""
         return f"{plain(text + chosen)}   {when(self)}"
@@ -266,7 +266,7 @@ class Phase(Binned):
         return x | y | {"cells": self.cells[row, column], "weight": self.weights[row, column]}
 
     def draw(self) -> Any:
-        from octavo import picture
+        from octavo.pictures import picture
 
         figure, axes = _figure()
         values = self.values
@@ -284,7 +284,7 @@ class Phase(Binned):
 
 def label_of(name: str, unit: str) -> str:
     """A quantity and its unit, as a picture's axis shows them."""
-    from octavo.picture import labelled, plain
+    from octavo.pictures.picture import labelled, plain
 
     return plain(name) if name == "number of cells" else labelled(name, unit)
 

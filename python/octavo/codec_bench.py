@@ -277,7 +277,7 @@ def save_picture(rows: list[dict[str, Any]], path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from octavo.picture import plain
+    from octavo.pictures.picture import plain
 
     fields = list(dict.fromkeys(row["field"] for row in rows))
     figure = Figure(figsize=(1.5 + 4.2 * len(fields), 8), layout="constrained")

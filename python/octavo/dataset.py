@@ -13,15 +13,15 @@ import numpy as np
 from octavo import _core
 from octavo.errors import UsageError
 from octavo.line import Line
-from octavo.outlines import Line as Outline
-from octavo.outlines import line_of, polygon_of
-from octavo.picture import Picture
+from octavo.pictures.picture import Picture
 from octavo.plan import Plan
-from octavo.polygons import fields_in_cells
 from octavo.printable import printable
 from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
-from octavo.transect import Transect
+from octavo.triangles.outlines import Line as Outline
+from octavo.triangles.outlines import line_of, polygon_of
+from octavo.triangles.polygons import fields_in_cells
+from octavo.triangles.transect import Transect
 from octavo.units import factor, in_fractions
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 
 
 def _with_overlays(picture: Picture, another: Any, grid: bool, vectors: str | None) -> Picture:
-    from octavo.overlays import gather
+    from octavo.pictures.overlays import gather
 
     largest = picture.facts["kind"] not in ("slice", "value")
     return replace(picture, overlays=gather(another, picture.facts, grid, vectors, largest))

@@ -71,7 +71,7 @@ class Spectrum:
         return {**self.facts, "unit": self.unit, **sums, **{name: v.tolist() for name, v in self.columns().items()}}
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
@@ -80,7 +80,7 @@ class Spectrum:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.picture import labelled, plain, when
+        from octavo.pictures.picture import labelled, plain, when
 
         figure = Figure(figsize=(7.5, 5.0), layout="constrained")
         FigureCanvasAgg(figure)

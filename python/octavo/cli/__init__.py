@@ -1,4 +1,4 @@
-"""The command `octavo`: a table of verbs, one file each.
+"""The command `octavo`: a table of verbs, one file each, in folders by what users do.
 
 Data goes to stdout, messages and progress to stderr. Exit codes: 0 good, 1 differences or a check failed, 2 wrong use,
 3 unreadable or damaged input, 4 not supported, 5 would exceed memory or disk, 130 interrupted.
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from octavo.printable import printable, printable_lines
 
-# verb -> its summary; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
+# verb -> its summary, in the order of the help.
 VERBS = {
     "info": "what is in an output or a store, from headers alone",
     "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
@@ -55,6 +55,17 @@ VERBS = {
     "completion": "a script that completes verbs and options in bash, zsh or fish",
     "man": "the manual page of a verb",
 }
+
+# Folder -> its verbs; the module octavo.cli.FOLDER.VERB has configure(parser) and run(arguments) -> exit code.
+FOLDERS = {
+    "files": ("info", "ls", "convert", "export", "repack", "verify", "diff", "sample", "batch"),
+    "pictures": ("map", "slice", "contour", "movie", "view", "publish"),
+    "numbers": ("stats", "hist", "phase", "profile", "line", "spectrum", "clumps", "series"),
+    "triangles": (
+        "probe", "discharge", "volume", "streamlines", "pathlines", "partition", "split", "merge", "refine"
+    ),
+    "machine": ("bench", "doctor", "completion", "man"),
+}  # fmt: skip
 
 #: Option -> the page of docs/ that explains its values; an error that quotes such a value names the page.
 PAGES = {
@@ -119,11 +130,17 @@ class _Parser(argparse.ArgumentParser):
         super()._print_message(printable_lines(message), file)
 
 
+def module_of(verb: str) -> Any:
+    """The module of a verb, which is imported when it is first asked for."""
+    folder = next(name for name, verbs in FOLDERS.items() if verb in verbs)
+    return importlib.import_module(f"octavo.cli.{folder}.{verb}")
+
+
 def verb_parser(verb: str) -> argparse.ArgumentParser:
     """The options of a verb, with its help."""
     from octavo.cli import options
 
-    module = importlib.import_module(f"octavo.cli.{verb}")
+    module = module_of(verb)
     parser = _Parser(
         prog=f"octavo {verb}",
         description=module.__doc__,
@@ -258,7 +275,7 @@ def _missing(error: ImportError) -> tuple[str, int]:
     if name in ("", "octavo", "_core", "_mpi"):
         return f"this installation of octavo is not whole: {error}\n  try: install it again", 4
     if isinstance(error, ModuleNotFoundError):
-        from octavo.cli.doctor import source_of
+        from octavo.cli.machine.doctor import source_of
 
         return f"this needs the Python package {name}, which is not installed\n  try: {source_of(name)}", 4
     return f"the Python package {name} cannot be loaded: {error}\n  try: pip install --force-reinstall {name}", 4

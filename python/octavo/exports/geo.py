@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo.errors import Unsupported, UsageError
-from octavo.polygons import fields_in_cells, first_triangles
+from octavo.triangles.polygons import fields_in_cells, first_triangles
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection

@@ -142,6 +142,6 @@ class _OfTime:
 
 def time_text(data: Any) -> str:
     """The time as pictures show it: "t = 1.5 Myr"."""
-    from octavo.picture import when
+    from octavo.pictures.picture import when
 
     return when(_OfTime(data))

@@ -42,9 +42,9 @@ def check_series_output(arguments: argparse.Namespace, verb: str) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.outlines import words_of
     from octavo.ranks import world
-    from octavo.steps_of_triangles import discharge
+    from octavo.triangles.outlines import words_of
+    from octavo.triangles.steps_of_triangles import discharge
 
     check_series_output(arguments, "discharge")
     lines = [words_of(words, options.THROUGH) for words in arguments.through]

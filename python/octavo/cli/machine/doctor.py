@@ -9,6 +9,7 @@ import subprocess
 from importlib import metadata, util
 from typing import Any
 
+import octavo
 from octavo.cli import options
 
 EXAMPLES = ["octavo doctor", "octavo doctor --json", "mpirun -n 2 octavo doctor"]
@@ -66,7 +67,7 @@ def _core() -> dict[str, Any]:
 
 def _left_out() -> list[dict[str, Any]]:
     """The libraries that this build lacks, as its configuration noted them."""
-    path = os.path.join(os.path.dirname(os.path.dirname(__file__)), "without.txt")
+    path = os.path.join(os.path.dirname(octavo.__file__), "without.txt")
     try:
         with open(path, encoding="utf-8") as file:
             lines = [line.strip() for line in file if line.strip()]

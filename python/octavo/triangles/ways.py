@@ -12,7 +12,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
-from octavo.outlines import Line, line_of
+from octavo.triangles.outlines import Line, line_of
 
 if TYPE_CHECKING:
     from octavo.dataset import Path
@@ -79,7 +79,7 @@ class Ways:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.picture import plain
+        from octavo.pictures.picture import plain
 
         figure = Figure(figsize=(8.0, 6.0), layout="constrained")
         FigureCanvasAgg(figure)

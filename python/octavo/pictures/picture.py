@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
-from octavo.overlays import Overlays, draw_arrows, draw_levels, draw_scale_bar
+from octavo.pictures.overlays import Overlays, draw_arrows, draw_levels, draw_scale_bar
 from octavo.printable import printable
 from octavo.units import LENGTHS, TIMES, facts_of
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
-from octavo.outlines import Line, Polygon, line_of, polygon_of
 from octavo.printable import printable
+from octavo.triangles.outlines import Line, Polygon, line_of, polygon_of
 
 if TYPE_CHECKING:
     from octavo.dataset import Path
@@ -51,7 +51,7 @@ class StepSeries:
             raise UsageError("the output must end in .csv, .png, .pdf or .svg", [path], "series.save('series.csv')")
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
@@ -60,7 +60,7 @@ class StepSeries:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.picture import plain
+        from octavo.pictures.picture import plain
 
         figure = Figure(figsize=(8.0, 3.4), layout="constrained")
         FigureCanvasAgg(figure)

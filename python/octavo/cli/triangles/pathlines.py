@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import argparse
 
-from octavo.cli import options, streamlines
+from octavo.cli import options
+from octavo.cli.triangles import streamlines
 
 EXAMPLES = [
     "octavo pathlines r2d.slf --seeds 200 -o ways.geojson",
@@ -22,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.ways import pathlines
+    from octavo.triangles.ways import pathlines
 
     at = streamlines.seeds_of(arguments, "pathlines")
     ways = pathlines(

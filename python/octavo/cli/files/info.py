@@ -59,7 +59,7 @@ def describe(ds: Any) -> dict[str, Any]:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
-    from octavo.polygons import by_corners
+    from octavo.triangles.polygons import by_corners
 
     ds = options.open_dataset(arguments)
     facts = describe(ds)
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(facts: dict[str, Any], ds: Any) -> None:
     from octavo.cli.console import fact, line, number, size, table
-    from octavo.polygons import fields_in_cells
+    from octavo.triangles.polygons import fields_in_cells
 
     box = facts["box"]
     axes = "xyz"[: facts["ndim"]]
@@ -141,7 +141,7 @@ def _blocks(facts: dict[str, Any]) -> list[tuple[str, str]]:
 def _elements(facts: dict[str, Any]) -> str:
     """How many there are, of each number of corners."""
     from octavo.cli.console import number
-    from octavo.polygons import described
+    from octavo.triangles.polygons import described
 
     if "elements" not in facts:
         return number(facts["cells"])

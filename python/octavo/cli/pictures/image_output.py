@@ -83,7 +83,7 @@ def scale_of(arguments: argparse.Namespace) -> str | None:
 def drawing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of picture.draw(). Raises UsageError for wrong ones."""
     if arguments.cmap is not None:
-        from octavo.picture import colour_map
+        from octavo.pictures.picture import colour_map
 
         colour_map(arguments.cmap)
     return {
@@ -96,7 +96,7 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ranks:
     """Outlines and arrows, for the picture. `image_of(field=, kind=, pixels=)` makes another image of the same window. Collective."""
     if not arguments.grid and arguments.vectors is None:
         return None
-    from octavo.overlays import gather
+    from octavo.pictures.overlays import gather
 
     facts = image.facts()
 
@@ -138,7 +138,7 @@ def finish(
 
 def drawn(image: Any, facts: dict[str, Any], ranks: Any) -> Any:
     """The pixels of an image that are drawn, on rank 0 as a picture with these facts; None on others. Collective."""
-    from octavo import picture
+    from octavo.pictures import picture
     from octavo.ranks import is_root
 
     shape, bands = _bands(image, facts, ranks)
@@ -151,7 +151,7 @@ def drawn(image: Any, facts: dict[str, Any], ranks: Any) -> Any:
 
 def _bands(image: Any, facts: dict[str, Any], ranks: Any) -> tuple[tuple[int, int], Any]:
     """The shape and the rows in bands, which rank 0 receives; each rank goes through all."""
-    from octavo import picture
+    from octavo.pictures import picture
 
     width, rows = facts["pixels"]
     height = picture.band_height(width)
@@ -172,7 +172,7 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
         elif path.endswith((".h5", ".tif")):
             _save_bands(image, facts, temporary, ranks, drawing["crs"])
         elif (shown := drawn(image, facts, ranks)) is not None:
-            from octavo import picture
+            from octavo.pictures import picture
 
             drawing.pop("crs")
             picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
@@ -184,7 +184,7 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
 
 
 def _save_bands(image: Any, facts: dict[str, Any], path: str, ranks: Any, crs: str | None) -> None:
-    from octavo import picture
+    from octavo.pictures import picture
     from octavo.ranks import is_root
 
     shape, bands = _bands(image, facts, ranks)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from octavo.cli import image_output, map, options, slice
+from octavo.cli import options
+from octavo.cli.pictures import image_output, map, slice
 from octavo.errors import UsageError
 
 EXAMPLES = [
@@ -21,7 +22,7 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    from octavo.cli.series import add_snapshots
+    from octavo.cli.numbers.series import add_snapshots
 
     add_snapshots(parser)
     parser.add_argument("--field", required=True, help="the field to show")
@@ -47,9 +48,9 @@ def _rate(text: str) -> float:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo import movie
     from octavo.cli import console
-    from octavo.picture import Picture, facts_of
+    from octavo.pictures import movie
+    from octavo.pictures.picture import Picture, facts_of
     from octavo.ranks import is_root, world
     from octavo.snapshots import found
 

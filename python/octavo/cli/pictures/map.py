@@ -10,7 +10,8 @@ import shlex
 from functools import partial
 from typing import Any
 
-from octavo.cli import image_output, options
+from octavo.cli import options
+from octavo.cli.pictures import image_output
 from octavo.errors import UsageError
 
 EXAMPLES = [

@@ -8,7 +8,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from octavo.cli import binned, options
+from octavo.cli import options
+from octavo.cli.numbers import binned
 from octavo.errors import UsageError
 
 EXAMPLES = [

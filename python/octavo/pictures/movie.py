@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import Error, UsageError
-from octavo.picture import Picture, draw
+from octavo.pictures.picture import Picture, draw
 
 Progress = Callable[[int], None]
 

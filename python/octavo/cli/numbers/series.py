@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _stats(snapshot: Any, arguments: argparse.Namespace, ranks: Any) -> dict[str, Any]:
     """Numbers of one step, in the units asked for. Collective over `ranks`."""
     from octavo import _core
-    from octavo.cli.stats import convert_units
+    from octavo.cli.numbers.stats import convert_units
 
     ds = snapshot.open(ranks)
     numbers = _core.stats(

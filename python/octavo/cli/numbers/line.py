@@ -95,9 +95,9 @@ def _transect(arguments: argparse.Namespace, ds, ranks) -> int:
     """A line through triangles."""
     from octavo import _core
     from octavo.cli import console
-    from octavo.outlines import line_of, words_of
     from octavo.ranks import is_root
-    from octavo.transect import Transect
+    from octavo.triangles.outlines import line_of, words_of
+    from octavo.triangles.transect import Transect
 
     where: dict[str, Any]
     if arguments.through is not None:

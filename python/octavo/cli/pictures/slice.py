@@ -9,7 +9,8 @@ import argparse
 from functools import partial
 from typing import Any
 
-from octavo.cli import image_output, options
+from octavo.cli import options
+from octavo.cli.pictures import image_output
 from octavo.errors import UsageError
 
 EXAMPLES = [
@@ -95,7 +96,7 @@ def cut(
 
 def _surface(arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any, field: str, pixels: int) -> Any:
     from octavo import _core
-    from octavo.outlines import line_of, words_of
+    from octavo.triangles.outlines import line_of, words_of
 
     through = getattr(arguments, "through", None)
     return _core.surface(

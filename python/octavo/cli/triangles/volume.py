@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import argparse
 
-from octavo.cli import discharge, options
+from octavo.cli import options
+from octavo.cli.triangles import discharge
 
 EXAMPLES = [
     "octavo volume r2d.slf",
@@ -25,9 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.outlines import words_of
     from octavo.ranks import world
-    from octavo.steps_of_triangles import volume
+    from octavo.triangles.outlines import words_of
+    from octavo.triangles.steps_of_triangles import volume
 
     discharge.check_series_output(arguments, "volume")
     polygons = [words_of(words, options.POLYGON) for words in arguments.polygon or []]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import argparse
 
-from octavo.cli import binned, options
+from octavo.cli import options
+from octavo.cli.numbers import binned
 from octavo.errors import UsageError
 
 EXAMPLES = [

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
 def add_percentiles(arguments: argparse.Namespace, ds: Any, ranks: Any, result: dict[str, Any]) -> None:
     """Collective over `ranks`."""
     from octavo.binned import percentiles_of_all
-    from octavo.cli import binned
+    from octavo.cli.numbers import binned
 
     fields = list(result["fields"])
     sums = binned.sums_of(arguments, ds, ranks, None, [], fields, "volume", arguments.percentiles)

@@ -91,9 +91,9 @@ def _page_of_verb(verb: str) -> str:
 
 
 def examples(verb: str) -> list[str]:
-    import importlib
+    from octavo.cli import module_of
 
-    found: list[str] = importlib.import_module(f"octavo.cli.{verb}").EXAMPLES
+    found: list[str] = module_of(verb).EXAMPLES
     return found
 
 

@@ -114,7 +114,7 @@ class Transect:
             raise UsageError("the output must end in .csv, .npy, .png, .pdf or .svg", [path], "line.save('line.csv')")
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
@@ -124,7 +124,7 @@ class Transect:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.picture import labelled
+        from octavo.pictures.picture import labelled
 
         figure = Figure(figsize=(8.0, 0.6 + 2.4 * len(self.values)), layout="constrained")
         FigureCanvasAgg(figure)

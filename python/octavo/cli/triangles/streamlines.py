@@ -58,8 +58,8 @@ def add_ways(parser: argparse.ArgumentParser) -> None:
 
 def seeds_of(arguments: argparse.Namespace, verb: str) -> Any:
     """Checks the output, and reads the seeds."""
-    from octavo.outlines import words_of
-    from octavo.ways import ENDINGS
+    from octavo.triangles.outlines import words_of
+    from octavo.triangles.ways import ENDINGS
 
     options.refuse_ranks(verb)
     if not arguments.output.endswith(ENDINGS):
@@ -69,7 +69,7 @@ def seeds_of(arguments: argparse.Namespace, verb: str) -> Any:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.ways import streamlines
+    from octavo.triangles.ways import streamlines
 
     at = seeds_of(arguments, "streamlines")
     ways = streamlines(
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 def tell(arguments: argparse.Namespace, ways: Any, step: int | None) -> int:
     """Writes the ways, and says how they end."""
     from octavo.cli import console
-    from octavo.ways import ENDS
+    from octavo.triangles.ways import ENDS
 
     console.notes(arguments.quiet, ways.notes)
     ways.save(arguments.output, _background(arguments, step))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 
-from octavo.cli import binned
+from octavo.cli.numbers import binned
 from octavo.errors import UsageError
 
 EXAMPLES = [

@@ -255,7 +255,7 @@ def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> 
 
 
 def _polygon(arguments: argparse.Namespace) -> dict:
-    from octavo.outlines import polygon_of, words_of
+    from octavo.triangles.outlines import polygon_of, words_of
 
     if arguments.polygon is None:
         return {}
