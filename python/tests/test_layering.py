@@ -195,6 +195,22 @@ def test_no_folder_is_crowded():
     assert {str(folder): len(names) for folder, names in concepts.items() if len(names) > MOST_CONCEPTS} == {}
 
 
+def installed_headers() -> set[str]:
+    """The public headers, and all that they include: cmake/install_headers.cmake.in copies the same."""
+    found: set[str] = set()
+    ahead = [f"octavo/{room}/{room}.hpp" for room in ARROWS]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += [other for other in includes(ROOT / name) if other.startswith("octavo/")]
+    return found
+
+
+def test_no_more_headers_are_installed():
+    assert len(installed_headers()) <= 141  # docs/decisions/0055-installed-headers.md
+
+
 def test_a_folder_of_the_package_holds_few_modules():
     modules: dict[str, int] = {}
     for path in (ROOT / "python/octavo").rglob("*.py"):
