@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
     parser.add_argument(
         "--weight",
         metavar="W",
-        help=f"what a cell counts for: volume, mass, none (1), or a field, whose value counts (default: {weight})",
+        help=f"weight of a cell: volume, mass, none (1), or the value of a field (default: {weight})",
     )
     options.add_selection(parser)
     options.add_fields(parser)

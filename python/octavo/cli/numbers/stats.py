@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--weight",
         default="volume",
         metavar="W",
-        help="what a cell counts for in percentiles: volume, mass, none (1), or a field (default: volume)",
+        help="weight of a cell in percentiles: volume, mass, none (1), or the value of a field (default: volume)",
     )
     options.add_selection(parser)
     options.add_fields(parser)

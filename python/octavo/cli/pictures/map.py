@@ -28,7 +28,7 @@ EXAMPLES = [
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--field", help="the field to project; of --particles an attribute, whose mean is shown")
+    parser.add_argument("--field", help="the field to project; with --particles an attribute, whose mean is shown")
     options.add_particles(
         parser, "the sum of --weight (default: mass) of each pixel's particles over its area, or the mean of --field"
     )
@@ -49,22 +49,24 @@ def add_projection(parser: argparse.ArgumentParser) -> None:
         "--camera",
         type=options.direction,
         metavar="X,Y,Z",
-        help="instead of an axis: seen from the end of this vector, by one exact ray a pixel (--camera=-1,0,0)",
+        help="instead of --axis: look from the end of this vector, with one exact ray per pixel (--camera=-1,0,0)",
     )
     parser.add_argument(
         "--up",
         type=options.direction,
         metavar="X,Y,Z",
-        help="of a camera: upwards in the picture (default: z, or y along z)",
+        help="with --camera: direction that is up in the picture (default: z, or y for a view along z)",
     )
     parser.add_argument(
-        "--kind", choices=["integral", "mean", "max", "min"], help="default: integral, or mean where a weight is given"
+        "--kind",
+        choices=["integral", "mean", "max", "min"],
+        help="quantity along the line (default: integral, or mean with --weight)",
     )
     parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
     parser.add_argument(
         "--mask",
         metavar="FIELD>V",
-        help="of triangles: only where this field is above V ('WATER DEPTH>0.01': wet land)",
+        help="triangles: show only places where this field is above V ('WATER DEPTH>0.01': wet land)",
     )
 
 

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", type=_planes, default=[0.5], metavar="P,Q", help="planes of slices, fractions of the extent (0.5)"
     )
-    parser.add_argument("--weight", metavar="F", help="of means: a field (default: volume)")
+    parser.add_argument("--weight", metavar="F", help="weight of means, a field (default: volume)")
     parser.add_argument("--where", metavar="COND", help="only cells where this formula holds")
     options.add_unit(parser)
     parser.add_argument(
@@ -45,13 +45,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=0,
         metavar="N",
-        help="volumes too, of N zooms (default: at most 3)",
+        help="also write volumes, with N levels of zoom (default: at most 3)",
     )
-    parser.add_argument("--title", metavar="TEXT", help="of the site")
+    parser.add_argument("--title", metavar="TEXT", help="title of the site")
     parser.add_argument(
         "--metadata", metavar="FILE", help="JSON of DataCite's schema: creators, publisher, rightsList ..."
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say how many files, and how large at most")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="write nothing; print the number of files and their size at most"
+    )
     options.add_flow(parser)
     options.add_threads(parser)
     options.add_force(parser, "replace a site of other pictures")

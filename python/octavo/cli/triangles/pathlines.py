@@ -18,7 +18,7 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     streamlines.add_ways(parser)
     parser.add_argument("--start", type=float, metavar="T", help="when particles start (default: at the first step)")
-    parser.add_argument("--until", type=float, metavar="T", help="how far they are followed (default: the last step)")
+    parser.add_argument("--until", type=float, metavar="T", help="time at which they end (default: the last step)")
     options.add_flow(parser)
 
 

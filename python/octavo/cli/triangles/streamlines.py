@@ -20,16 +20,26 @@ EXAMPLES = [
 def configure(parser: argparse.ArgumentParser) -> None:
     add_ways(parser)
     side = parser.add_mutually_exclusive_group()
-    side.add_argument("--backward", action="store_const", dest="direction", const="backward", help="against the flow")
-    side.add_argument("--both", action="store_const", dest="direction", const="both", help="both ways from the seed")
+    side.add_argument(
+        "--backward", action="store_const", dest="direction", const="backward", help="follow the flow backward"
+    )
+    side.add_argument(
+        "--both",
+        action="store_const",
+        dest="direction",
+        const="both",
+        help="follow it in both directions from each seed",
+    )
     parser.set_defaults(direction="forward")
-    parser.add_argument("--duration", type=float, default=0.0, metavar="T", help="how long, each way [code time]")
+    parser.add_argument(
+        "--duration", type=float, default=0.0, metavar="T", help="duration of a line in each direction [code time]"
+    )
     parser.add_argument(
         "--length",
         type=float,
         default=0.0,
         metavar="L",
-        help="how long, each way [code length] (default: twice the longer side of the mesh's box)",
+        help="length of a line in each direction [code length] (default: twice the longer side of the mesh's box)",
     )
     options.add_step(parser)
 
@@ -49,7 +59,11 @@ def add_ways(parser: argparse.ArgumentParser) -> None:
         "--vectors", default="velocity", metavar="V", help="the velocity, by the names V_x and V_y (default: velocity)"
     )
     parser.add_argument(
-        "--plane", type=options.whole, default=-1, metavar="N", help="of prisms, from 0 at the bottom (default: top)"
+        "--plane",
+        type=options.whole,
+        default=-1,
+        metavar="N",
+        help="prisms: the plane, from 0 at the bottom (default: the top)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="out.geojson, .csv, .png, .pdf or .svg")
     options.add_force(parser, "overwrite the output file")
