@@ -56,12 +56,12 @@ def restart(
     `opaque`: `opaque` of the result is {rank: {name: bytes}}, as put_bytes took them, by rank of the run that wrote the
     step. With as many ranks now, it has only the bytes of this rank's own number, else those of all ranks.
 
-    `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors
-    on faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header
-    is that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
-    "linear" with limited slopes, "constant" with their value. `refine` and `fill` weight velocities and FLASH's
-    energies by density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box` cells
-    long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
+    `refine`: the number of levels to add, to go on with a finer mesh; each refines the leaves of the finest level, and
+    vectors on faces keep their divergence. `block`: the cells of a block, if they are to differ from the stored ones;
+    (1, 1, 1) for single cells. The header is that of the new tree. With `fill`, cells that the step does not hold are
+    made from coarser ones: True or "linear" with limited slopes, "constant" with their value. `refine` and `fill`
+    weight velocities, FLASH's energies and the fields in `per_mass` by density. `as_patches`: `mesh` is Patches, with
+    boxes at most `max_box` cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
     Further keywords and `options` are the Writer's: of those it uses staging_directory (a step that lies on the disks of
     the nodes is read there, or drained first), ranks_per_node and remember_failed_restarts; variables override them.
