@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "capi/any_target.hpp"
 #include "octavo/mesh/boxes.hpp"
 
 namespace octavo::capi {
@@ -72,8 +73,8 @@ std::vector<std::string> texts_from(const char* const* values, std::int64_t coun
 }
 
 mesh::ScalarType type_of(int type) {
-  if (type < OCTAVO_FLOAT64 || type > OCTAVO_UINT8)
-    throw Error(Kind::usage, "type: expected 0 to 7, found " + std::to_string(type));
+  if (type < OCTAVO_FLOAT64 || type > OCTAVO_BFLOAT16)
+    throw Error(Kind::usage, "type: expected 0 to 11, found " + std::to_string(type));
   return static_cast<mesh::ScalarType>(type);
 }
 
@@ -168,19 +169,7 @@ std::vector<mesh::ListedBlock> blocks_from(const octavo_blocks& from, int first_
   if (from.blocks < 0) throw Error(Kind::usage, "a negative number of blocks: " + std::to_string(from.blocks));
   if (from.blocks > 0)
     checked(from.level, "level"), checked(from.position, "position"), checked(from.refined, "refined");
-  std::vector<mesh::ListedBlock> blocks(static_cast<std::size_t>(from.blocks));
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i].level = from.level[i] - first_level;
-    blocks[i].refined = from.refined[i] != 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::int64_t at = from.position[3 * i + axis];
-      if (at < 0 || at > std::int64_t{0xffffffff})
-        throw Error(Kind::usage, "block " + std::to_string(i) + ": expected a position from 0 on, found " +
-                                     std::to_string(at) + " along axis " + std::to_string(axis));
-      blocks[i].at[axis] = static_cast<std::uint32_t>(at);
-    }
-  }
-  return blocks;
+  return listed_blocks(from.blocks, from.level, from.position, from.refined, first_level);
 }
 
 mesh::Patches patches_from(const octavo_boxes& from, int dim) {

@@ -528,7 +528,7 @@ TEST(CapiBlocksMpi, what_is_wrong_on_one_rank_is_returned_on_all) {
     const octavo_array put = ghosted(static_cast<octavo_type>(type), unk.data(), count, ghost, 2);
     return octavo_writer_put_field(writer, "dens", "", &put, &error);
   };
-  refused("type: expected 0 to 7, found 9", true, [&] { return field(wrong ? 9 : 0, mine.count, 1); });
+  refused("type: expected 0 to 11, found 12", true, [&] { return field(wrong ? 12 : 0, mine.count, 1); });
   refused("boxes, found", true, [&] { return field(0, wrong ? mine.count + 1 : mine.count, 1); });
   refused("ghost must not be negative", true, [&] { return field(0, mine.count, wrong ? -1 : 1); });
   const std::vector<double> one_block(16);

@@ -182,9 +182,8 @@ void copy_values(const mesh::Field& field, const FieldViews& views) {
   const std::span<const engine::ArrayView> all =
       one != nullptr ? std::span(one, 1) : std::span(std::get<std::vector<engine::ArrayView>>(views));
   const mesh::ScalarType type = all.front().type;
-  const bool wider = type == mesh::ScalarType::float64 && field.info.type == mesh::ScalarType::float32;
   std::size_t count = 0;
-  bool fits = type == field.info.type || wider;
+  bool fits = step::takes(type, field.info.type);
   for (const engine::ArrayView& view : all) {
     count += values_in(view);
     fits = fits && (view.components == field.info.components || view.cells == 0);
@@ -195,12 +194,16 @@ void copy_values(const mesh::Field& field, const FieldViews& views) {
                                  std::to_string(field.info.components) + " components, asked for " +
                                  std::to_string(count) + " of type " + std::string(mesh::name_of(type)))
         .at("field " + field.info.name);
+  const auto to_all = [&]<class From, class To>(const From* from, To) {
+    for (const engine::ArrayView& view : all) from = scatter<From, To>(from, view);
+  };
+  if (mesh::is_half(field.info.type) && type == field.info.type)  // C++ has no type for them: their bits
+    return to_all(reinterpret_cast<const std::uint16_t*>(field.bytes.data()), std::uint16_t{});
   mesh::visit_values(field, [&](auto values) {
     using From = std::remove_const_t<typename decltype(values)::element_type>;
-    const From* from = values.data();
-    for (const engine::ArrayView& view : all)
-      // A float32 field may have been put as float64 and stored with single_precision, so it may be read as float64.
-      from = wider ? scatter<From, double>(from, view) : scatter<From, From>(from, view);
+    // A float32 field may have been put as float64 and stored with single_precision, so it may be read as float64.
+    if (std::is_same_v<From, float> && type == mesh::ScalarType::float64) return to_all(values.data(), double{});
+    to_all(values.data(), From{});
   });
 }
 

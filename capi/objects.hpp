@@ -26,7 +26,6 @@ struct octavo_writer {
 /// Each list is the memory behind the pointers that the get function of its name returned.
 struct octavo_restart {
   octavo::engine::Restart value;
-  octavo::store::Flow flow;
   octavo_domain domain;
   std::vector<const char*> notes;
   std::vector<std::int64_t> cells_of_level{}, box_domain{}, boxes_of_level{}, boxes{};
@@ -56,9 +55,6 @@ void put_field(octavo_writer& to, const char* name, const char* unit, const Fiel
 /// Keeps a copy of the order, because the writer reads it as late as the array itself. Fields that are put one after
 /// another in the same order share one copy.
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
-
-/// Gives a view of `cells` places the order of the blocks that put_blocks took, if it took any.
-void follow_blocks(octavo_writer& to, engine::ArrayView& view, bool has_order);
 
 /// Throw Error(usage) if there is none of this name.
 const mesh::Field& field_of(const octavo_restart* restart, const char* name);

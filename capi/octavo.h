@@ -68,6 +68,10 @@ typedef enum octavo_type OCTAVO_INT {
   OCTAVO_INT8 = 5,
   OCTAVO_UINT64 = 6,
   OCTAVO_UINT8 = 7,
+  OCTAVO_UINT32 = 8,
+  OCTAVO_BOOL = 9,          /* C's bool: a byte, 0 or 1 */
+  OCTAVO_FLOAT16 = 10,      /* IEEE 754 binary16 [2 bytes]; stored bit for bit, as is the next */
+  OCTAVO_BFLOAT16 = 11,     /* the upper half of a float32 [2 bytes] */
   OCTAVO_TEXT = 100         /* const char*, ends with 0; for attributes only */
 } octavo_type;
 
@@ -355,28 +359,12 @@ OCTAVO_API int octavo_writer_get_steps(
     int64_t* steps,               /* out */
     octavo_error* error);
 
-/* Gives the newest step of a flow that all ranks know to be durable. Not collective, and it does not wait. */
-OCTAVO_API int octavo_writer_newest_durable(
-    const octavo_writer* writer,
-    octavo_flow flow,             /* targets other than a store: OCTAVO_CHECKPOINT */
-    int* any,                     /* out: flag: there is one */
-    int64_t* step,                /* out, if there is one */
-    octavo_error* error);
-
-/* The same for steps that survive at least what `safety` says. OCTAVO_SAFE_LOCAL is newest_durable, OCTAVO_SAFE_STORE is
- * newest_drained. Analysis steps survive the loss of a node only in the store. */
+/* Gives the newest step of a flow that all ranks know to be durable and to survive at least what `safety` says. Not
+ * collective, and it does not wait. Analysis steps survive the loss of a node only in the store. */
 OCTAVO_API int octavo_writer_newest_safe(
     const octavo_writer* writer,
-    octavo_flow flow,
-    octavo_safety safety,
-    int* any,                     /* out: flag: there is one */
-    int64_t* step,                /* out, if there is one */
-    octavo_error* error);
-
-/* The same for steps in the store itself, which survive the loss of a node and its staging directory. */
-OCTAVO_API int octavo_writer_newest_drained(
-    const octavo_writer* writer,
-    octavo_flow flow,
+    octavo_flow flow,             /* targets other than a store: OCTAVO_CHECKPOINT */
+    octavo_safety safety,         /* OCTAVO_SAFE_LOCAL: durable; OCTAVO_SAFE_STORE: drained to the store itself */
     int* any,                     /* out: flag: there is one */
     int64_t* step,                /* out, if there is one */
     octavo_error* error);
@@ -492,8 +480,9 @@ OCTAVO_API int octavo_restart_get_tree(octavo_restart* restart, octavo_tree* tre
 OCTAVO_API int octavo_restart_get_boxes(octavo_restart* restart, octavo_boxes* boxes, octavo_error* error);
 OCTAVO_API int octavo_restart_get_triangles(octavo_restart* restart, octavo_triangles* triangles, octavo_error* error);
 
-/* Fills the array and leaves its ghosts as they are. The array has the field's type. A float32 field may also be read
- * as float64, because a store written with single_precision holds float64 fields as float32. */
+/* Fills the array and leaves its ghosts as they are. The array has the field's type, or a wider one that holds each value
+ * exactly: float32 may be read as float64 (a store written with single_precision holds float64 fields as float32),
+ * float16 and bfloat16 as float32 or float64, bool as uint8. Returns OCTAVO_USAGE for any other type. */
 OCTAVO_API int octavo_restart_get_field(
     const octavo_restart* restart,
     const char* name,
@@ -612,7 +601,7 @@ OCTAVO_API int octavo_read_box(
     const octavo_box* box,
     const char* field,
     const octavo_array* array,    /* one array cell with upper - lower values along each axis; ghosts stay as they are.
-                                     Its type is the field's; a float32 field may also be read as OCTAVO_FLOAT64 */
+                                     Its type is the field's, or a wider one as in octavo_restart_get_field */
     int64_t* missing,             /* out: number of cells without a value, whose memory stays as it is; may be NULL */
     octavo_error* error);
 

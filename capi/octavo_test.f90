@@ -3,8 +3,8 @@ program octavo_test
   use mpi
   use blocks_test
   use octavo
-  use, intrinsic :: iso_c_binding, only: c_loc
-  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
+  use, intrinsic :: iso_c_binding, only: c_bool, c_loc
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   implicit none
   type(octavo_domain) :: domain
   type(octavo_target) :: to
@@ -75,10 +75,10 @@ program octavo_test
   call writer%wait()
   call expect(writer%due(octavo_checkpoint, 4, 2.0_real64), 'due')
   newest = 0
-  call expect(writer%newest_durable(octavo_checkpoint, newest) .and. newest == 3, 'newest durable step')
-  call expect(writer%newest_drained(octavo_checkpoint, newest) .and. newest == 3, 'newest step in the store')
+  call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_local, newest) .and. newest == 3, 'newest durable step')
+  call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_store, newest) .and. newest == 3, 'newest step in the store')
   call expect(writer%newest_safe(octavo_checkpoint, octavo_safe_rs, newest) .and. newest == 3, 'newest safe step')
-  call expect(.not. writer%newest_durable(octavo_analysis, newest), 'no analysis step')
+  call expect(.not. writer%newest_safe(octavo_analysis, octavo_safe_local, newest), 'no analysis step')
   call writer%get_statistics(json)
   call expect(index(json, '"total": {"steps": ') > 0 .and. json(len(json):) == '}', 'statistics')
   ! One rank's field is too short: all are told.
@@ -163,6 +163,7 @@ program octavo_test
   call check_triangles(trim(store)//'_triangles')
   call check_held_roots(trim(store)//'_roots')
   call check_blocks(trim(store))
+  call check_types(trim(store)//'_types')
   call MPI_Finalize(ierror)
   to%path = trim(store)//'_late'
   call writer%open(MPI_COMM_WORLD, to, domain, error=error)
@@ -464,6 +465,79 @@ contains
     call from%open(MPI_COMM_WORLD, path)
     call from%get_tree(tree)
     call expect(.not. allocated(tree%held) .and. tree%cells_of_level(1) == 16**3, 'all roots')
+    call from%free()
+  end subroutine
+
+  ! Types for which Fortran has a kind, and those whose bits stand in its integers.
+  subroutine check_types(path)
+    character(*), intent(in) :: path
+    type(octavo_domain) :: cube
+    type(octavo_target) :: to
+    type(octavo_writer) :: writer
+    type(octavo_restart) :: from
+    type(octavo_field_info) :: info
+    type(octavo_error) :: error
+    type(octavo_tree) :: tree
+    logical(c_bool) :: flag(8)
+    integer(int16) :: i16(8), half(8)
+    integer(int32) :: count(8)
+    integer(int8) :: i8(8)
+    logical(c_bool), allocatable :: flags(:)
+    integer(int8), allocatable :: bytes(:)
+    integer(int16), allocatable :: bits(:)
+    integer(int32), allocatable :: counts(:)
+    real(real32), allocatable :: wide(:)
+    integer :: i
+    flag = [(modulo(i, 3) == 0, i=1, 8)]
+    i16 = [(int(-1000*i, int16), i=1, 8)]
+    half = int(z'3C00', int16)  ! 1 in float16
+    count = [(-i, i=1, 8)]      ! 2**32 - i in uint32
+    i8 = [(int(-10*i, int8), i=1, 8)]
+    cube%roots = 2
+    to%path = path
+    call writer%open(MPI_COMM_WORLD, to, cube)
+    call writer%begin_step(octavo_checkpoint, 1, 0.5_real64)
+    call writer%put_tree(octavo_tree([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8)))
+    call writer%put_field('flag', flag)
+    call writer%put_field('i16', i16)
+    call writer%put_field('i8', i8)
+    call writer%put_field('half', half, type=octavo_float16)
+    call writer%put_field('count', count, type=octavo_uint32)
+    call writer%put_field('wrong', half, type=octavo_uint32, error=error)
+    call expect(error%code == 2 .and. index(error%message, 'integers of 32 bits') > 0, 'bits of another width')
+    call writer%end_step(error)
+    call expect(error%code == 2, 'an error of a put')
+    call writer%begin_step(octavo_checkpoint, 1, 0.5_real64)
+    call writer%put_tree(octavo_tree([8_int64], spread(.false., 1, 8), spread(rank == 0, 1, 8)))
+    call writer%put_field('flag', flag)
+    call writer%put_field('i16', i16)
+    call writer%put_field('i8', i8)
+    call writer%put_field('half', half, type=octavo_float16)
+    call writer%put_field('count', count, type=octavo_uint32)
+    call writer%end_step()
+    call writer%close()
+    call from%open(MPI_COMM_WORLD, path)
+    call from%get_tree(tree)
+    call from%get_field_info(1, info)
+    call expect(info%type == octavo_bool, 'a logical is a bool')
+    call from%get_field_info(5, info)
+    call expect(info%type == octavo_uint32, 'an unsigned integer')
+    call from%get_field('flag', flags)
+    call expect(all(pack(logical(flags .eqv. flag), tree%owned)), 'logicals')
+    call from%get_field('flag', bytes)
+    call expect(all(pack(bytes == merge(1, 0, flag), tree%owned)), 'logicals as bytes')
+    call from%get_field('i8', bytes)
+    call expect(all(pack(bytes == i8, tree%owned)), 'integers of 8 bits')
+    call from%get_field('i16', bits)
+    call expect(all(pack(bits == i16, tree%owned)), 'integers of 16 bits')
+    call from%get_field('half', bits)
+    call expect(all(pack(bits == half, tree%owned)), 'bits of float16')
+    call from%get_field('half', wide)
+    call expect(all(pack(wide == 1, tree%owned)), 'float16 as real32')
+    call from%get_field('count', counts)
+    call expect(all(pack(counts == count, tree%owned)), 'bits of uint32')
+    call from%get_field('i16', flags, error)
+    call expect(error%code == 2, 'integers are no logicals')
     call from%free()
   end subroutine
 

@@ -1,18 +1,15 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "capi/objects.hpp"
+#include "octavo/engine/restart/code_files.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
-#include "octavo/formats/flash/flash.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/read_box.hpp"
-#include "octavo/step/target.hpp"
 
 namespace {
 
@@ -166,7 +163,7 @@ int octavo_restart_open(MPI_Comm comm, const char* path, const octavo_restart_op
     ranks::agree(comm, [&] {
       if (all_roots && std::holds_alternative<mesh::Octree>(found->part.mesh)) mesh::hold_all_roots(found->part);
     });
-    *restart = new octavo_restart{std::move(*found), chosen.flow, {}, {}};
+    *restart = new octavo_restart{std::move(*found), {}, {}};
     (*restart)->domain = described((*restart)->value.header);
     for (const std::string& note : (*restart)->value.notes) (*restart)->notes.push_back(note.c_str());
   });
@@ -178,7 +175,7 @@ int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart
       checked(store, "store");
       checked(restart, "restart");
     });
-    engine::restart_failed(comm, store, restart->value.id, restart->flow);
+    engine::restart_failed(comm, store, restart->value.id, restart->value.flow);
   });
 }
 
@@ -186,38 +183,15 @@ int octavo_restart_write_ramses(MPI_Comm comm, const char* store, octavo_restart
                                 octavo_error* error) {
   return guard(error, [&] {
     ranks::agree(comm, [&] { checked(store, "store"), checked(folder, "folder"), checked(restart, "restart"); });
-    // The same name on all nodes, and one that no other run of the node has.
-    const std::string name = ranks::from_first(comm, "octavo-" + std::to_string(::getpid()));
-    auto& files = restart->ramses_files;
-    try {
-      ranks::agree(comm, [&] {
-        files = step::write_ramses_domain(store, restart->value.id.step, std::filesystem::path(folder) / name,
-                                          ranks::rank_in(comm), ranks::size_of(comm));
-      });
-      ranks::agree(comm, [&] {
-        if (ranks::rank_in(comm) == 0) step::link_ramses_output(*files);
-      });
-    } catch (...) {
-      if (files) step::remove(*files);
-      files.reset();
-      throw;
-    }
+    restart->ramses_files = engine::write_ramses(comm, store, restart->value, folder);
   });
 }
 
 int octavo_restart_write_flash(MPI_Comm comm, const char* store, const octavo_restart* restart, const char* path,
                                octavo_error* error) {
   return guard(error, [&] {
-    mesh::Dataset dataset;
-    ranks::agree(comm, [&] {
-      checked(store, "store"), checked(path, "path");
-      dataset = step::open(store, {checked(restart, "restart").flow, restart->value.id.step});
-      std::vector<std::string> notes;
-      step::require_exact_values(dataset, false, notes);
-    });
-    formats::flash::WriteOptions options;
-    options.ranks = ranks::ranks_of(comm);
-    formats::flash::write_flash(dataset, path, options);
+    ranks::agree(comm, [&] { checked(store, "store"), checked(path, "path"), checked(restart, "restart"); });
+    engine::write_flash(comm, store, restart->value, path);
   });
 }
 

@@ -125,19 +125,6 @@ std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t*
   return to.orders.back();
 }
 
-void follow_blocks(octavo_writer& to, engine::ArrayView& view, bool has_order) {
-  if (!to.listed) return;
-  if (has_order) throw Error(Kind::usage, "order: fields of blocks have the order of put_blocks");
-  const mesh::Octree& tree = to.listed->tree;
-  std::size_t blocks = 0;
-  for (int level = 0; level < num_levels(tree); ++level) blocks += num_owned(tree, level);
-  if (view.cells != blocks)
-    throw Error(Kind::usage,
-                "expected values of " + std::to_string(blocks) + " blocks, found " + std::to_string(view.cells));
-  view.cells = to.listed->place.size();
-  view.order = to.listed->place;
-}
-
 void put_field(octavo_writer& to, const char* name, const char* unit, const FieldViews& views,
                mesh::Centring centring) {
   checked(name, "name");
@@ -202,17 +189,7 @@ int octavo_writer_put_attribute(octavo_writer* writer, const char* name, octavo_
 int octavo_writer_put_list(octavo_writer* writer, const char* list, const char* const* names, octavo_type type,
                            const void* values, int64_t count, octavo_error* error) {
   return put(writer, error, "a list", [&](octavo_writer& to) {
-    const std::string name = &checked(list, "list");
-    const std::vector<std::string> entries = texts_from(names, count);
-    const mesh::Attribute all = attribute_from(type, values, count);
-    const auto put_each = [&]<class T>(const std::vector<T>* each) {
-      for (std::size_t i = 0; each != nullptr && i < entries.size(); ++i)
-        to.writer.put_attribute(name + "/" + entries[i], (*each)[i]);
-    };
-    put_each(std::get_if<std::vector<std::int64_t>>(&all));
-    put_each(std::get_if<std::vector<double>>(&all));
-    put_each(std::get_if<std::vector<std::string>>(&all));
-    to.writer.put_attribute(name, entries);
+    put_list(to.writer, &checked(list, "list"), texts_from(names, count), attribute_from(type, values, count));
   });
 }
 
@@ -262,7 +239,7 @@ int octavo_writer_put_field(octavo_writer* writer, const char* name, const char*
     FieldViews views = views_of(from, to.dim, block, to.boxes);
     if (auto* view = std::get_if<engine::ArrayView>(&views)) {
       view->order = keep_order(to, from.order, from.cells);
-      follow_blocks(to, *view, from.order != nullptr);
+      if (to.listed) follow_blocks(*to.listed, *view, from.order != nullptr);
     }
     put_field(to, name, unit, views, centring);
   });
@@ -308,30 +285,14 @@ int octavo_writer_get_steps(const octavo_writer* writer, int64_t* steps, octavo_
   return guard(error, [&] { checked(steps, "steps") = checked(writer, "writer").writer.steps(); });
 }
 
-namespace {
-
-void tell(const std::optional<store::StepId>& newest, int* any, int64_t* step) {
-  checked(any, "any") = newest ? 1 : 0;
-  int64_t& out = checked(step, "step");
-  if (newest) out = newest->step;
-}
-
-}  // namespace
-
-int octavo_writer_newest_durable(const octavo_writer* writer, octavo_flow flow, int* any, int64_t* step,
-                                 octavo_error* error) {
-  return guard(error, [&] { tell(checked(writer, "writer").writer.newest_durable(flow_of(flow)), any, step); });
-}
-
 int octavo_writer_newest_safe(const octavo_writer* writer, octavo_flow flow, octavo_safety safety, int* any,
                               int64_t* step, octavo_error* error) {
-  return guard(
-      error, [&] { tell(checked(writer, "writer").writer.newest_safe(flow_of(flow), safety_of(safety)), any, step); });
-}
-
-int octavo_writer_newest_drained(const octavo_writer* writer, octavo_flow flow, int* any, int64_t* step,
-                                 octavo_error* error) {
-  return guard(error, [&] { tell(checked(writer, "writer").writer.newest_drained(flow_of(flow)), any, step); });
+  return guard(error, [&] {
+    const auto newest = checked(writer, "writer").writer.newest_safe(flow_of(flow), safety_of(safety));
+    checked(any, "any") = newest ? 1 : 0;
+    int64_t& out = checked(step, "step");
+    if (newest) out = newest->step;
+  });
 }
 
 int octavo_writer_get_statistics(octavo_writer* writer, char* text, size_t size, octavo_error* error) {

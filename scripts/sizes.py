@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from octavo.cli import console
-from octavo.cli.ls import by_field
+from octavo.cli.files.ls import by_field
 
 from octavo import _core
 

@@ -15,7 +15,11 @@ module octavo_arguments
   integer, parameter :: octavo_cell = 0, octavo_face_x = 1, octavo_face_y = 2, octavo_face_z = 3, octavo_node = 4
   integer, parameter :: octavo_mesh_none = 0, octavo_mesh_tree = 1, octavo_mesh_boxes = 2, octavo_mesh_triangles = 3
   integer, parameter :: octavo_host = 0, octavo_device = 1  !< memory space of arrays that are put
-  integer(c_int), parameter :: host = 0, t_float64 = 0, t_float32 = 1, t_int64 = 2, t_text = 100
+  !> Types of values. A put with `type` takes unsigned integers and floats of 16 bits from integers of their width.
+  integer(c_int), parameter :: octavo_float64 = 0, octavo_float32 = 1, octavo_int64 = 2, octavo_int32 = 3, &
+    octavo_int16 = 4, octavo_int8 = 5, octavo_uint64 = 6, octavo_uint8 = 7, octavo_uint32 = 8, octavo_bool = 9, &
+    octavo_float16 = 10, octavo_bfloat16 = 11, octavo_text = 100
+  integer(c_int), parameter :: host = 0
   integer(c_int64_t), parameter :: scalar = -1
 
   type :: octavo_error

@@ -12,6 +12,8 @@ module octavo
     octavo_checkpoint, octavo_analysis, octavo_safe_local, octavo_safe_partner, octavo_safe_xor, octavo_safe_rs, &
     octavo_safe_store, octavo_store, octavo_flash, octavo_amrex_plotfile, octavo_amrex_checkpoint, &
     octavo_serafin, octavo_med, octavo_cell, octavo_face_x, octavo_face_y, octavo_face_z, octavo_node, &
+    octavo_float64, octavo_float32, octavo_int64, octavo_int32, octavo_int16, octavo_int8, octavo_uint64, octavo_uint8, &
+    octavo_uint32, octavo_bool, octavo_float16, octavo_bfloat16, octavo_text, &
     octavo_host, octavo_device, octavo_mesh_none, octavo_mesh_tree, octavo_mesh_boxes, octavo_mesh_triangles, &
     octavo_version                  !< (): version of the library
   use octavo_writing, only: octavo_writer

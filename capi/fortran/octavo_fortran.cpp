@@ -5,6 +5,9 @@
 
 #include "capi/objects.hpp"
 
+// GNU's CFI_type_Bool has the name that the type has in C.
+#define _Bool bool
+
 namespace {
 
 using namespace octavo;
@@ -16,9 +19,30 @@ mesh::ScalarType type_of_elements(const CFI_cdesc_t& array) {
     case CFI_type_float: return mesh::ScalarType::float32;
     case CFI_type_int64_t: return mesh::ScalarType::int64;
     case CFI_type_int32_t: return mesh::ScalarType::int32;
+    case CFI_type_int16_t: return mesh::ScalarType::int16;
     case CFI_type_int8_t: return mesh::ScalarType::int8;
-    default: throw Error(Kind::usage, "expected real64, real32, int64, int32 or int8 values");
+    case CFI_type_Bool: return mesh::ScalarType::boolean;
+    default: throw Error(Kind::usage, "expected real64, real32, int64, int32, int16, int8 or logical(c_bool) values");
   }
+}
+
+// Whether Fortran's integers of a type may hold the bits of values of another type, for which Fortran has no kind.
+bool holds_bits(mesh::ScalarType integers, mesh::ScalarType type) {
+  using mesh::ScalarType;
+  const bool has_kind = type == ScalarType::float64 || type == ScalarType::float32;
+  return integers >= ScalarType::int64 && integers <= ScalarType::int8 && !has_kind &&
+         mesh::size_of(integers) == mesh::size_of(type);
+}
+
+// The type to store the array's values as. `wanted`: an octavo_type, or -1 for the type of the elements.
+mesh::ScalarType stored_type(mesh::ScalarType elements, int wanted) {
+  if (wanted == -1) return elements;
+  const mesh::ScalarType type = type_of(wanted);
+  if (type != elements && !holds_bits(elements, type))
+    throw Error(Kind::usage, "type: values of " + std::string(name_of(type)) + " stand in integers of " +
+                                 std::to_string(8 * mesh::size_of(type)) + " bits, not in " +
+                                 std::string(name_of(elements)));
+  return type;
 }
 
 // The axes are (x, y, z, cell). Arrays of fewer axes lack some of x, y, z; the last axis always counts cells.
@@ -47,9 +71,10 @@ engine::ArrayView view_of_array(const CFI_cdesc_t& array, int space, void* strea
 }
 
 // `order`: places of `cells` tree cells or particles in the array, or NULL.
-engine::ArrayView view_in_order(octavo_writer& to, const engine::ArrayView& values, const std::int64_t* order,
+engine::ArrayView view_in_order(octavo_writer& to, const engine::ArrayView& values, int type, const std::int64_t* order,
                                 std::int64_t cells) {
   engine::ArrayView view = values;
+  view.type = stored_type(values.type, type);
   if (order == nullptr) return view;
   const auto places = static_cast<std::int64_t>(view.cells);
   view.cells = static_cast<std::size_t>(cells);
@@ -64,6 +89,7 @@ engine::ArrayView view_in_order(octavo_writer& to, const engine::ArrayView& valu
 // Copies all values of a field into an array of one axis, components fastest.
 void copy_all(const mesh::Field& field, const CFI_cdesc_t& values) {
   engine::ArrayView view = view_of_array(values, OCTAVO_HOST, nullptr);
+  if (holds_bits(view.type, field.info.type)) view.type = field.info.type;
   view.components = field.info.components;
   view.cells /= static_cast<std::size_t>(std::max(field.info.components, 1));
   copy_values(field, view);
@@ -89,12 +115,12 @@ OCTAVO_API int octavo_fortran_writer_open(const MPI_Fint* comm, const octavo_tar
 
 OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char* name, const char* unit, int centring,
                                                const CFI_cdesc_t* values, const std::int64_t* order, std::int64_t cells,
-                                               int space, void* stream, octavo_error* error) {
+                                               int space, void* stream, int type, octavo_error* error) {
   return put(writer, error, "a field", [&](octavo_writer& to) {
     const mesh::Centring where = centring_of(centring);
     block_of(name, where, to.dim, to.block);  // throws for a face along an axis beyond dim
-    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, cells);
-    follow_blocks(to, view, order != nullptr);
+    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), type, order, cells);
+    if (to.listed) follow_blocks(*to.listed, view, order != nullptr);
     put_field(to, name, unit, view, where);
   });
 }
@@ -102,9 +128,9 @@ OCTAVO_API int octavo_fortran_writer_put_field(octavo_writer* writer, const char
 OCTAVO_API int octavo_fortran_writer_put_particles(octavo_writer* writer, const char* species, const char* attribute,
                                                    const char* unit, const CFI_cdesc_t* values,
                                                    const std::int64_t* order, std::int64_t particles, int space,
-                                                   void* stream, octavo_error* error) {
+                                                   void* stream, int type, octavo_error* error) {
   return put(writer, error, "particles", [&](octavo_writer& to) {
-    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), order, particles);
+    engine::ArrayView view = view_in_order(to, view_of_array(*values, space, stream), type, order, particles);
     if (view.block[1] > 1 || view.block[2] > 1)
       throw Error(Kind::usage, "expected values(particle) or values(component, particle)");
     // values(component, particle)

@@ -1,7 +1,7 @@
 !> The restart. See octavo.f90.
 module octavo_reading
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int8, int32, int64, real32, real64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use octavo_arguments
   implicit none
   private
@@ -42,7 +42,7 @@ module octavo_reading
   !> A field of the mesh; or an attribute of particles if `species` is not empty.
   type :: octavo_field_info
     character(:), allocatable :: name, unit, species
-    integer :: type = 0  !< enum octavo_type of octavo.h: 0 real64, 1 real32, 2 int64, 3 int32 ...
+    integer :: type = octavo_float64             !< octavo_float32, octavo_uint32 ...
     integer :: centring = octavo_cell
     integer :: components = 1
     integer(int64) :: count = 0                  !< for a species: its particles on this rank
@@ -103,12 +103,16 @@ module octavo_reading
     procedure :: get_tree                        !< (tree [, error])
     procedure :: get_boxes                       !< (boxes [, error]): as put_boxes takes them
     procedure :: get_triangles                   !< (triangles [, error])
-    procedure, private :: field_r64, field_r32, field_i64, field_i32
-    generic :: get_field => field_r64, field_r32, field_i64, field_i32  !< (name, values [, error]): allocates `values`,
-                                                 !< one tree cell's block (or one box) after the other, components
-                                                 !< fastest, then x
-    procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32
-    generic :: get_particles => particles_r64, particles_r32, particles_i64, particles_i32
+    procedure, private :: field_r64, field_r32, field_i64, field_i32, field_i16, field_i8, field_bool
+    generic :: get_field => field_r64, field_r32, field_i64, field_i32, field_i16, field_i8, field_bool
+                                                 !< (name, values [, error]): allocates `values`, one tree cell's block
+                                                 !< (or one box) after the other, components fastest, then x. Reals
+                                                 !< take narrower ones, too; integers take the bits of unsigned
+                                                 !< integers, floats of 16 bits and logicals of their width
+    procedure, private :: particles_r64, particles_r32, particles_i64, particles_i32, particles_i16, particles_i8, &
+                          particles_bool
+    generic :: get_particles => particles_r64, particles_r32, particles_i64, particles_i32, particles_i16, &
+                                particles_i8, particles_bool
                                                  !< (species, attribute, values [, error]): allocates `values`
     procedure :: get_particle_count              !< (species)
     procedure :: get_neighbours                  !< collective: (comm, neighbours [, error])
@@ -585,7 +589,7 @@ contains
     integer(c_int64_t), target :: in_c
     type(c_error) :: what
     in_c = 0
-    call check(c_get_attribute(self%handle, text(name), t_int64, c_loc(in_c), 1_c_int64_t, what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), 1_c_int64_t, what), what, error)
     value = int(in_c)
   end subroutine
 
@@ -597,7 +601,7 @@ contains
     real(c_double), target :: in_c
     type(c_error) :: what
     in_c = 0
-    call check(c_get_attribute(self%handle, text(name), t_float64, c_loc(in_c), 1_c_int64_t, what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_float64, c_loc(in_c), 1_c_int64_t, what), what, error)
     value = in_c
   end subroutine
 
@@ -609,7 +613,7 @@ contains
     type(c_ptr), target :: in_c
     type(c_error) :: what
     value = ''
-    call check(c_get_attribute(self%handle, text(name), t_text, c_loc(in_c), 1_c_int64_t, what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_text, c_loc(in_c), 1_c_int64_t, what), what, error)
     if (what%code == 0) value = text_at(in_c)
   end subroutine
 
@@ -629,7 +633,7 @@ contains
     type(c_error) :: what
     count = max(0, self%get_attribute_count(name))
     allocate (in_c(count + 1), source=0_c_int64_t)
-    call check(c_get_attribute(self%handle, text(name), t_int64, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), int(count, c_int64_t), what), what, error)
     value = int(in_c(:count))
   end subroutine
 
@@ -643,7 +647,7 @@ contains
     type(c_error) :: what
     count = max(0, self%get_attribute_count(name))
     allocate (in_c(count + 1), source=0.0_c_double)
-    call check(c_get_attribute(self%handle, text(name), t_float64, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_float64, c_loc(in_c), int(count, c_int64_t), what), what, error)
     value = in_c(:count)
   end subroutine
 
@@ -657,7 +661,7 @@ contains
     type(c_error) :: what
     count = max(0, self%get_attribute_count(name))
     allocate (in_c(count + 1), value(count))
-    call check(c_get_attribute(self%handle, text(name), t_text, c_loc(in_c), int(count, c_int64_t), what), what, error)
+    call check(c_get_attribute(self%handle, text(name), octavo_text, c_loc(in_c), int(count, c_int64_t), what), what, error)
     do i = 1, merge(count, 0, what%code == 0)
       value(i) = text_at(in_c(i))
     end do
@@ -803,6 +807,36 @@ contains
 
   subroutine particles_i32(self, species, attribute, values, error)
     integer(int32), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_i16(self, name, values, error)
+    integer(int16), allocatable, intent(out) :: values(:)
+    include 'field.inc'
+  end subroutine
+
+  subroutine particles_i16(self, species, attribute, values, error)
+    integer(int16), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_i8(self, name, values, error)
+    integer(int8), allocatable, intent(out) :: values(:)
+    include 'field.inc'
+  end subroutine
+
+  subroutine particles_i8(self, species, attribute, values, error)
+    integer(int8), allocatable, intent(out) :: values(:)
+    include 'particles.inc'
+  end subroutine
+
+  subroutine field_bool(self, name, values, error)
+    logical(c_bool), allocatable, intent(out) :: values(:)
+    include 'field.inc'
+  end subroutine
+
+  subroutine particles_bool(self, species, attribute, values, error)
+    logical(c_bool), allocatable, intent(out) :: values(:)
     include 'particles.inc'
   end subroutine
 

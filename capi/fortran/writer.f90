@@ -27,18 +27,19 @@ module octavo_writing
     procedure :: put_blocks                     !< (blocks [, error])
     procedure :: put_boxes                      !< (boxes [, error])
     procedure :: put_triangles                  !< (triangles [, error])
-    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream])
+    procedure :: put_field                      !< (name, values [, unit, error, space, order, centring, stream,
+                                                !< type])
     procedure :: put_arrays                     !< (name, values, kind, ghost, stride [, unit, error, space, stream])
-    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order, stream])
+    procedure :: put_particles                  !< (species, attribute, values [, unit, error, space, order, stream,
+                                                !< type])
     procedure :: put_bytes                      !< (name, bytes [, error])
     procedure :: end_step                       !< collective ([error])
     procedure :: finished                       !< collective: logical ([error]): all steps are written
     procedure :: wait => writer_wait            !< collective ([error])
     procedure :: get_steps                      !< integer ([error]): steps that are durable, and those
                                                 !< that a SERAFIN or MED file had when it was opened
-    procedure :: newest_durable                 !< logical (flow, step [, error]): .false.: there is none yet
-    procedure :: newest_safe                    !< logical (flow, safety, step [, error]): survives that: octavo_safe_xor ...
-    procedure :: newest_drained                 !< the same for steps in the store itself, not in a staging directory
+    procedure :: newest_safe                    !< logical (flow, safety, step [, error]): the newest durable step that
+                                                !< survives that: octavo_safe_local ...; .false.: there is none yet
     procedure :: get_statistics                 !< collective: (text [, error]): allocates `text`, JSON
     procedure :: close => writer_close          !< collective ([error])
   end type
@@ -72,16 +73,6 @@ module octavo_writing
     type(c_ptr) :: order = c_null_ptr, boxes = c_null_ptr, stream = c_null_ptr
   end type
 
-  abstract interface
-    integer(c_int) function c_newest(writer, flow, any, step, error) bind(c)
-      import
-      type(c_ptr), value :: writer
-      integer(c_int), value :: flow
-      integer(c_int), intent(out) :: any
-      integer(c_int64_t), intent(inout) :: step
-      type(c_error), intent(out) :: error
-    end function
-  end interface
   interface
     integer(c_int) function c_newest_safe(writer, flow, safety, any, step, error) bind(c, name='octavo_writer_newest_safe')
       import
@@ -91,11 +82,6 @@ module octavo_writing
       integer(c_int64_t), intent(inout) :: step
       type(c_error), intent(out) :: error
     end function
-  end interface
-  procedure(c_newest), bind(c, name='octavo_writer_newest_durable') :: c_newest_durable
-  procedure(c_newest), bind(c, name='octavo_writer_newest_drained') :: c_newest_drained
-
-  interface
     integer(c_int) function c_open(comm, target, domain, writer, error) bind(c, name='octavo_fortran_writer_open')
       import
       integer(c_int), intent(in) :: comm
@@ -176,12 +162,12 @@ module octavo_writing
       type(c_triangles), intent(in) :: mesh
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, stream, error) &
+    integer(c_int) function c_put_field(writer, name, unit, centring, values, order, cells, space, stream, type, error) &
         bind(c, name='octavo_fortran_writer_put_field')
       import
       type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: name(*), unit(*)
-      integer(c_int), value :: centring, space
+      integer(c_int), value :: centring, space, type
       type(c_ptr), value :: stream
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: cells
@@ -195,14 +181,14 @@ module octavo_writing
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_put_particles(writer, species, attribute, unit, values, order, particles, space, stream, &
-                                            error) &
+                                            type, error) &
         bind(c, name='octavo_fortran_writer_put_particles')
       import
       type(c_ptr), value :: writer, order
       character(kind=c_char), intent(in) :: species(*), attribute(*), unit(*)
       type(*), intent(in) :: values(..)
       integer(c_int64_t), value :: particles
-      integer(c_int), value :: space
+      integer(c_int), value :: space, type
       type(c_ptr), value :: stream
       type(c_error), intent(out) :: error
     end function
@@ -370,7 +356,7 @@ contains
     integer(c_int64_t), target :: in_c
     type(c_error) :: what
     in_c = value
-    call check(c_put_attribute(self%handle, text(name), t_int64, c_loc(in_c), scalar, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), scalar, what), what, error)
   end subroutine
 
   subroutine put_real(self, name, value, error)
@@ -379,7 +365,7 @@ contains
     real(real64), intent(in), target :: value
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
-    call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(value), scalar, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_float64, c_loc(value), scalar, what), what, error)
   end subroutine
 
   ! The copy has one more element than the array, because c_loc needs an element to point at even if the array is empty.
@@ -391,7 +377,7 @@ contains
     integer(c_int64_t), target :: in_c(size(value) + 1)
     type(c_error) :: what
     in_c = [int(value, c_int64_t), 0_c_int64_t]
-    call check(c_put_attribute(self%handle, text(name), t_int64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
+    call check(c_put_attribute(self%handle, text(name), octavo_int64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
                error)
   end subroutine
 
@@ -403,7 +389,7 @@ contains
     real(c_double), target :: in_c(size(value) + 1)
     type(c_error) :: what
     in_c = [value, 0.0_c_double]
-    call check(c_put_attribute(self%handle, text(name), t_float64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
+    call check(c_put_attribute(self%handle, text(name), octavo_float64, c_loc(in_c), size(value, kind=c_int64_t), what), what, &
                error)
   end subroutine
 
@@ -452,7 +438,7 @@ contains
     type(c_ptr), target :: first(size(value) + 1)
     type(c_error) :: what
     call point_at(value, texts, first(:size(value)))
-    call check(c_put_attribute(self%handle, text(name), t_text, c_loc(first), number, what), what, error)
+    call check(c_put_attribute(self%handle, text(name), octavo_text, c_loc(first), number, what), what, error)
   end subroutine
 
   subroutine list_ints(self, list, names, values, error)
@@ -462,7 +448,7 @@ contains
     type(octavo_error), intent(inout), optional :: error
     integer(c_int64_t), target :: in_c(size(values) + 1)
     in_c = [int(values, c_int64_t), 0_c_int64_t]
-    call put_entries(self, list, names, t_int64, c_loc(in_c), size(values), error)
+    call put_entries(self, list, names, octavo_int64, c_loc(in_c), size(values), error)
   end subroutine
 
   subroutine list_reals(self, list, names, values, error)
@@ -472,7 +458,7 @@ contains
     type(octavo_error), intent(inout), optional :: error
     real(c_double), target :: in_c(size(values) + 1)
     in_c = [values, 0.0_c_double]
-    call put_entries(self, list, names, t_float64, c_loc(in_c), size(values), error)
+    call put_entries(self, list, names, octavo_float64, c_loc(in_c), size(values), error)
   end subroutine
 
   subroutine list_texts(self, list, names, values, error)
@@ -483,7 +469,7 @@ contains
     type(c_ptr), target :: first(size(values) + 1)
     allocate (texts(len(values) + 1, size(values)))
     call point_at(values, texts, first(:size(values)))
-    call put_entries(self, list, names, t_text, c_loc(first), size(values), error)
+    call put_entries(self, list, names, octavo_text, c_loc(first), size(values), error)
   end subroutine
 
   subroutine put_entries(self, list, names, kind, values, number, error)
@@ -573,10 +559,11 @@ contains
     call check(c_put_triangles(self%handle, mesh, what), what, error)
   end subroutine
 
-  !> Gives a field. Trees: values(cell), one value per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the
-  !> axes (x, y, z, cell), of which those beyond dim may be left out. After put_blocks: the blocks in that order. Boxes: values(cell), box after box. Triangles:
+  !> Gives a field of real64, real32, int64, int32, int16, int8 or logical(c_bool) values. Trees: values(cell), one value
+  !> per cell; or whole blocks, such as unk(1, 5:12, 5:12, 1, :), with the axes (x, y, z, cell), of which those beyond dim
+  !> may be left out. After put_blocks: the blocks in that order. Boxes: values(cell), box after box. Triangles:
   !> values(point) or values(point, plane).
-  subroutine put_field(self, name, values, unit, error, space, order, centring, stream)
+  subroutine put_field(self, name, values, unit, error, space, order, centring, stream, type)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: name
     type(*), intent(in), target :: values(..)
@@ -587,12 +574,14 @@ contains
     integer, intent(in), optional :: centring  !< octavo_face_x, _y or _z for a face variable: it has one more value
                                                !< along the axis, and becomes the fields NAME_left and NAME_right
     type(c_ptr), intent(in), optional :: stream  !< of device memory: the CUDA stream whose work the values wait for
+    integer, intent(in), optional :: type      !< octavo_uint32, octavo_float16 ...: the integers hold such values' bits
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_field(self%handle, text(name), unit_in_c(unit), number_in_c(centring), values, first, &
-                           size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), what, error)
+                           size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), &
+                           type_in_c(type), what), what, error)
   end subroutine
 
   !> Gives a field on boxes that each have an array of their own. `values`: c_loc of each array's first element, ghosts
@@ -612,14 +601,14 @@ contains
     type(c_array) :: array
     type(c_error) :: what
     boxes = [values, c_null_ptr]
-    array = c_array(c_sizeof(array), merge(t_float64, t_float32, kind == real64), number_in_c(space), &
+    array = c_array(c_sizeof(array), merge(octavo_float64, octavo_float32, kind == real64), number_in_c(space), &
                     ghost=int(ghost, c_int), cells=size(values, kind=c_int64_t), &
                     stride=[int(stride, c_int64_t), 0_c_int64_t, 0_c_int64_t], boxes=c_loc(boxes), stream=stream_in_c(stream))
     call check(c_put_array(self%handle, text(name), unit_in_c(unit), array, what), what, error)
   end subroutine
 
-  !> Gives an attribute: values(particle) or values(component, particle); reals and integers of 32 and 64 bits, integers of 8 bits.
-  subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream)
+  !> Gives an attribute: values(particle) or values(component, particle).
+  subroutine put_particles(self, species, attribute, values, unit, error, space, order, stream, type)
     class(octavo_writer), intent(in) :: self
     character(*), intent(in) :: species, attribute
     type(*), intent(in), target :: values(..)
@@ -628,13 +617,14 @@ contains
     integer, intent(in), optional :: space
     integer, intent(in), optional :: order(:)  !< position in `values` of each particle, from 1
     type(c_ptr), intent(in), optional :: stream
+    integer, intent(in), optional :: type      !< as in put_field
     integer(c_int64_t), allocatable, target :: places(:)
     type(c_ptr) :: first
     type(c_error) :: what
     call hold_order(order, places, first)
     call check(c_put_particles(self%handle, text(species), text(attribute), unit_in_c(unit), values, first, &
-                               size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), what), &
-               what, error)
+                               size(places, kind=c_int64_t) - 1, number_in_c(space), stream_in_c(stream), type_in_c(type), &
+                               what), what, error)
   end subroutine
 
   ! The copy has one more element, because an empty array has no address.
@@ -662,6 +652,12 @@ contains
     character(kind=c_char), allocatable :: out(:)
     out = [c_null_char]
     if (present(unit)) out = text(unit)
+  end function
+
+  integer(c_int) function type_in_c(type)
+    integer, intent(in), optional :: type
+    type_in_c = -1
+    if (present(type)) type_in_c = int(type, c_int)
   end function
 
   integer(c_int) function number_in_c(number)
@@ -704,22 +700,6 @@ contains
     steps = int(in_c)
   end function
 
-  logical function newest_durable(self, flow, step, error) result(any)
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    any = newest(c_newest_durable, self, flow, step, error)
-  end function
-
-  logical function newest_drained(self, flow, step, error) result(any)
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    any = newest(c_newest_drained, self, flow, step, error)
-  end function
-
   logical function newest_safe(self, flow, safety, step, error) result(any)
     class(octavo_writer), intent(in) :: self
     integer, intent(in) :: flow, safety
@@ -731,22 +711,6 @@ contains
     found = 0
     number = step
     call check(c_newest_safe(self%handle, int(flow, c_int), int(safety, c_int), found, number, what), what, error)
-    any = found /= 0
-    step = int(number)
-  end function
-
-  logical function newest(ask, self, flow, step, error) result(any)
-    procedure(c_newest) :: ask
-    class(octavo_writer), intent(in) :: self
-    integer, intent(in) :: flow
-    integer, intent(inout) :: step
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    integer(c_int) :: found
-    integer(c_int64_t) :: number
-    found = 0
-    number = step
-    call check(ask(self%handle, int(flow, c_int), found, number, what), what, error)
     any = found /= 0
     step = int(number)
   end function

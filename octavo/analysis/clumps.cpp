@@ -46,7 +46,7 @@ class Sets {
   std::vector<std::uint32_t> parent_;
 };
 
-/// A part's leaves and what is wanted of them.
+/// A part's leaves and the values that clumps need of them.
 struct ClumpCells {
   const mesh::Header& header;
   const CommonGrid& grid;

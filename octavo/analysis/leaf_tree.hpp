@@ -10,7 +10,7 @@
 /// Which leaves touch: a tree over some leaves of a step, and walks that visit all that share a side or a corner.
 namespace octavo::analysis {
 
-/// A leaf with what an analysis knows of it. 32 bytes.
+/// A leaf and the analysis' data of it. 32 bytes.
 struct ValuedLeaf {
   mesh::CurveKey key;
   double value = 0;      ///< NaN: the leaf is there, but takes no part

@@ -57,7 +57,7 @@ double on_side_if_near(double place, double cells);
 /// more. A coordinate on a side of cells belongs to those above it.
 std::array<double, 2> stretch_at(const mesh::Header& header, std::size_t axis, double at);
 
-/// Boxes, in the units of regions, that hold all of the plane that shows. At most some 6 * 4^fineness.
+/// Boxes, in the units of regions, that hold the visible part of the plane. There are at most about 6 * 4^fineness.
 std::vector<mesh::Box> boxes_of_plane(const mesh::Header& header, const AnyView& view, int fineness);
 
 }  // namespace octavo::analysis

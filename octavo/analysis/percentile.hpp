@@ -33,7 +33,7 @@ struct PercentileSearch {
 
 /// Starts from the extremes in each bin. Throws Error(usage) for a percentage below 0 or above 100.
 PercentileSearch begin_search(const PartialBins& sums, const std::vector<double>& percentages);
-/// At most so many pieces a search of `sought` percentiles has, whatever the values are.
+/// The most pieces that a search of `sought` percentiles can have, whatever the values are.
 std::size_t most_pieces(std::size_t sought);
 /// Cells in stretches of more than one number: 0 at the end.
 std::int64_t open_cells(const PercentileSearch& search);

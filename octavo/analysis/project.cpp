@@ -48,7 +48,7 @@ struct Scale {
   }
 };
 
-/// Cells of a level along an axis, as many as 32 bits hold.
+/// The number of cells of a level along an axis, capped to fit 32 bits.
 std::uint32_t cells_along(const mesh::Header& header, int level, std::size_t axis) {
   const auto roots = static_cast<std::uint64_t>(header.roots[axis] * header.block[axis]);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(roots << level, 0xFFFFFFFEU));

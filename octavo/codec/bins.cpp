@@ -13,7 +13,7 @@ namespace octavo::codec {
 namespace {
 
 constexpr unsigned most_orders = 3;                       // of differences
-constexpr std::size_t most_bins = 256;                    // as many as the alphabet has symbols
+constexpr std::size_t most_bins = 256;                    // the number of symbols of the alphabet
 constexpr double bits_of_bin = 40;                        // in the payload and in the table of frequencies, about
 constexpr std::uint64_t middle = std::uint64_t{1} << 63;  // the key of 0
 

@@ -218,8 +218,8 @@ Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
 
 // ------------------------------------------------------------------ the common value
 
-/// Values within so much of their bound of the common one go to its cell: the most that leaves an error which the
-/// others can make good.
+/// Values go to the cell of the common value if they differ from it by less than a share of their bound: the largest
+/// share whose error the other values can cancel.
 template <class Grid, class T>
 void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   constexpr std::array<double, 6> radii{1, 0x1p-3, 0x1p-6, 0x1p-12, 0x1p-24, 0};
@@ -509,8 +509,9 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
   }
 }
 
-/// Keeps values exactly, those that err most first, until errors cancel: at most one in eight. For chunks that err far
-/// less than the bound allows: where rounding is all that a few float32 values err, no grid cures that.
+/// Keeps values exactly, those with the largest errors first, until the errors cancel: at most one value in eight. This
+/// is for chunks whose errors are far below the bound: the rounding of a few float32 values is an error that no grid
+/// removes.
 template <class Grid, class T>
 void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
   Numbers& n = draft.numbers;

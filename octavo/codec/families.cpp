@@ -103,7 +103,7 @@ template <class T>
 template <class Number>
 using Factors = std::array<std::array<Number, max_terms_of_stencil>, 8>;
 
-/// Families at place j of their cells, and what is known of them. The operations are those of Lanes
+/// Families at place j of their cells, with their known values. The operations are those of Lanes
 /// (predict.hpp).
 template <class Grid, Base base>
 struct Together {
@@ -192,7 +192,7 @@ struct Together {
     for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] - sum[v] / weight[last][v];
     places_of(model.grid, value, index, negative);
   }
-  /// Takes over what the k-th cells became.
+  /// Takes over the new values of the k-th cells.
   [[gnu::always_inline]] void follow(std::size_t row, const Lane<std::int64_t>& index, const Lane<double>& value) {
     if constexpr (by_value) {
       Fours<Four> now, parent;

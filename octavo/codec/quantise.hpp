@@ -117,12 +117,12 @@ inline double value_on(const LogGrid& grid, std::int64_t q, bool negative = fals
 }
 /// Which of `count` values are negative; whether all have a place on a log grid.
 bool signs_of(const double* values, std::uint8_t* negative, std::size_t count);
-/// log2_of for `count` values, any bits allowed: what has no logarithm gets something.
+/// log2_of for `count` values, any bits allowed: a value without a logarithm gets an arbitrary result.
 void logarithms_of(const double* values, double* logarithms, std::size_t count);
 /// index_on for values with these logarithms, negative where that is 1; the common value apart.
 void indices_of(const LogGrid& grid, const double* logarithms, const std::uint8_t* negative, std::int64_t* indices,
                 std::size_t count);
-/// index_on for `count` values, any bits allowed: what has no place gets some index.
+/// index_on for `count` values, any bits allowed: a value without a place gets an arbitrary index.
 void indices_on(const LogGrid& grid, const double* values, std::int64_t* indices, std::size_t count);
 /// value_on for `count` indices below 2^50.
 void values_on(const LogGrid& grid, const std::int64_t* indices, const std::uint8_t* negative, double* values,

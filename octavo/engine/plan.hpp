@@ -39,7 +39,7 @@ WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uin
 /// Throws Error(usage) for negative options.
 void check(const PlanOptions& options);
 
-/// A rank's place in the plan: what it must know of it, whatever the number of ranks.
+/// A rank's place in the plan: all that the rank must know of it. Its size does not depend on the number of ranks.
 struct OwnFile {
   int file = 0, files = 1;   ///< its subfile of all; before own_file() has added the hosts before: of its host
   int first = 0, count = 1;  ///< contributors: ranks [first .. first + count) of its host; the first one writes

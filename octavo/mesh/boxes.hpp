@@ -20,7 +20,7 @@ inline bool holds(const IndexBox& box, const Index3& at, int dim) {
     if (at[axis] < box.lo[axis] || at[axis] >= box.hi[axis]) return false;
   return true;
 }
-/// The smallest box around all, of which there is one at least.
+/// The smallest box around all boxes. @pre there is at least one
 IndexBox around(const std::vector<IndexBox>& boxes);
 /// The cells that both boxes hold; nothing if there are none.
 std::optional<IndexBox> intersection(const IndexBox& a, const IndexBox& b, int dim);

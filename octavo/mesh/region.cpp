@@ -215,7 +215,7 @@ bool is_in(const Sector& sector, std::size_t dim, const Point3& d) {
 Overlap meets_here(const Sector& sector, std::size_t dim, const SeenCell& cell) {
   const Overlap ball = meets_shape(Sphere{{}, sector.radius}, Domain{static_cast<int>(dim), {}, {}}, cell.lo, cell.hi);
   if (ball == Overlap::none) return ball;
-  const bool wide = sector.angle > 90;  // then what is left of the sphere is a cone
+  const bool wide = sector.angle > 90;  // then the rest of the sphere is a cone
   const double angle = radians(wide ? 180 - sector.angle : sector.angle);
   Cone cone{sector.direction, std::sin(angle), std::cos(angle)};
   if (wide)

@@ -95,8 +95,8 @@ Overlap meets(const Region& region, const Domain& domain, const Point3& lo, cons
 bool touches(const Region& region, const Domain& domain, const Point3& lo, const Point3& hi);
 
 /// A box that holds the region once: of a box, itself; of a sphere, the cube around it. Along axes on which the region
-/// has no end, or where joined regions are wider than a periodic domain, the domain's. Where nothing is in both of two
-/// regions, it is empty along an axis: lo == hi.
+/// has no end, or on which joined regions are wider than a periodic domain, it has the domain's ends. If two regions
+/// have nothing in common, their intersection is empty along an axis: lo == hi.
 Box bounds(const Region& region, const Domain& domain);
 /// The centre of a shape (of a half-space, its point), or of the first of joined regions.
 Point3 centre(const Region& region, const Domain& domain);

@@ -138,7 +138,8 @@ class Pass {
   std::vector<Vertex> moves_;
 };
 
-/// Puts the first vertices of an order on the near side, as many as come nearest to the intended weight.
+/// Puts the first vertices of an order on the near side. Their number is the one that comes nearest to the intended
+/// weight.
 Halves halve_along(const Graph& graph, const Order& order, const Balance& balance) {
   Halves halves{std::vector<char>(order.size(), 1), 0, -balance.near};
   for (const Vertex v : order) {

@@ -25,7 +25,7 @@ struct Halves {
     return rank < middle ? std::min(middle + (rank - first), last - 1) : first + (rank - middle);
   }
   std::vector<int> senders(int rank) const;
-  /// Those with which a rank exchanges what all ranks of a half know.
+  /// The ranks with which a rank exchanges the knowledge of a whole half.
   std::vector<int> peers(int rank) const { return rank < middle ? std::vector<int>{receiver(rank)} : senders(rank); }
 };
 

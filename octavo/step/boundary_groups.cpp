@@ -44,7 +44,7 @@ bool has_values(const serafin::BoundaryPoint& point) {
 
 using CodesByName = std::map<std::string, Codes>;
 
-/// A count, and so many lines of four codes and a name.
+/// Reads a count, and then that number of lines, each with four codes and a name.
 CodesByName read_codes(const fs::path& path) {
   std::ifstream in(path);
   if (!in) throw Error(Kind::unreadable, "cannot open for reading").at(path.string());

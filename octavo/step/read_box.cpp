@@ -35,8 +35,7 @@ IndexBox checked_box(const mesh::Header& header, int level, const IndexBox& box)
 const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::string& name, const BoxArray& array) {
   const mesh::ScalarType type = array.type;
   const mesh::FieldInfo& info = header.fields[mesh::select_fields(header, std::vector{name}).at(0)];
-  const bool wider = type == mesh::ScalarType::float64 && info.type == mesh::ScalarType::float32;
-  if (type != info.type && !wider)
+  if (!takes(type, info.type))
     throw Error(Kind::usage, "memory for a field: expected values of " + std::string(name_of(info.type)) + ", found " +
                                  std::string(name_of(type)))
         .at("field " + name);
@@ -48,6 +47,11 @@ const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::stri
     throw Error(Kind::unsupported, "a field with values at corners, or ghost cells, has no value for a cell alone")
         .at("field " + name);
   return info;
+}
+
+// Whether the memory is of a wider type than the field's floats of 16 bits, which then become float32 on the way.
+bool widens_half(const mesh::FieldInfo& info, const BoxArray& array) {
+  return mesh::is_half(info.type) && array.type != info.type;
 }
 
 mesh::Region region_of(const mesh::Header& header, int level, const IndexBox& box) {
@@ -73,7 +77,13 @@ struct Row {
 class Filler {
  public:
   Filler(const mesh::Header& header, const mesh::FieldInfo& info, const IndexBox& box, int level, const BoxArray& array)
-      : info_(info), block_(header.block), box_(box), level_(level), array_(array) {
+      : info_(info),
+        block_(header.block),
+        box_(box),
+        level_(level),
+        array_(array),
+        widens_half_(widens_half(info, array)) {
+    if (widens_half_) info_.type = mesh::ScalarType::float32;
     if (array_.stride_component == 0) array_.stride_component = 1;
     std::int64_t packed = info.components;
     for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -89,6 +99,13 @@ class Filler {
 
   std::size_t bytes_of_cell() const {
     return static_cast<std::size_t>(block_[0] * block_[1] * block_[2] * info_.components) * size_of(info_.type);
+  }
+
+  // The field's values in the type in which `take` takes them. `wide` keeps them if they are not the field's own bytes.
+  std::span<const std::byte> values_of(const mesh::Field& field, std::vector<float>& wide) const {
+    if (!widens_half_) return field.bytes;
+    wide = half_values(field);
+    return std::as_bytes(std::span(wide));
   }
 
   // Values of all cells of a level, of which those in the rows are taken.
@@ -134,7 +151,7 @@ class Filler {
 
   void set(std::int64_t to, const std::byte* value) const {
     auto* memory = static_cast<std::byte*>(array_.values) + to * static_cast<std::int64_t>(size_of(array_.type));
-    if (array_.type == info_.type) {
+    if (size_of(array_.type) == size_of(info_.type)) {
       std::memcpy(memory, value, size_of(info_.type));
     } else {
       float narrow = 0;
@@ -149,6 +166,7 @@ class Filler {
   IndexBox box_;
   int level_;  // tree level index of the box
   BoxArray array_;
+  bool widens_half_;
   std::int64_t filled_ = 0;
 };
 
@@ -180,7 +198,8 @@ void fill_from(const mesh::Part& part, int deepest, Filler& filler) {
   if (tree == nullptr) throw Error(Kind::unsupported, "a box of cells of a mesh that is no tree");
   const auto rows = rows_of(*tree, deepest, filler);
   const auto offsets = level_offsets(*tree);
-  const std::span<const std::byte> values(part.fields.at(0).bytes);
+  std::vector<float> wide;
+  const std::span<const std::byte> values = filler.values_of(part.fields.at(0), wide);
   const std::size_t width = filler.bytes_of_cell();
   if (values.size() != offsets.back() * width)
     throw Error(Kind::unsupported, "a field with other than one value a cell");
@@ -234,6 +253,14 @@ mesh::Field values_at(const mesh::Field& field, const std::vector<std::size_t>& 
 }
 
 }  // namespace
+
+bool takes(mesh::ScalarType memory, mesh::ScalarType field) noexcept {
+  using mesh::ScalarType;
+  if (memory == field) return true;
+  if (memory == ScalarType::float64) return field == ScalarType::float32 || mesh::is_half(field);
+  if (memory == ScalarType::float32) return mesh::is_half(field);
+  return memory == ScalarType::uint8 && field == ScalarType::boolean;
+}
 
 Index3 cells_of_level(const mesh::Header& header, int level) {
   const int index = level_index(header, level);

@@ -20,6 +20,10 @@ struct BoxArray {
   std::int64_t stride_component = 0;  ///< 0: 1, so that components vary fastest
 };
 
+/// Whether memory of one type takes the values of a field of another: it is the same type, or one that holds each value
+/// exactly. These are float64 for float32, float64 and float32 for floats of 16 bits, and uint8 for bool.
+bool takes(mesh::ScalarType memory, mesh::ScalarType field) noexcept;
+
 /// The number of cells of the whole domain along each axis on a level (the code's own number); 1 beyond dim. Throws
 /// Error(usage) for a level above the roots or 30 levels below them.
 mesh::Index3 cells_of_level(const mesh::Header& header, int level);
@@ -32,9 +36,9 @@ mesh::Index3 cells_of_level(const mesh::Header& header, int level);
 /// Reads the parts that touch the box one after another, and of each only the field's levels down to `level`. Memory:
 /// the data read of one part, and 24 bytes for each row of its cells in the box.
 ///
-/// Throws Error(usage) for a box that is empty or not within the domain, for an unknown field, and for memory of
-/// another type than the field's (except float64 for a float32 field); Error(unsupported) for values at points and for
-/// a mesh that is no tree; and as Dataset::read does.
+/// Throws Error(usage) for a box that is empty or not within the domain, for an unknown field, and for memory that does
+/// not take the field's type; Error(unsupported) for values at points and for a mesh that is no tree; and as
+/// Dataset::read does.
 std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const mesh::IndexBox& box,
                       const BoxArray& array);
 

@@ -117,7 +117,8 @@ std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, con
   return fed;
 }
 
-/// The new part's tree: its own cells, what is needed to make their values, and what closes it.
+/// The new part's tree: its own cells, the cells from which their values are made, and the cells that complete the
+/// tree.
 Octree part_tree(const Shared& shared, std::size_t part, int deepest) {
   Octree tree = own_tree(shared, part, deepest);
   if (!needs_others(shared)) return mesh::prune_tree(tree);

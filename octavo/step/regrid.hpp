@@ -41,15 +41,15 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job);
 // ------------------------------------------------------- for callers that regrid a piece of a step
 // (mesh/tree/regrid.hpp)
 
-/// Adds to the options what the step's header says.
+/// Adds the facts of the step's header to the options.
 mesh::RegridOptions regrid_options(const mesh::Header& source, mesh::RegridOptions how);
 /// The header of the step on the new tree.
 mesh::Header header_on(const mesh::Header& source, const mesh::Octree& tree);
 /// New values can be made of fields of cells and of vectors on faces: Error(unsupported) where others would have to be
 /// made. `coarsest` is the level of the step's coarsest leaf.
 void check_made(const mesh::Header& header, const mesh::Regrid& plan, int coarsest);
-/// The tree's own cells, what is needed to make their values, and what closes them. Not for fields of faces: they need
-/// the cells beside all of these too.
+/// The tree's own cells, the cells from which their values are made, and the cells that complete it. Not for fields of
+/// faces: they need the cells beside all of these too.
 mesh::Extract tree_to_complete(const mesh::Regrid& plan, mesh::Octree tree);
 /// The values of the fields asked for (positions, ascending) on a piece of the new tree: reads these source parts, one
 /// after another, and makes the values that they do not give.

@@ -36,7 +36,7 @@ bool is_taken(const fs::path& path) {
 
 bool is_empty_folder(const fs::path& path) { return fs::is_directory(path) && fs::is_empty(path); }
 
-/// The sibling, free of what a killed job left: some writers make theirs as NAME.partial, too.
+/// The sibling, without the remains of a killed job: some writers make theirs as NAME.partial, too.
 Target beside(const fs::path& out, bool replaces, Claim claim) {
   fs::path partial = out;
   partial += ".partial";

@@ -491,7 +491,7 @@ bool is_among(const std::vector<mesh::FieldInfo>& infos, const std::string& name
   return std::any_of(infos.begin(), infos.end(), [&](const mesh::FieldInfo& info) { return info.name == name; });
 }
 
-/// Names that only one side has, and that mean what a name of the other does.
+/// Names of one side that mean the same as another name of the other side.
 template <class NewName>
 void add_words(const std::vector<mesh::FieldInfo>& mine, const std::vector<mesh::FieldInfo>& others,
                NewName&& new_name_of, const std::set<std::string>& keep, NewNames& names) {

@@ -407,7 +407,7 @@ std::uint64_t write_file(const mesh::Dataset& dataset, const std::vector<int>& p
   return writer.order();
 }
 
-/// Reads again what this rank has written and adds up its errors.
+/// Reads this rank's part of the output again and adds up its errors.
 void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
                     const ConvertOptions& options, Totals& totals) {
   const mesh::Dataset stored = step::open(store, {options.flow, step});
@@ -439,7 +439,7 @@ void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std:
     notes.push_back(std::move(note));
 }
 
-/// With what its code needs beside fields and particles, where the step can be given back to it.
+/// Adds the data that the step's code needs beside fields and particles, if the step can go back to that code.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
   mesh::Dataset dataset =
       step::reshape(step::without_cell_values(source.open(), options.fields),

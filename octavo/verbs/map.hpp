@@ -41,7 +41,7 @@ struct MapOptions {
   base::Progress progress{};  ///< in parts
 };
 
-/// An image and what it shows. Each rank has some of its rows.
+/// An image and its description. Each rank has some of the rows.
 struct Map {
   std::size_t nx = 0, ny = 0;
   analysis::DealtRows rows{};         ///< this rank's; of one process: all
@@ -51,7 +51,7 @@ struct Map {
   std::array<std::string, 2> axes;    ///< names of the image's axes: "x", "y", or "(0.707, -0.707, 0)"
   std::string axis;                   ///< name of the line of sight's axis
   std::string field;
-  std::string label{};          ///< of what is shown; empty: it follows from field, kind and weight
+  std::string label{};          ///< of the values; empty: it follows from field, kind and weight
   std::int64_t particles = -1;  ///< of a map of particles: those in the image
   std::string kind;             ///< "integral", "mean", "max", "min", or "slice"
   std::string weight;           ///< for a mean: field name, or "volume"

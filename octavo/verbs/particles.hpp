@@ -15,7 +15,7 @@
 /// Maps and histograms of particles. Files of cells are not read for them.
 namespace octavo::verbs {
 
-/// Which particles are meant, and what is taken of them: of a map the horizontal and the vertical position are the
+/// The particles to use, and the attributes to take: of a map the horizontal and the vertical position are the
 /// samples' axes, and a value to be shown is a field.
 struct ParticleSource {
   /// Those of a part, whose particles in the region were read. Called on any thread.

@@ -94,7 +94,7 @@ std::set<std::string> lossy_attributes(const store::OpenedStep& step) {
   return found;
 }
 
-/// Whether a stream decodes to what the field has.
+/// Whether a stream decodes to the field's values.
 bool gives_back(const store::Stream& stream, const mesh::Field& field, const std::vector<std::size_t>& offsets) {
   const std::size_t cell = field.bytes.size() / offsets.back();
   const std::size_t begin = offsets[static_cast<std::size_t>(stream.first_level)] * cell;
@@ -139,7 +139,7 @@ struct RepackRun {
   }
 };
 
-/// A step, and what its new parts are made from.
+/// A step, and the sources of its new parts.
 struct Work {
   store::OpenedStep step;
   StoreFiles files;

@@ -17,7 +17,7 @@ struct Drawing {
   std::function<analysis::Tile(analysis::RowRange rows)> draw;
 };
 
-/// A drawing of a part on an image of so many pixels. `footprint` gives the pixels that the part covers; it is asked
+/// A drawing of a part on an image of `pixels` pixels. `footprint` gives the pixels that the part covers; it is asked
 /// for only if a tile of the whole image is large.
 Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Projection kind,
                        const std::function<analysis::Footprint()>& footprint,
@@ -30,8 +30,8 @@ Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Proje
 analysis::ImageRows sum_image(std::size_t parts, const Workers& workers, const analysis::Frame& frame,
                               const std::function<Drawing(std::size_t i)>& read);
 
-/// A tile that takes at most so many bytes is never drawn in bands: whoever draws smaller images need not know
-/// footprints. One that takes more than large_tile always is.
+/// A tile of at most small_tile bytes is never drawn in bands, so that code for smaller images needs no footprints. A
+/// tile of more than large_tile bytes is always drawn in bands.
 constexpr std::size_t small_tile = std::size_t{8} << 20, large_tile = std::size_t{24} << 20;
 
 }  // namespace octavo::verbs

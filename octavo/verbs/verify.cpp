@@ -19,7 +19,7 @@ namespace octavo::verbs {
 
 namespace {
 
-/// Owned cells and leaves of one part, by tree level index, and what was wrong with it.
+/// Owned cells and leaves of one part, by tree level index, and the damage found in it.
 struct PartCount {
   std::vector<std::int64_t> cells, leaves;
   std::int64_t particles = 0;

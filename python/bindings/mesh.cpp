@@ -399,7 +399,7 @@ mesh::ScalarType type_of(const Memory& memory) {
   throw base::Error(base::Kind::usage, "memory for a box: values of a type that no field has");
 }
 
-/// Axes (z, y, x), as many as the data have, and components where a field has several.
+/// The axes are (z, y, x), without those that the data lack, and components if a field has several.
 step::BoxArray box_array(const Memory& memory, const mesh::IndexBox& box, const mesh::FieldInfo& info, int dim) {
   const auto axes = static_cast<std::size_t>(dim);
   std::vector<std::int64_t> expected, found;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "arguments.hpp"
 #include "arrays.hpp"
 #include "graph_cut.hpp"
+#include "octavo/engine/restart/code_files.hpp"
+#include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/restart/scotch.hpp"
@@ -32,36 +35,66 @@ std::string library_version() {
 
 // ------------------------------------------------------------------ reading
 
-std::optional<engine::Restart> restart(std::optional<int> comm, const Path& store, const std::string& flow,
-                                       std::optional<std::int64_t> step, std::optional<std::vector<std::string>> fields,
-                                       bool particles, bool opaque, bool keep_parts, int refine,
-                                       std::optional<mesh::Index3> block, bool fill, const std::string& fill_by,
-                                       std::vector<std::string> per_mass, std::optional<std::int64_t> max_box,
-                                       std::optional<std::vector<std::int64_t>> points, const Settings& settings,
-                                       const Path& file) {
-  engine::RestartOptions options;
-  {
-    nb::gil_scoped_release release;
-    ranks::agree(comm_from(comm), [&] { options = restart_options(options_from(settings, file)); });
-  }
-  options.flow = flow_named(flow);
-  options.step = step;
-  options.fields = std::move(fields);
-  options.particles = particles;
-  options.opaque = opaque;
-  options.keep_parts = keep_parts;
-  options.refine = refine;
-  options.block = block;
-  options.fill = fill;
-  options.fill_by = fill_by == "constant" ? mesh::FillBy::constant : mesh::FillBy::linear;
-  options.per_mass = std::move(per_mass);
-  if (max_box) {
-    options.as = engine::MeshKind::patches;
-    options.max_box = *max_box;
-  }
-  options.points = std::move(points);
+/// Python's description of a restart; the names are the keywords of octavo.restart.
+struct RestartWords {
+  engine::RestartOptions to;
+  std::string flow = "checkpoint", fill_by = "linear";
+  Settings settings;
+  Path options;
+};
+
+engine::RestartOptions restart_options_from(const RestartWords& words) {
+  const engine::RestartOptions of_writer = engine::restart_options(options_from(words.settings, words.options));
+  engine::RestartOptions options = words.to;
+  options.staging_directory = of_writer.staging_directory;
+  options.ranks_per_node = of_writer.ranks_per_node;
+  options.remember_failed = of_writer.remember_failed;
+  options.flow = flow_named(words.flow);
+  if (words.fill_by != "linear" && words.fill_by != "constant")
+    throw Error(Kind::usage, "no fill '" + words.fill_by + "': there are linear and constant");
+  if (words.fill_by == "constant") options.fill_by = mesh::FillBy::constant;
+  return options;
+}
+
+/// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.
+std::optional<engine::Restart> restart(std::optional<int> comm, const Path& store, const RestartWords& words,
+                                       const std::optional<Problem>& problem) {
   nb::gil_scoped_release release;
+  engine::RestartOptions options;
+  ranks::agree(comm_from(comm), [&] {
+    if (problem) throw error_from(*problem);
+    options = restart_options_from(words);
+  });
   return engine::restart(comm_from(comm), store, options);
+}
+
+/// This rank's files of a RAMSES output, until they are removed.
+class RamsesOutput {
+ public:
+  RamsesOutput(std::optional<int> comm, const Path& store, const engine::Restart& start, const Path& folder) {
+    nb::gil_scoped_release release;
+    files_ = engine::write_ramses(comm_from(comm), store, start, folder);
+  }
+  ~RamsesOutput() { remove(); }
+  RamsesOutput(const RamsesOutput&) = delete;
+  RamsesOutput& operator=(const RamsesOutput&) = delete;
+  void remove() noexcept {
+    if (files_) step::remove(*std::exchange(files_, std::nullopt));
+  }
+  int number() const { return files_ ? files_->number : 0; }
+
+ private:
+  std::optional<step::RamsesFiles> files_;
+};
+
+void write_flash(std::optional<int> comm, const Path& store, const engine::Restart& start, const Path& path) {
+  nb::gil_scoped_release release;
+  engine::write_flash(comm_from(comm), store, start, path);
+}
+
+void restart_failed(std::optional<int> comm, const Path& store, const engine::Restart& start) {
+  nb::gil_scoped_release release;
+  engine::restart_failed(comm_from(comm), store, start.id, start.flow);
 }
 
 /// Values that belong to `owner`, of shape (count, block z, y, x, components): axes that `block` does not have are left
@@ -201,7 +234,50 @@ nb::list local_copies(const Path& staging_directory, const Path& store, nb::list
 
 // ------------------------------------------------------------------ the module
 
-void bind_restart(nb::module_& m) {
+/// An option of the engine as an attribute of RestartWords.
+template <auto Option>
+void bind_option(nb::class_<RestartWords>& words, const char* name) {
+  using Value = std::remove_cvref_t<decltype(std::declval<engine::RestartOptions>().*Option)>;
+  words.def_prop_rw(
+      name, [](const RestartWords& of) { return of.to.*Option; },
+      [](RestartWords& of, Value value) { of.to.*Option = std::move(value); }, nb::for_setter(nb::arg().none()));
+}
+
+void bind_options(nb::module_& m) {
+  using Options = engine::RestartOptions;
+  nb::class_<RestartWords> words(m, "RestartWords");
+  words.def(nb::init<>())
+      .def_rw("flow", &RestartWords::flow)
+      .def_rw("fill_by", &RestartWords::fill_by)
+      .def_rw("settings", &RestartWords::settings)
+      .def_rw("options", &RestartWords::options)
+      .def_prop_rw(
+          "as_patches", [](const RestartWords& of) { return of.to.as == engine::MeshKind::patches; },
+          [](RestartWords& of, bool patches) {
+            of.to.as = patches ? engine::MeshKind::patches : engine::MeshKind::octree;
+          });
+  bind_option<&Options::step>(words, "step");
+  bind_option<&Options::fields>(words, "fields");
+  bind_option<&Options::particles>(words, "particles");
+  bind_option<&Options::opaque>(words, "opaque");
+  bind_option<&Options::keep_parts>(words, "keep_parts");
+  bind_option<&Options::refine>(words, "refine");
+  bind_option<&Options::block>(words, "block");
+  bind_option<&Options::fill>(words, "fill");
+  bind_option<&Options::per_mass>(words, "per_mass");
+  bind_option<&Options::max_box>(words, "max_box");
+  bind_option<&Options::points>(words, "points");
+  nb::class_<RamsesOutput>(m, "RamsesOutput", "This rank's files of a RAMSES output. A `with` block removes them.")
+      .def(nb::init<std::optional<int>, const Path&, const engine::Restart&, const Path&>(), nb::arg("comm").none(),
+           nb::arg("store"), nb::arg("start"), nb::arg("folder"))
+      .def_prop_ro("number", &RamsesOutput::number, "NNNNN of output_NNNNN; 0 once they are removed.")
+      .def("remove", &RamsesOutput::remove, "Removes them, and the link to the output. Local.")
+      .def(
+          "__enter__", [](nb::handle self) { return self; }, nb::sig("def __enter__(self) -> RamsesOutput"))
+      .def("__exit__", [](RamsesOutput& of, nb::args) { of.remove(); });
+}
+
+void bind_step_id(nb::module_& m) {
   nb::class_<store::StepId>(m, "StepId", "A step of a flow, as a run that continues from it refers to it.")
       .def_ro("step", &store::StepId::step)
       .def(
@@ -211,8 +287,14 @@ void bind_restart(nb::module_& m) {
           },
           nb::sig("def __eq__(self, arg: object, /) -> bool"))
       .def("__repr__", [](const store::StepId& id) { return "<octavo.StepId " + std::to_string(id.step) + ">"; });
-  nb::class_<engine::Restart>(m, "Restart", "What a rank starts from.")
+}
+
+void bind_restart(nb::module_& m) {
+  bind_step_id(m);
+  nb::class_<engine::Restart>(m, "Restart", "The state that a rank starts from.")
       .def_ro("id", &engine::Restart::id, "For the Writer of the run that goes on: resumed_from=restart.id.")
+      .def_prop_ro(
+          "flow", [](const engine::Restart& r) { return store::to_string(r.flow); }, "Of a store.")
       .def_prop_ro("step", [](const engine::Restart& r) { return r.id.step; })
       .def_prop_ro(
           "time", [](const engine::Restart& r) { return r.header.time; }, "[code time]")
@@ -254,10 +336,12 @@ void bind_restart(nb::module_& m) {
       .def_ro("notes", &engine::Restart::notes, "Damage, steps passed over; the same on all ranks.");
   m.def("local_copies", &local_copies, nb::arg("staging_directory"), nb::arg("store"), nb::arg("notes"));
   m.def("neighbours", &neighbours, nb::arg("comm").none(), nb::arg("start"));
-  m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("flow"), nb::arg("step").none(),
-        nb::arg("fields").none(), nb::arg("particles"), nb::arg("opaque"), nb::arg("keep_parts"), nb::arg("refine"),
-        nb::arg("block").none(), nb::arg("fill"), nb::arg("fill_by"), nb::arg("per_mass"), nb::arg("max_box").none(),
-        nb::arg("points").none(), nb::arg("settings"), nb::arg("file"));
+  bind_options(m);
+  m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("words"), nb::arg("problem").none());
+  m.def("restart_failed", &restart_failed, nb::arg("comm").none(), nb::arg("store"), nb::arg("start"));
+  m.def("forget_failed_restarts", &engine::forget_failed_restarts, nb::arg("store"));
+  m.def("restart_write_flash", &write_flash, nb::arg("comm").none(), nb::arg("store"), nb::arg("start"),
+        nb::arg("path"));
 }
 
 }  // namespace
@@ -273,9 +357,9 @@ NB_MODULE(_mpi, m) {
         if (!engine::has_scotch()) return std::nullopt;
         return bindings::BoundGraphCut{engine::cut_by_scotch};
       },
-      "What cuts a mesh that all ranks share by PT-Scotch; None where the build has it not.");
+      "The function that cuts a mesh that all ranks share with PT-Scotch; None if the build lacks it.");
   m.def("abort", &ranks::abort, nb::arg("code"), "Ends all ranks with this exit code.");
-  m.def("library_version", &bindings::library_version, "What the MPI library that octavo is linked to says of itself.");
+  m.def("library_version", &bindings::library_version, "The version text of the MPI library that octavo is linked to.");
   bindings::bind_restart(m);
   bindings::bind_writer(m);
 }

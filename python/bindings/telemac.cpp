@@ -119,7 +119,7 @@ void bind_telemac(nb::module_& m) {
   m.def("merge", &merge, nb::arg("pieces"), nb::arg("out"), nb::arg("options"),
         "Puts SERAFIN pieces of a result together. Releases the GIL.");
   m.def("split", &split, nb::arg("path"), nb::arg("pieces"), nb::arg("prefix"), nb::arg("options"),
-        "Cuts a SERAFIN result as pieces that are there. Releases the GIL.");
+        "Cuts a SERAFIN result in the same way as existing pieces. Releases the GIL.");
   m.def("refine", &refine, nb::arg("mesh"), nb::arg("out"), nb::arg("options"),
         "Cuts each triangle of a SERAFIN file into four. Releases the GIL.");
 }

@@ -1,6 +1,7 @@
 #include <nanobind/stl/array.h>
 
 #include <algorithm>
+#include <list>
 #include <map>
 
 #include "arguments.hpp"
@@ -16,6 +17,7 @@ using base::Error;
 using base::Kind;
 using Path = std::filesystem::path;
 using Ranks = nb::ndarray<const std::int32_t, nb::c_contig, nb::device::cpu>;
+using Flags = nb::ndarray<const std::uint8_t, nb::c_contig, nb::device::cpu>;
 namespace serafin = formats::serafin;
 
 /// Python's description of a target; the names are the keywords of octavo.Target.
@@ -109,7 +111,8 @@ class Writer {
  public:
   /// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.
   Writer(std::optional<int> comm, const TargetWords& words, const mesh::Header& header,
-         const std::optional<Problem>& problem) {
+         const std::optional<Problem>& problem)
+      : header_(header) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
     engine::Target target;
@@ -131,12 +134,34 @@ class Writer {
     }
     call([&](engine::Writer& writer) { capi::begin_step(writer, target_, flow, name.value_or(""), step, time); });
     held_.clear();
+    listed_.clear();
+    of_blocks_ = false;
   }
   void put_attribute(const std::string& name, mesh::Attribute value) { open().put_attribute(name, std::move(value)); }
+  void put_list(const std::string& list, const std::vector<std::string>& names, const mesh::Attribute& values) {
+    capi::put_list(open(), list, names, values);
+  }
   void put_units(double length, double density, double time) { open().put_units(length, density, time); }
-  void put_tree(const mesh::Octree& tree) { open().put_mesh(tree); }
-  void put_patches(const mesh::Patches& patches) { open().put_mesh(patches); }
-  void put_triangles(const engine::SeriesMesh& triangles) { capi::put_triangles(open(), target_, triangles); }
+  void put_tree(const mesh::Octree& tree) {
+    of_blocks_ = false;
+    open().put_mesh(tree);
+  }
+  void put_patches(const mesh::Patches& patches) {
+    of_blocks_ = false;
+    open().put_mesh(patches);
+  }
+  void put_triangles(const engine::SeriesMesh& triangles) {
+    of_blocks_ = false;
+    capi::put_triangles(open(), target_, triangles);
+  }
+  /// Shapes (blocks,), (blocks, 3), (blocks,).
+  void put_blocks(const Ranks& level, const Numbers& position, const Flags& refined) {
+    const auto count = static_cast<std::int64_t>(level.size());
+    const auto blocks = capi::listed_blocks(count, level.data(), position.data(), refined.data(), header_.level_origin);
+    listed_.push_back(mesh::tree_of_blocks(header_.dim, header_.roots, header_.block, blocks));
+    open().put_mesh(listed_.back().tree);
+    of_blocks_ = true;
+  }
   void put_bytes(const std::string& name, const nb::bytes& bytes) {
     open().put_bytes(name, {static_cast<const std::byte*>(bytes.data()), bytes.size()});
   }
@@ -148,6 +173,7 @@ class Writer {
       const Py_buffer& entries = held_.back().get();
       view.order = {static_cast<const std::uint32_t*>(entries.buf), static_cast<std::size_t>(entries.shape[0])};
     }
+    if (of_blocks_) capi::follow_blocks(listed_.back(), view, !order.is_none());
     open().put_field(name, view, unit, centring_named(centring));
   }
   void put_boxes(const std::string& name, const std::vector<nb::object>& arrays, const std::vector<std::string>& types,
@@ -228,7 +254,10 @@ class Writer {
     return view;
   }
 
-  std::vector<Buffer> held_;  // outlives the writer, which may still read them
+  std::vector<Buffer> held_;            // outlives the writer, which may still read them
+  std::list<mesh::ListedTree> listed_;  // of this step; the writer reads the orders in them
+  bool of_blocks_ = false;              // fields are of the blocks of the last list
+  mesh::Header header_;
   capi::TargetKind target_ = capi::TargetKind::store;
   std::optional<engine::Writer> writer_;
   bool lend_ = false;
@@ -326,6 +355,8 @@ void bind_writer(nb::module_& m) {
            nb::arg("comm").none(), nb::arg("target"), nb::arg("header"), nb::arg("problem").none())
       .def("begin_step", &Writer::begin_step, nb::arg().none(), nb::arg(), nb::arg())
       .def("put_attribute", &Writer::put_attribute)
+      .def("put_list", &Writer::put_list)
+      .def("put_blocks", &Writer::put_blocks)
       .def("put_bytes", &Writer::put_bytes)
       .def("put_units", &Writer::put_units)
       .def("put_mesh", &Writer::put_tree)

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from octavo.definition_files import definitions
     from octavo.delayed import dask
     from octavo.errors import Damaged, Error, NoSpace, Unreadable, Unsupported, UsageError
-    from octavo.parallel import neighbours, restart
+    from octavo.parallel import (
+        forget_failed_restarts,
+        neighbours,
+        restart,
+        restart_failed,
+        restart_write_flash,
+        restart_write_ramses,
+    )
     from octavo.snapshots import Series
     from octavo.writer import Header, Octree, Patches, Target, Writer
 
@@ -45,6 +52,7 @@ __all__ = [
     "definitions",
     "diff",
     "discharge",
+    "forget_failed_restarts",
     "neighbours",
     "open",
     "over_time",
@@ -52,6 +60,9 @@ __all__ = [
     "probe",
     "repack",
     "restart",
+    "restart_failed",
+    "restart_write_flash",
+    "restart_write_ramses",
     "series",
     "steps",
     "streamlines",
@@ -65,10 +76,10 @@ _HOMES = {
     "open": "dataset",
     "over_time": "dataset",
     "probe": "dataset",
-    "discharge": "steps_of_triangles",
-    "volume": "steps_of_triangles",
-    "streamlines": "ways",
-    "pathlines": "ways",
+    "discharge": "triangles.steps_of_triangles",
+    "volume": "triangles.steps_of_triangles",
+    "streamlines": "triangles.ways",
+    "pathlines": "triangles.ways",
     "definitions": "definition_files",
     "series": "snapshots",
     "Series": "snapshots",
@@ -84,6 +95,10 @@ _HOMES = {
     "Target": "writer",
     "Writer": "writer",
     "restart": "parallel",
+    "restart_failed": "parallel",
+    "restart_write_flash": "parallel",
+    "restart_write_ramses": "parallel",
+    "forget_failed_restarts": "parallel",
     "neighbours": "parallel",
     "Error": "errors",
     "UsageError": "errors",

@@ -49,7 +49,7 @@ class Binned(ABC):
 
     @classmethod
     def of(cls, sums: dict[str, Any], percentiles: Sequence[float] = (), **more: Any) -> Any:
-        """Those that the compiled verb gave, which was asked for these percentiles."""
+        """The bins that the compiled verb returned for these percentiles."""
         facts = dict(sums)
         facts["fields"] = {name: _named_percentiles(row, percentiles) for name, row in sums["fields"].items()}
         axes = tuple(Axis(**axis) for axis in facts.pop("axes"))
@@ -154,12 +154,12 @@ class Binned(ABC):
         }
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
     def _heading(self, text: str) -> str:
-        from octavo.picture import plain, when
+        from octavo.pictures.picture import plain, when
 
         chosen = f"   ({self.facts['selection']})" if self.facts.get("selection") else ""
         return f"{plain(text + chosen)}   {when(self)}"
@@ -268,7 +268,7 @@ class Phase(Binned):
         return x | y | {"cells": self.cells[row, column], "weight": self.weights[row, column]}
 
     def draw(self) -> Any:
-        from octavo import picture
+        from octavo.pictures import picture
 
         figure, axes = _figure()
         values = self.values
@@ -286,7 +286,7 @@ class Phase(Binned):
 
 def label_of(name: str, unit: str) -> str:
     """A quantity and its unit, as a picture's axis shows them."""
-    from octavo.picture import labelled, plain
+    from octavo.pictures.picture import labelled, plain
 
     return plain(name) if name == "number of cells" else labelled(name, unit)
 

@@ -1,4 +1,4 @@
-"""Clumps: sets of cells above a threshold that hang together, as a table."""
+"""Clumps: connected sets of cells above a threshold, as a table."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Clumps:
     units: dict[str, str]
     #: field, above, selection, time, parts_read ..., and how many clumps and cells there are of any size.
     facts: dict[str, Any]
-    #: Where the clumps of each domain are, and the selection that they are of.
+    #: The places of each domain's clumps, and the selection in which they were found.
     _places: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, found: dict[str, Any], data: Any, min_cells: int = 1, chosen: dict[str, Any] | None = None) -> Clumps:
-        """Those of the compiled verb's result on a data set, and of a selection of it, that have at least so many cells."""
+        """The clumps of at least `min_cells` cells that the compiled verb found in `data`, or in the selection `chosen`."""
         facts, dim = dict(found), data.dim
         places = {name: facts.pop(name) for name in ("parts", "part_clumps")} | {"data": data, "chosen": chosen}
         names = ("cells", "volume", "mass", "centre", "lo", "hi", "peak", "peak_at", "level")

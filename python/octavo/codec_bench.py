@@ -161,7 +161,7 @@ def dense(level: Level, block: Sequence[int]) -> list[Piece]:
 
 
 def arrangements(values: Values) -> dict[str, list[Piece]]:
-    """What a peer may be given. `merged` is all stored values, the others are those of owned cells."""
+    """The arrangements in which a peer may get the values. `merged` has all stored values, the others those of owned cells."""
     leaves = [level.values.reshape(-1) for level in values.levels(leaves=True)]
     found = {"merged": [Piece(values.merged)], "leaves": [Piece(np.concatenate(leaves))]}
     if values.width != int(np.prod(values.block)):
@@ -280,7 +280,7 @@ def save_picture(rows: list[dict[str, Any]], path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from octavo.picture import plain
+    from octavo.pictures.picture import plain
 
     fields = list(dict.fromkeys(row["field"] for row in rows))
     figure = Figure(figsize=(1.5 + 4.2 * len(fields), 8), layout="constrained")

@@ -1,4 +1,4 @@
-"""Data sets and lazy selections: what an analyst holds in a notebook."""
+"""Data sets and lazy selections: the objects of an analyst's notebook."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from octavo import _core
 from octavo.definition_files import Definition, joined
 from octavo.errors import UsageError
 from octavo.line import Line
-from octavo.outlines import Line as Outline
-from octavo.outlines import line_of, polygon_of
-from octavo.picture import Picture
+from octavo.pictures.picture import Picture
 from octavo.plan import Plan
-from octavo.polygons import fields_in_cells
 from octavo.printable import printable
 from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
-from octavo.transect import Transect
+from octavo.triangles.outlines import Line as Outline
+from octavo.triangles.outlines import line_of, polygon_of
+from octavo.triangles.polygons import fields_in_cells
+from octavo.triangles.transect import Transect
 from octavo.units import factor, in_fractions, stats_in
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
     "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. For other
     formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
     boundary. For files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
-    triangles whose middle is inside). Returns what was written, in bytes. Releases the GIL. Collective where `ranks` is given.
+    triangles whose middle is inside). Returns the bytes written. Releases the GIL. Collective where `ranks` is given.
     """
     paths = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     if options.get("polygon") is not None:
@@ -162,11 +162,11 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 def _with_overlays(
     selection: Selection, picture: Picture, another: Any, grid: bool, vectors: str | None, particles: str | None
 ) -> Picture:
-    from octavo.overlays import gather
+    from octavo.pictures.overlays import gather
 
     def dots() -> Picture:
         from octavo.particles import dots
-        from octavo.picture import ready
+        from octavo.pictures.picture import ready
 
         return ready(
             Picture.of(dots(selection._data, selection.region, str(particles), picture.facts), selection._data)
@@ -533,7 +533,7 @@ class Selection(Regions):
         self, above: float, *, field: str = "density", min_cells: int = 1, threads: int = 0,
         units: dict[str, str] | None = None,
     ) -> Clumps:  # fmt: skip
-        """The sets of cells with field > above (in the code's unit) that hang together by their sides, across levels,
+        """The sets of cells with field > above (in the code's unit) that are connected by their sides, across levels,
         domains and periodic sides; the heaviest first. Those of fewer than `min_cells` cells are left out. Only selected
         cells take part. `units` gives "mass", "volume", "length" (of places) and the field in other units. The result has the
         same bits for any number of threads. Raises UsageError for an unknown field; Unsupported for triangles. Releases
@@ -571,7 +571,7 @@ class Selection(Regions):
         system `crs`, "EPSG:2154"); without it the ending of the file's name chooses. docs/export.md lists kinds
         and endings. `fields` (default: all that are stored) may be names and formulas, of particles attributes;
         `single_precision` writes reals of 4 bytes. Raises UsageError where nothing is selected, for an unknown field, or
-        if the file exists and `overwrite` is not set; Unsupported where the data or a library lacks what it takes.
+        if the file exists and `overwrite` is not set; Unsupported if a library is missing or the data cannot be exported so.
         Releases the GIL."""
         from octavo.exports.files import write
 
@@ -737,7 +737,7 @@ def _join(parts: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 
 class Dataset(Selection):
-    """One step, opened. A selection of everything in it, with what its headers say."""
+    """One step, opened. A selection of everything in it, with the facts of its headers."""
 
     @property
     def path(self) -> str:

@@ -22,10 +22,17 @@ from typing import Any
 
 import numpy as np
 
-from octavo.errors import UsageError
+from octavo.errors import Error, UsageError, kind_of
 from octavo.ranks import engine
 
-__all__ = ["neighbours", "restart"]
+__all__ = [
+    "forget_failed_restarts",
+    "neighbours",
+    "restart",
+    "restart_failed",
+    "restart_write_flash",
+    "restart_write_ramses",
+]
 
 Path = str | os.PathLike[str]
 
@@ -49,12 +56,12 @@ def restart(
     `opaque`: `opaque` of the result is {rank: {name: bytes}}, as put_bytes took them, by rank of the run that wrote the
     step. With as many ranks now, it has only the bytes of this rank's own number, else those of all ranks.
 
-    `refine`: so many levels more, to go on with a finer mesh; the leaves of the finest level are refined, and vectors
-    on faces keep their divergence. `block`: blocks of other cells than the stored ones, (1, 1, 1) for cells; the header
-    is that of the new tree, and with `fill` cells that the step does not hold are made of the coarser ones: True or
-    "linear" with limited slopes, "constant" with their value. `refine` and `fill` weight velocities and FLASH's
-    energies by density, and the fields in `per_mass`. `as_patches`: `mesh` is Patches, boxes at most `max_box` cells
-    long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
+    `refine`: the number of levels to add, to go on with a finer mesh; each refines the leaves of the finest level, and
+    vectors on faces keep their divergence. `block`: the cells of a block, if they are to differ from the stored ones;
+    (1, 1, 1) for single cells. The header is that of the new tree. With `fill`, cells that the step does not hold are
+    made from coarser ones: True or "linear" with limited slopes, "constant" with their value. `refine` and `fill`
+    weight velocities, FLASH's energies and the fields in `per_mass` by density. `as_patches`: `mesh` is Patches, with
+    boxes at most `max_box` cells long, and `fields` has a list of arrays, box after box and level after level, as put_field of boxes takes them.
 
     Further keywords and `options` are the Writer's: of those it uses staging_directory (a step that lies on the disks of
     the nodes is read there, or drained first), ranks_per_node and remember_failed_restarts; variables override them.
@@ -65,16 +72,49 @@ def restart(
     equal numbers of triangles along the Hilbert curve, with their points; or, where `points` gives numbers (on all
     ranks), those points in that order.
     """
-    if isinstance(fill, str) and fill not in ("linear", "constant"):
-        raise UsageError(f'expected fill to be True, "linear" or "constant", found "{fill}"', ["fill"])
-    longer = None if block is None else [*block, *[1] * (3 - len(block))]
-    names = [fields] if isinstance(fields, str) else fields
-    return engine().restart(
-        _handle(comm), os.fspath(path), flow, step, None if names is None else list(names), particles, opaque, keep_parts,
-        refine, longer, bool(fill), fill if isinstance(fill, str) else "linear", list(per_mass),
-        max_box if as_patches else None,
-        None if points is None else [int(point) for point in points], _texts(settings), os.fspath(options or ""),
-    )  # fmt: skip
+    words, problem = engine().RestartWords(), None
+    try:  # a rank that left now would leave the others waiting
+        words.flow, words.step, words.particles, words.opaque = flow, step, particles, opaque
+        words.fields = None if fields is None else [fields] if isinstance(fields, str) else list(fields)
+        words.keep_parts, words.refine, words.per_mass = keep_parts, refine, list(per_mass)
+        words.block = None if block is None else (*block, *[1] * (3 - len(block)))
+        words.fill, words.fill_by = bool(fill), fill if isinstance(fill, str) else "linear"
+        words.as_patches, words.max_box = as_patches, max_box
+        words.points = None if points is None else [int(point) for point in points]
+        words.settings, words.options = _texts(settings), os.fspath(options or "")
+    except Exception as error:
+        problem = problem_of(error, "restart")
+    return engine().restart(_handle(comm), os.fspath(path), words, problem)
+
+
+def restart_failed(comm: Any, store: Path, start: Any) -> None:
+    """Records that the run cannot go on from the step that `restart` gave. With the option remember_failed_restarts, the
+    next restart takes an older one. Collective; raises the same error on all ranks."""
+    engine().restart_failed(_handle(comm), os.fspath(store), start)
+
+
+def forget_failed_restarts(store: Path) -> int:
+    """Forgets the steps that restart_failed recorded, so that restarts may take them again, and returns how many there
+    were. One process calls it."""
+    return engine().forget_failed_restarts(os.fspath(store))
+
+
+def restart_write_flash(comm: Any, store: Path, start: Any, path: Path) -> None:
+    """Makes a FLASH file of the store's step that `restart` found, with the bytes of `octavo convert --to flash`. All
+    ranks need to see the path, which must not exist. Collective; raises UsageError on all ranks for a step that was
+    stored with a loss."""
+    engine().restart_write_flash(_handle(comm), os.fspath(store), start, os.fspath(path))
+
+
+def restart_write_ramses(comm: Any, store: Path, start: Any, folder: Path) -> Any:
+    """Makes a RAMSES output of the store's checkpoint that `restart` found, for as many ranks as there are: rank i writes
+    the files of domain i + 1 to `folder`, which has the same name on all nodes (/dev/shm, a local disk). output_NNNNN
+    in the current directory is then a link to the output; NNNNN is the step's attribute output_number.
+
+    The result has `number`, NNNNN. Its remove(), or the end of its `with` block, removes the files and the link: on all
+    ranks, once RAMSES has read them. Collective; raises the same error on all ranks: Unsupported for a step that is not
+    RAMSES', UsageError for one that was stored with a loss."""
+    return engine().RamsesOutput(_handle(comm), os.fspath(store), start, os.fspath(folder))
 
 
 def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:
@@ -117,6 +157,16 @@ def _handle(comm: Any) -> int | None:
 
 
 # ------------------------------------------------------------------------------------------------------ arguments
+
+Problem = tuple[int, str, list[str], str]
+
+
+def problem_of(error: Exception, place: str) -> Problem:
+    """The kind, message, places and hint, from which the compiled library makes the error for all ranks."""
+    if isinstance(error, Error):
+        return kind_of(error), error.message, [*error.places, place], error.hint
+    text = str(error) if 0 < len(str(error)) < 200 else type(error).__name__
+    return kind_of(UsageError("")), text, [place], ""
 
 
 def _texts(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:

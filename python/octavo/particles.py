@@ -147,7 +147,7 @@ def _unit(data: Any, name: str | None, attribute: str) -> str:
 def _source(
     data: Any, name: str | None, region: str | None, axes: list[str], weight: str, fields: list[str]
 ) -> dict[str, Any]:
-    """What compiled functions take of the particles of a part: columns for the axes, weights, and further columns."""
+    """The columns of a part's particles that compiled functions take: axes, weights, and further columns."""
     if _are_sinks(data, name):
         sinks = sinks_of(data, region).columns
         take: Callable[[Any], Arrays] = lambda part: sinks  # noqa: E731

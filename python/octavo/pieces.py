@@ -42,8 +42,8 @@ def partition(
     (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
     gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
     on every rank, or a file of them, text or .npy. `write_cut`: the file that the cut is written to, .npy or text.
-    `parts` None: as many as `cut` has; without one, `mesh` is a store that was cut (layout octavo), whose cut and boundary
-    are taken. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
+    `parts` None: the number of parts of `cut`. Without `cut`, `mesh` must be a store that was cut (layout octavo): its cut
+    and boundary are taken. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
     Pieces that are there are replaced, other files with `overwrite` only. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.errors import UsageError

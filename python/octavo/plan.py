@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Plan:
     """Upper limits of what reading a selection takes, from headers alone. Nothing is read for it."""
 
-    #: The domains that are read, from 0, of so many.
+    #: The domains that are read, from 0, and the number of domains in all.
     parts: list[int]
     of: int
     #: Cells in these domains; None where headers do not tell.

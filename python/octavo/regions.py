@@ -103,7 +103,7 @@ class Regions:
     def _within(self, region: str) -> Selection:
         region = with_extremes(in_fractions(region, self._data), self._data, self._chosen())
         whole = region if self.region is None else f"{_operand(self.region)} & {_operand(region)}"
-        self._data.parts_of(whole, None)  # says now, not later, what is wrong with it
+        self._data.parts_of(whole, None)  # raises now, not later, if something is wrong
         return self._with(region=whole)
 
     def _beside(self, other: Selection) -> Selection:

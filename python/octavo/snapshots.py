@@ -16,7 +16,7 @@ from octavo.errors import Damaged, Error, Unreadable, Unsupported, UsageError
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Path, Selection
-    from octavo.picture import Picture
+    from octavo.pictures.picture import Picture
 
 #: Columns of a field in a table: names of the numbers that `stats` gives.
 QUANTITIES = ("min", "max", "mean", "volume_mean", "mass_mean", "integral", "sum", "nan")
@@ -99,7 +99,7 @@ class Series:
         """Writes one picture a snapshot as .gif, .mp4, or a folder of PNG files: `series.movie("m.gif", lambda ds:
         ds.map("density"))`. Without `limits` all have the colours of the lowest and the highest value of all. One
         picture is in memory. Replaces the output. Raises UsageError for another ending."""
-        from octavo import movie
+        from octavo.pictures import movie
 
         movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale, cmap=cmap)
 
@@ -215,7 +215,7 @@ class Table:
         return figure
 
     def _draw_panel(self, axes: Any, title: str, lines: dict[str, np.ndarray]) -> None:
-        from octavo.picture import plain
+        from octavo.pictures.picture import plain
 
         for quantity, values in lines.items():
             axes.plot(self.times, values, ".-", linewidth=1, label=quantity.replace("_", " "))

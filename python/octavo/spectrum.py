@@ -71,7 +71,7 @@ class Spectrum:
         return {**self.facts, "unit": self.unit, **sums, **{name: v.tolist() for name, v in self.columns().items()}}
 
     def _repr_png_(self) -> bytes:
-        from octavo.picture import png_of
+        from octavo.pictures.picture import png_of
 
         return png_of(self.draw())
 
@@ -80,7 +80,7 @@ class Spectrum:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.picture import labelled, plain, when
+        from octavo.pictures.picture import labelled, plain, when
 
         figure = Figure(figsize=(7.5, 5.0), layout="constrained")
         FigureCanvasAgg(figure)
@@ -128,7 +128,7 @@ def _draw_slopes(axes: Any, k: np.ndarray, density: np.ndarray) -> None:
 
 
 def level_for(data: Any, cells: int, deepest: int | None) -> int:
-    """The finest level, no deeper than `deepest`, on which the whole box has at most so many cells along each axis."""
+    """The finest level, no deeper than `deepest`, on which the whole box has at most `cells` cells along each axis."""
     coarsest = data.level_origin
     widest = max(roots * block for roots, block in zip(data.roots[: data.dim], data.block, strict=True))
     levels = [row["level"] for row in data.levels if deepest is None or row["level"] <= deepest]

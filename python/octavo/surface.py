@@ -106,7 +106,7 @@ def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _areas(corners: list[np.ndarray]) -> np.ndarray:
-    """Of triangles, or the lengths of lines."""
+    """Areas of triangles, or lengths of lines."""
     if len(corners) == 2:
         return np.sqrt(((corners[1] - corners[0]) ** 2).sum(axis=0))
     normal = _cross(corners[1] - corners[0], corners[2] - corners[0])

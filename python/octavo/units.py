@@ -42,7 +42,7 @@ def parse(text: str, data: Any) -> Unit:
 
 
 def factor(have: str, want: str, data: Any, what: str) -> float:
-    """By what a number with unit `have` is multiplied to be one with unit `want`. `what` is the quantity's name. Raises
+    """The factor that turns a number with unit `have` into one with unit `want`. `what` is the quantity's name. Raises
     UsageError where the unit is not known, or is of another kind."""
     return data.unit_factor(have, want, what)
 

@@ -27,8 +27,8 @@ import numpy as np
 
 from octavo._core import Header, Octree, Patches
 from octavo.device import on_device
-from octavo.errors import Error, UsageError, kind_of
-from octavo.parallel import _handle, _texts
+from octavo.errors import Error, UsageError
+from octavo.parallel import _handle, _texts, problem_of
 from octavo.ranks import engine
 
 __all__ = ["Header", "Octree", "Patches", "Target", "Writer"]
@@ -181,6 +181,11 @@ class Writer:
 
         self._put("attributes", put)
 
+    def put_list(self, name: str, values: Mapping[str, Attribute]) -> None:
+        """Adds a list of named values, as FLASH has them: the attribute `name` holds the names, NAME/ENTRY the value of
+        each. All values are integers, all are real numbers, or all are texts; the same on all ranks."""
+        self._put(f"list {name}", lambda: self._writer.put_list(name, list(values), _plain(list(values.values()))))
+
     def put_units(self, length: float, density: float, time: float) -> None:
         """Gives the units of this step [cgs], if they are not the header's: those of a comoving box change with time."""
         self._put("the units", lambda: self._writer.put_units(length, density, time))
@@ -202,6 +207,27 @@ class Writer:
             self._writer.put_mesh(mesh)
 
         self._put("mesh", put)
+
+    def put_blocks(self, level: np.ndarray, position: np.ndarray, refined: np.ndarray) -> None:
+        """Gives this rank's blocks of a tree, refined ones too, in any order, in place of put_mesh. The library finds the
+        tree. `level` (blocks,): the code's own numbers. `position` (blocks, dim): x first, in blocks of the level, from
+        0. `refined` (blocks,): the block has children, on this rank or another. Fields then have their values in this
+        order, and no `order` of their own. Copies it at once."""
+        self._boxes = False
+
+        def put() -> None:
+            places = np.asarray(position, "int64")
+            levels, flags = np.ascontiguousarray(level, "int32"), np.ascontiguousarray(refined, bool)
+            if places.shape != (len(levels), self._dim) or flags.shape != levels.shape:
+                raise UsageError(
+                    f"expected a position ({len(levels)}, {self._dim}) and flags ({len(levels)},), "
+                    f"found {places.shape} and {flags.shape}"
+                )
+            wide = np.zeros((len(levels), 3), "int64")
+            wide[:, : self._dim] = places
+            self._writer.put_blocks(levels, wide, flags.view("uint8"))
+
+        self._put("blocks", put)
 
     def put_triangles(
         self, x: np.ndarray, y: np.ndarray, triangles: np.ndarray, global_point: np.ndarray | None = None, *,
@@ -375,15 +401,6 @@ class Writer:
 
 # A caller's array or mapping may raise anything, also that memory is short.
 REFUSALS = (Exception,)
-Problem = tuple[int, str, list[str], str]
-
-
-def problem_of(error: Exception, place: str) -> Problem:
-    """The kind, message, places and hint, from which the compiled library makes the error for all ranks."""
-    if isinstance(error, Error):
-        return kind_of(error), error.message, [*error.places, place], error.hint
-    text = str(error) if 0 < len(str(error)) < 200 else type(error).__name__
-    return kind_of(UsageError("")), text, [place], ""
 
 
 # ------------------------------------------------------------------------------------------------------ arguments

@@ -345,6 +345,72 @@ def leaving(store: str) -> None:
     assert octavo.restart(comm, store).step == 1
 
 
+def blocks(store: str) -> None:
+    """A list of blocks in any order is the tree, and fields follow the list. The step becomes a FLASH file."""
+    comm = everyone()
+    block = (2, 2, 2)
+    roots = whole_tree()[0]
+    refined = [roots, np.zeros(8 * roots.sum(), bool)]  # two levels, because FLASH's trees are balanced
+    owned = [np.arange(len(level)) * comm.size // len(level) == comm.rank for level in refined]
+    tree = octavo.Octree(refined, owned, roots=ROOTS, block=block)
+    mine = np.random.default_rng(comm.rank).permutation(np.flatnonzero(owned_of(tree)))
+    cells, flags = places(tree)[mine], np.concatenate(refined)[mine]
+
+    def values(tree: octavo.Octree) -> np.ndarray:
+        return density_of(tree)[:, None, None, None] + np.arange(8.0).reshape(block)
+
+    with octavo.Writer(comm, store, header(block=block)) as writer:
+        writer.begin_step("checkpoint", 1, 0.5)
+        writer.put_list("real scalars", {"dt": 0.5, "t": np.float64(2)})
+        writer.put_list("integer scalars", {})
+        writer.put_blocks(cells[:, 0], cells[:, 1:], flags)
+        writer.put_field("dens", values(tree)[mine])
+        writer.end_step()
+        writer.begin_step("checkpoint", 2, 1.0)
+        writer.put_blocks(cells[:, 0], cells[:, 1:3], flags)
+        told(comm, octavo.UsageError, "blocks", writer.end_step)
+        writer.begin_step("checkpoint", 2, 1.0)
+        writer.put_blocks(cells[:, 0], cells[:, 1:], flags)
+        writer.put_field("dens", values(tree)[mine], order=np.arange(len(mine)))
+        told(comm, octavo.UsageError, "order of put_blocks", writer.end_step)
+    start = octavo.restart(comm, store, keep_parts=False)
+    owned = owned_of(start.mesh)
+    assert comm.allreduce(owned.sum()) == sum(map(len, refined))
+    assert np.array_equal(start.fields["dens"][owned], values(start.mesh)[owned])
+    assert start.attributes["real scalars"] == ["dt", "t"] and start.attributes["real scalars/t"] == 2.0
+    try:
+        octavo.restart_write_flash(comm, store, start, store + ".chk")
+    except octavo.Unsupported as error:
+        assert "HDF5" in str(error)
+        return
+    told(comm, octavo.Error, "exists", lambda: octavo.restart_write_flash(comm, store, start, store + ".chk"))
+    flash = octavo.open(store + ".chk")
+    assert np.isclose(flash.sum("dens", weight="volume"), octavo.open(store).sum("dens", weight="volume"), rtol=1e-12)
+
+
+def failed(store: str) -> None:
+    """A restart from which the run could not go on is passed over, until it is forgotten."""
+    comm = everyone()
+    with octavo.Writer(comm, store, header()) as writer:
+        for step in (1, 2):
+            write_step(writer, octree(comm.rank, comm.size), step)
+    start = octavo.restart(comm, store)
+    assert (start.step, start.flow) == (2, "checkpoint")
+    octavo.restart_failed(comm, store, start)
+    assert octavo.restart(comm, store, remember_failed_restarts=True).step == 1
+    comm.barrier()
+    if comm.rank == 0:
+        assert octavo.forget_failed_restarts(store) == 2  # one failed, one started
+    comm.barrier()
+    assert octavo.restart(comm, store, remember_failed_restarts=True).step == 2
+    wrong = {"flow": "chekpoint"} if comm.rank == 0 else {}
+    told(comm, octavo.UsageError, "chekpoint", lambda: octavo.restart(comm, store, **wrong))
+    wrong = {"fill": "cubic"} if comm.rank == comm.size - 1 else {}
+    told(comm, octavo.UsageError, "cubic", lambda: octavo.restart(comm, store, **wrong))
+    wrong = {"points": 5} if comm.rank == 0 else {}
+    told(comm, octavo.UsageError, "restart", lambda: octavo.restart(comm, store, **wrong))
+
+
 def without_mpi4py(store: str) -> None:
     """comm=None: mpi4py is not loaded."""
     from octavo.ranks import world

@@ -227,7 +227,7 @@ def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, fi
 
 
 def test_a_gain_over_nothing_is_no_number():
-    from octavo.cli.bench import summary_of_runs
+    from octavo.cli.machine.bench import summary_of_runs
 
     def run(seconds):
         return {"whole": seconds, "before_close": seconds, "in_calls": 0, "computing": 0, "cpu": 0, "stored": 0}

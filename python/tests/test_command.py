@@ -317,7 +317,7 @@ def test_json_needs_no_optional_package(sample, tmp_path):
 def test_tracebacks_are_for_debug_alone(sample):
     """A bug of ours, as one that nobody has found yet."""
     code = (
-        "import sys, octavo.cli.info as info\n"
+        "import sys, octavo.cli.files.info as info\n"
         "def run(arguments): raise KeyError('a\x1b[31m')\n"
         "info.run = run\nfrom octavo.cli import main\nsys.exit(main(sys.argv[1:]))"
     )

@@ -40,7 +40,7 @@ def test_a_polygon_and_the_rest_make_up_the_mesh_and_samples_agree(files, mesh):
     box = [(-1e5, -1e5), (1e5, -1e5), (1e5, 1e5), (-1e5, 1e5)]
     rings = {"type": "Polygon", "coordinates": [[*box, box[0]], [*VALLEY, VALLEY[0]]]}
     both = octavo.volume(path, [VALLEY, box])
-    from octavo.outlines import polygon_of
+    from octavo.triangles.outlines import polygon_of
 
     assert len(polygon_of(VALLEY)) == 1
     rest = octavo._core.volume(str(path), [rings["coordinates"]])["values"][0]

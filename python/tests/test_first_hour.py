@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 from conftest import OCTAVO
-from octavo.cli import PAGES, VERBS, man, verb_parser
+from octavo.cli import PAGES, VERBS, verb_parser
+from octavo.cli.machine import man
 
 
 def test_the_doctor_names_what_works(run_json):

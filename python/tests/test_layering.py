@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from octavo.cli import FOLDERS, VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -192,6 +193,38 @@ def test_no_folder_is_crowded():
         if not path.stem.endswith("_test"):
             concepts.setdefault(path.parent, set()).add(path.stem)
     assert {str(folder): len(names) for folder, names in concepts.items() if len(names) > MOST_CONCEPTS} == {}
+
+
+def installed_headers() -> set[str]:
+    """The public headers, and all that they include: cmake/install_headers.cmake.in copies the same."""
+    found: set[str] = set()
+    ahead = [f"octavo/{room}/{room}.hpp" for room in ARROWS]
+    while ahead:
+        name = ahead.pop()
+        if name not in found:
+            found.add(name)
+            ahead += [other for other in includes(ROOT / name) if other.startswith("octavo/")]
+    return found
+
+
+def test_no_more_headers_are_installed():
+    assert len(installed_headers()) <= 141  # docs/decisions/0055-installed-headers.md
+
+
+def test_a_folder_of_the_package_holds_few_modules():
+    modules: dict[str, int] = {}
+    for path in (ROOT / "python/octavo").rglob("*.py"):
+        if path.name != "__init__.py":
+            folder = str(path.parent.relative_to(ROOT))
+            modules[folder] = modules.get(folder, 0) + 1
+    assert {folder: count for folder, count in modules.items() if count > MOST_CONCEPTS} == {}
+
+
+def test_every_verb_is_a_module_of_one_folder():
+    verbs = [verb for names in FOLDERS.values() for verb in names]
+    assert sorted(verbs) == sorted(VERBS)
+    for folder, names in FOLDERS.items():
+        assert all((ROOT / f"python/octavo/cli/{folder}/{verb}.py").exists() for verb in names)
 
 
 # Names of codes and formats that are compared outside of octavo/formats, all of which should be a row's data or

@@ -8,6 +8,8 @@ import struct
 
 import pytest
 
+import octavo
+
 
 def statistics(run_json, path):
     """The statistics that do not depend on owners, bit for bit if the order of the sum does not matter."""
@@ -181,3 +183,20 @@ def test_the_mass_of_stars_that_were_made_stays(data, run, tmp_path):
             out = tmp_path / source.stem / str(domains) / "output_00002"
             run("convert", source, out, "--to", "ramses", "--domains", domains)
             assert star_masses(out) == [4.5, 0.75]
+
+
+def test_a_checkpoint_is_ramses_own_files_until_they_are_removed(run, output, tmp_path, monkeypatch):
+    run("convert", output, tmp_path / "run.octavo", "--flow", "checkpoint", "-q")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "direct").mkdir()
+    start = octavo.restart(None, "run.octavo")
+    with octavo.restart_write_ramses(None, "run.octavo", start, tmp_path / "scratch") as files:
+        assert files.number == 3
+        mine = files_of(tmp_path / "output_00003")
+        assert {"amr_00003.out00001", "hydro_00003.out00001"} <= set(mine)
+        run("convert", "run.octavo", tmp_path / "direct/output_00003", "--to", "ramses", "--domains", 1, "-q")
+        direct = files_of(tmp_path / "direct/output_00003")
+        assert {name: direct[name] for name in mine if ".out" in name} == {
+            name: mine[name] for name in mine if ".out" in name
+        }
+    assert not (tmp_path / "output_00003").is_symlink() and not list((tmp_path / "scratch").glob("*"))

@@ -139,7 +139,7 @@ def test_a_camera_sees_across_a_periodic_side(sample):
 
 
 def test_pictures_have_physical_axes_where_the_data_has_units():
-    from octavo import picture
+    from octavo.pictures import picture
 
     facts = {"unit_length": 3.0856775814913673e21, "unit_time": 3.15576e13}
     image = picture.Picture(
@@ -313,7 +313,7 @@ def test_json_of_a_line_is_valid(run, sample):
 def test_outlines_are_where_the_level_changes(run, sample, tmp_path):
     """The outlines of a slice, against its levels pixel by pixel."""
     from matplotlib.figure import Figure
-    from octavo.overlays import draw_levels
+    from octavo.pictures.overlays import draw_levels
 
     ds = octavo.open(sample)
     picture = ds.slice("density", pixels=64, grid=True)
@@ -355,7 +355,7 @@ def test_what_is_drawn_over_a_picture_is_the_same_from_ranks(run, sample, tmp_pa
 @pytest.mark.parametrize("width, length", [(1, 0.2), (3.9, 0.5), (4, 1), (79, 10)])
 def test_a_scale_bar_has_a_round_length(sample, width, length):
     """As its line in the figure has it, within the window."""
-    from octavo.picture import Picture, draw
+    from octavo.pictures.picture import Picture, draw
 
     facts = {"unit_length": 1, "title": "t"}
     picture = Picture(np.ones((4, 8)), (1, 1 + width, 0, width / 2), ("x", "y"), "density", "", 0.0, facts)

@@ -194,7 +194,7 @@ def test_all_steps_are_compared(files, run, run_json, tmp_path):
 
 
 def test_a_map_is_in_metres_and_seconds_or_over_time(files):
-    from octavo import picture
+    from octavo.pictures import picture
 
     path = files / "r2d_malpasset-small_5steps.slf"
     for data, title in ((octavo.open(path), "t = 800 s"), (octavo.over_time(path, "max"), "maximum over time")):

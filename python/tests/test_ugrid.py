@@ -311,7 +311,7 @@ def test_other_libraries_get_the_cells(mesh, path):
     assert isinstance(table, pandas.DataFrame) and list(table) == ["x", "y", "depth"]
     with pytest.raises(octavo.Unsupported, match="no place in a table"):
         octavo.open(path).to_pandas(["u"])
-    from octavo.polygons import first_triangles, vtk_cells
+    from octavo.triangles.polygons import first_triangles, vtk_cells
 
     triangles = octavo.open(path).part(0).triangles
     cells, types = vtk_cells(triangles, first_triangles(triangles))

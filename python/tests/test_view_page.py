@@ -341,7 +341,9 @@ def test_mesh_lines_and_particles(page, store):
     assert 100 < points.sum() < before[..., 0].size / 4
     assert re.match(r"2000 of 2000 particles +\d+ tiles", page.find("#read").text)
     names = page.run("return [...document.getElementById('species').options].map((one) => one.value)")
-    assert names[1:] == ["dm", "star", "cloud", "debris", "other", "tracer"] and page.find("#species-line").is_displayed()
+    assert (
+        names[1:] == ["dm", "star", "cloud", "debris", "other", "tracer"] and page.find("#species-line").is_displayed()
+    )
     stars = len(next(iter(octavo.open(store, step=7).particles("star").values()), ()))
     page.choose("species", "star")
     end = time.monotonic() + 10

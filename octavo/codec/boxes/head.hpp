@@ -30,7 +30,7 @@ struct StageGroup {
   std::vector<Stage> stages;
   std::size_t values = 0;
 };
-/// As many stages a group as have 2048 values together.
+/// Groups of consecutive stages, each with 2048 values or more; the last may have fewer.
 std::vector<StageGroup> groups_of(const BoxGrid& grid, unsigned strides);
 
 }  // namespace octavo::codec

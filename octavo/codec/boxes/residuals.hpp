@@ -5,7 +5,7 @@
 #include "octavo/codec/boxes/walk.hpp"
 #include "octavo/codec/grids.hpp"
 
-/// Inside the codec room: from a value and what is expected to a number, and back, under a bound (docs/codecs.md,
+/// Inside the codec room: from a value and its prediction to a number, and back, under a bound (docs/codecs.md,
 /// "Boxes").
 namespace octavo::codec {
 
@@ -16,7 +16,7 @@ std::int64_t exact_index(double expected) {
   return has_place ? ExactGrid<T>::index_of(static_cast<T>(expected)) : 0;
 }
 
-/// The numbers of some points, and what they stand for.
+/// The numbers of some points, and the values that they stand for.
 struct Quantised {
   alignas(32) std::array<std::int64_t, Points::most> number;
   alignas(32) std::array<double, Points::most> value, level;
@@ -33,7 +33,7 @@ struct Residuals {
   double step = 1, inverse = 1;
   double half_width = 0;  ///< of a cell if nothing is to be moved
   double centre = 0;      ///< of a cell on the logarithmic scale, from its level
-  /// By sign: what all decoded values are moved by, absolute and relative.
+  /// By sign: the shift of all decoded values, absolute and relative.
   std::array<double, 2> moved{}, factor{1, 1};
 
   explicit Residuals(const BoxHead& head);

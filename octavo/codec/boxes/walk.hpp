@@ -56,7 +56,7 @@ struct Pattern {
 };
 Pattern pattern_of(const BoxGrid& grid, const Stage& stage, const StageRows& rows);
 
-/// Visits the points of a stage. `share`: what an activity is of the mean length.
+/// Visits the points of a stage. `share`: an activity divided by the mean length.
 class BoxWalk {
  public:
   BoxWalk(const BoxGrid& grid, const Stage& stage, const BoxState& state, unsigned share)

@@ -76,7 +76,7 @@ Octree kept_of(Octree tree, const Regrid& plan, const Wants& wants) {
   return mesh::prune_tree(tree);
 }
 
-// Reads what the parts tell of wanted blocks. Sets the plan's tree, of which the rank owns the blocks of its share.
+// Reads the parts' records of the wanted blocks. Sets the plan's tree; the rank owns the blocks of its share.
 KeptTrees read_told(const StepParts& step, const Shares& shares, const std::vector<int>& parts, const Wants& wants,
                     Regrid& plan) {
   KeptTrees trees = read_trees(step, parts, [&](Octree tree) { return kept_of(std::move(tree), plan, wants); });
@@ -177,9 +177,9 @@ Shares share_blocks(MPI_Comm comm, StepParts& step, mesh::Curve curve, NewTree& 
 // Blocks on whose cells the values of a rank's own blocks depend, by level.
 class Neighbourhood {
  public:
-  // The blocks above those of this rank, and all that are at most so many blocks from one. How far the values depend on
-  // others: cells on the faces of the block above, whose own values may be made from the faces of the one above that.
-  // Values of faces also depend on the known ones beside them.
+  // Holds the blocks above those of this rank, and all blocks within `reach` blocks of one. `reach` is the distance
+  // over which values depend on others: a value needs the cells on the faces of the block above, and these may be made
+  // from the faces of the block above that. Values of faces also need the known ones beside them.
   Neighbourhood(const Regrid& plan, bool faces) : extent_(plan.tree.roots), periodic_(plan.fill.periodic) {
     const std::int64_t reach = faces ? 3 : plan.fill.by == mesh::FillBy::constant ? 0 : 2;
     const Octree tree = mesh::prune_tree(plan.tree);
@@ -244,7 +244,7 @@ class Neighbourhood {
   std::vector<std::unordered_set<std::uint64_t>> blocks_;
 };
 
-// Collective. Reads what is told of the rank's own blocks and of those on which their values depend.
+// Collective. Reads the records of the rank's own blocks and of those on which their values depend.
 KeptTrees read_neighbours(MPI_Comm comm, StepParts& step, const Shares& shares, bool faces, Regrid& plan) {
   std::optional<Neighbourhood> near;
   std::vector<KeyRange> stretches;
@@ -293,7 +293,7 @@ std::int64_t count_missing(MPI_Comm comm, const KeptTrees& trees, const Regrid& 
   return all[0];
 }
 
-// A step that is in these blocks already keeps what its header says of levels.
+// If the step has these blocks already, its header's numbers of levels stay.
 mesh::Header header_of_blocks(const mesh::Header& header, const Regrid& plan) {
   mesh::Header out = step::header_on(header, plan.tree);
   if (plan.tree.block != header.block || plan.shift != 0 || plan.first != 0) return out;

@@ -248,6 +248,7 @@ Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts&
   if (options.check) ranks::agree(comm, [&] { options.check(step.dataset.header); });
   Restart out;
   out.id = {step.found.step, step.found.attempt};
+  out.flow = options.flow;
   out.header = step.dataset.header;
   if (has_triangles(step))
     read_triangles(comm, step, store, options, out);

@@ -78,7 +78,8 @@ struct Restart {
   /// no attempt. For FLASH it is the step that the run counts, nstep; the file's number is the attribute "flash/file
   /// number".
   store::StepId id;
-  mesh::Header header;  ///< time, attributes and fields are those of the step
+  store::Flow flow = store::Flow::checkpoint;  ///< of a store
+  mesh::Header header;                         ///< time, attributes and fields are those of the step
   /// This rank's part, pruned. It owns nothing (has no boxes) if there are fewer leaves than ranks. Patches cover the
   /// cells that this rank owns, refined cells too. Levels and ratios are those of the patches that were put; for a
   /// tree, its own levels from `header.unfolded` on (ratio 2).

@@ -15,8 +15,8 @@ namespace octavo::engine {
 
 /// How a step is shared among ranks, as one of them knows it.
 struct Shares {
-  mesh::SplitPlan plan;    ///< in three parts: all before this rank's share, the share, all after it
-  ranks::KeyShare keys;    ///< those of the share, and the way to the ranks that have others
+  mesh::SplitPlan plan;    ///< three parts: the cells before this rank's share, the share, the cells after it
+  ranks::KeyShare keys;    ///< the keys of the share, and the route to the ranks that have the other keys
   std::vector<int> parts;  ///< the parts of the step that this rank reads for its share, ascending
 };
 
@@ -26,10 +26,11 @@ std::vector<ranks::KeyOwner> owners_of(MPI_Comm comm, const Shares& shares, cons
 std::vector<int> ranks_touched(std::span<const ranks::KeyOwner> owners, std::span<const KeyRange> stretches);
 /// Sets this rank's share in `plan` and `keys`.
 void set_keys(Shares& shares, ranks::KeyShare keys);
-/// Collective. Equal numbers of the leaves that the ranks' trees own, each of them owned once.
+/// Collective. Finds the keys of this rank's share: an equal number of the leaves that all trees own. Each leaf has one
+/// owner.
 ranks::KeyShare find_own_keys(MPI_Comm comm, const std::vector<mesh::Octree>& trees, int refined,
                               const mesh::SplitPlan& plan);
-/// Collective. The most levels of any rank's trees, less one.
+/// Collective. The deepest level of any rank's trees, from 0.
 int deepest_level(MPI_Comm comm, const std::vector<mesh::Octree>& trees);
 /// Collective. The parts that this rank's share touches, ascending. `stretches`: most_stretches for each part that is
 /// dealt to this rank.

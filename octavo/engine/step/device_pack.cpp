@@ -10,7 +10,8 @@
 namespace octavo::engine {
 namespace {
 
-// Unused memory between two cells up to which both are copied together: about what the bus moves while a copy starts.
+// Two cells are copied together if the gap between them is at most this: about the bytes that the bus moves while a
+// copy starts.
 constexpr std::int64_t widest_gap = std::int64_t{64} << 10;
 // The price of a row of a copy, in bytes that the bus moves meanwhile. Not measured on a device.
 constexpr std::int64_t price_of_row = 512;

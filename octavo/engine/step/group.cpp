@@ -158,7 +158,7 @@ void send_error(const Socket& socket, const Error& error) {
   send(socket, {Tag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
 }
 
-// Runs work and keeps what it throws as an Error, unless an earlier one is there.
+// Runs work. If it throws, keeps the exception as an Error, unless an earlier one is there.
 template <class Work>
 void note(std::optional<Error>& failure, Work&& work) {
   try {

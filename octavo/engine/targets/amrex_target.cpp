@@ -29,7 +29,7 @@ using base::Error;
 using base::Kind;
 using mesh::ScalarType;
 
-// A species of all ranks: sorted by where it goes, and what all agreed on.
+// A species of all ranks: its particles sorted by destination, and the facts that all ranks agreed on.
 struct Species {
   amrex::SortedParticles sorted;
   amrex::ParticlePlan plan;

@@ -32,10 +32,11 @@ struct FlashStep {
   formats::flash::OutputPlan plan;         // complete on rank 0; elsewhere frame, variables and columns
   formats::flash::Offsets offsets;         // of variables and particles
   std::vector<formats::flash::Range> ranges;
-  std::vector<std::int32_t> processor;             // rank 0: of each block
-  std::vector<std::int64_t> per_block;             // rank 0: particles
-  std::vector<std::uint32_t> order;                // cells to copy, by number
-  std::vector<std::vector<std::uint32_t>> orders;  // the same in the application's numbering, where it has its own
+  std::vector<std::int32_t> processor;  // rank 0: of each block
+  std::vector<std::int64_t> per_block;  // rank 0: particles
+  std::vector<std::uint32_t> order;     // tree cells of `own`, in the order of their numbers
+  std::vector<std::vector<std::uint32_t>>
+      orders;  // of each field: the same cells, at their places in the field's array
 };
 
 /// The species that were put, with this rank's counts.

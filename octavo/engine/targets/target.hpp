@@ -61,7 +61,7 @@ struct SeriesOptions {
       4096;  ///< [bytes] no two writers touch the same unit of this size in the file; on Lustre, a stripe
   std::optional<double>
       resume{};  ///< go on after the last step whose time is not later than this; infinity: after the last step
-  int ranks_per_node = 0;     ///< 0: as many as there are
+  int ranks_per_node = 0;     ///< 0: the real nodes
   bool bound_thread = false;  ///< as of Options
 };
 

@@ -27,7 +27,7 @@ class Background {
  public:
   /// `bound`: the thread stays on the cores of the calling thread.
   explicit Background(bool threaded, bool bound = true);
-  /// Finishes what was submitted.
+  /// Finishes the jobs that were submitted.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

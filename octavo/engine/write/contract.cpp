@@ -6,7 +6,7 @@
 #include "octavo/engine/write/writer_state.hpp"
 #include "octavo/ranks/route.hpp"
 
-/// When the ranks agree, and what a caller is told.
+/// The points at which ranks agree, and the errors that a caller gets.
 namespace octavo::engine {
 
 using base::Error;

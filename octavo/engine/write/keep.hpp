@@ -83,11 +83,12 @@ class Keeper {
   Change failed(store::Flow flow, const KeptStep& step);
   /// Parts of a checkpoint are still on local disks. With the next checkpoint the parts go that are in the store.
   void half_drained(const std::string& directory);
-  /// A slot is about to be overwritten. The chore takes its old step off the mark, so that it is not reported lost.
+  /// A slot is about to be overwritten. The chore removes its old step from the mark, so that nobody reports the step
+  /// as lost.
   Chore taken(const std::string& slot);
 
-  /// The checkpoints' mark, whenever so many have gone since the last time that the index should lose their lines: then
-  /// it has at most a few more lines than twice the checkpoints kept.
+  /// Returns the checkpoints' mark once enough checkpoints have gone since the last time, so that the index drops their
+  /// lines: it never has more than twice as many lines as checkpoints are kept, and a few more. Else returns nothing.
   std::optional<store::DurableMark> mark_for_index();
 
   /// Whether anything may go that is there now.

@@ -136,7 +136,7 @@ void complete_indexes(MPI_Comm comm, const fs::path& path) {
     if (ranks::rank_in(comm) == 0) try {
         for (Flow flow : {Flow::checkpoint, Flow::analysis})
           known[static_cast<std::size_t>(flow)] = look(path, flow, missing, added);
-      } catch (const base::Error&) {  // whoever needs the store says what is wrong with it
+      } catch (const base::Error&) {  // the next function that needs the store reports the error
         missing.clear();
       }
   });

@@ -36,7 +36,7 @@ const T* find(const mesh::Header& header, const std::string& name) {
 
 // -------------------------------------------------------------------------------------------------------------- files
 
-/// Files that are read as what they are: the others are kept as they are.
+/// Files whose contents Octavo reads. It keeps the other files as bytes.
 std::set<fs::path> known_files(const Output& output) {
   std::set<fs::path> known{output.path / "Header", output.path / component_names_file, output.path / step_file_name};
   for (const auto& level : output.multifabs)

@@ -136,7 +136,7 @@ bool keep_boxes(const mesh::Header& header, const Octree& tree, BoxLayout& layou
 
 std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// Cells of a level as cubes of so many cells along each axis, from index 0 on.
+/// Cells of a level as cubes, counted from index 0.
 struct Cubes {
   std::vector<Index3> whole;      ///< positions, in cubes from `origin`
   Index3 origin{0, 0, 0};         ///< [cubes]

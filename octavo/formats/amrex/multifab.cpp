@@ -141,9 +141,9 @@ std::size_t line_bytes(const MultiFab& multifab, std::size_t box) {
   return to_text(FabLine{multifab.format, stored, multifab.components, 0}).size();
 }
 
-/// Each box's bytes must lie in its file, and boxes follow one another without overlap and with no more than so many
-/// bytes between them: none where lines of text are as AMReX writes them, or missing. Nothing else would tell a wrong
-/// offset, or fewer components than there are.
+/// Checks that each box's bytes lie in its file, and that boxes follow one another without overlap and with at most
+/// `most_between` bytes between them: 0 if the lines of text are as AMReX writes them, or missing. No other check finds
+/// a wrong offset, or a number of components that is too small.
 void check_places(MultiFab& multifab, std::size_t most_between) {
   const auto sizes = file_sizes(multifab);
   std::vector<std::size_t> order(multifab.places.size());

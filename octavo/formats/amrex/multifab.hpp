@@ -56,7 +56,7 @@ struct Take {
 
 /// Reads the wanted components of the wanted cells, component c to out[c], as `type`: by ascending offset, in few reads
 /// of neighbouring boxes together. Where a box is large and few of its components are wanted, only those are read.
-/// Error(corrupt) where a box is not what the header promised.
+/// Error(corrupt) if a box differs from its header.
 void read_cells(const MultiFab& multifab, std::vector<Take> takes, std::span<const int> components,
                 mesh::ScalarType type, std::span<const std::span<std::byte>> out);
 

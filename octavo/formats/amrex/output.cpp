@@ -58,7 +58,7 @@ void validate(const Output& output) {
   }
 }
 
-/// AMReX's level 0 always covers its domain; and a domain no larger than what is there can be trusted with memory.
+/// AMReX's level 0 always covers its domain; and memory for a domain no larger than the files is safe.
 void check_level_0(const Output& output) {
   const mesh::Patches& patches = output.patches;
   if (output.sources.empty())

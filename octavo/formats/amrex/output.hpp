@@ -61,7 +61,7 @@ Output open_output(const std::filesystem::path& path, const OpenOptions& options
 /// The fields and levels to read.
 struct PatchRequest {
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
-  std::size_t levels = SIZE_MAX;                   ///< at most so many levels
+  std::size_t levels = SIZE_MAX;                   ///< the most levels to read
   std::optional<mesh::IndexBox> region;            ///< in level-0 cells; patches are cut to it
 };
 

@@ -86,7 +86,7 @@ void widen_range(const T* values, std::size_t n, double& lo, double& hi) {
   }
   std::size_t i = 0;
   for (; i + vectors * lanes <= n; i += vectors * lanes) {
-    // By number: beyond the last value a pointer may not point. A prefetch of what is not there does nothing.
+    // By number: beyond the last value a pointer may not point. A prefetch beyond the array does nothing.
     __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(values + i) + ahead));
     for (std::size_t v = 0; v < vectors; ++v) {
       Lanes next;

@@ -52,7 +52,7 @@ class Locator {
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> buckets_;
 };
 
-/// The attributes of a species by what the file makes of them.
+/// The attributes of a species, sorted by their role in the file.
 struct Columns {
   std::vector<const mesh::Field*> positions, reals, ints;
   const mesh::Field* id = nullptr;
@@ -133,13 +133,13 @@ Columns sort_columns(const mesh::Particles& particles, int dim) {
 std::int64_t id_of(const Columns& columns, std::size_t i) {
   return columns.id != nullptr ? value_at<std::int64_t>(*columns.id, i) : static_cast<std::int64_t>(i) + 1;
 }
-/// Where nothing says who a particle is, it is one of this writer's.
+/// The rank that made the particle. Particles without identities count as made by this writer.
 std::int32_t cpu_of(const Columns& columns, std::size_t i, std::int32_t writer) {
   if (columns.id == nullptr) return writer;
   return columns.cpu != nullptr ? value_at<std::int32_t>(*columns.cpu, i) : 0;
 }
 
-/// The cell of a position on a level, that nearest to it where it is outside of the domain.
+/// The cell of a position on a level. A position outside of the domain has the nearest cell.
 mesh::Index3 cell_of(const mesh::Header& header, const IndexBox& domain, const mesh::Point3& position) {
   mesh::Index3 at{0, 0, 0};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {

@@ -127,8 +127,8 @@ std::int64_t part_bytes(const Output& output, int domain) {
 }
 
 /// Counts whole files, those of the fields asked for, and an eighth for pages around the marks of records, which are
-/// read twice: measured, it is a tenth at most. How many octs a domain has is in its own file, which holds at
-/// most as many as fit it: of each, 4 + 2 ndim numbers, 3 a cell, and its centre.
+/// read twice: measured, it is a tenth at most. The number of octs of a domain is in its own file, whose size limits
+/// it: an oct has 4 + 2 ndim numbers, 3 for each cell, and its centre.
 mesh::PartCost cost(const Output& output, const mesh::Dataset& dataset, int domain, const mesh::Request& request) {
   require_part(output, domain);
   const auto bytes_of = [&](const std::string& kind) {

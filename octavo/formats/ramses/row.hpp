@@ -10,7 +10,7 @@ namespace octavo::formats::ramses {
 
 struct Options {
   int number = 0;          ///< NNNNN of output_NNNNN; 0: the number in the output's name, else the step's
-  int domains = 0;         ///< 0: as many as the step has parts
+  int domains = 0;         ///< 0: the step's number of parts
   std::string ordering{};  ///< of the domains: "hilbert", "planar"; empty: the step's own
 };
 

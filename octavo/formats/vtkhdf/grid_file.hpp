@@ -14,7 +14,7 @@
 
 namespace octavo::formats::vtkhdf {
 
-/// A VTKHDF file that is laid out: what is small is written, what is large gets its place, where its values are then
+/// A VTKHDF file that is laid out: small data are written, large data get a place, where their values are then
 /// written without HDF5. Names are in VTK's group.
 class GridFile {
  public:
@@ -25,7 +25,7 @@ class GridFile {
   void attribute(const std::string& object, const std::string& name, std::span<const double> values);
   void words(const std::string& object, const std::string& name, const std::string& text);
   void group(const std::string& name);
-  /// A list, or a table of so many columns, that is written now: doubles, or integers of 8 bytes or 1.
+  /// Writes a list, or a table of `columns` columns, now: doubles, or integers of 8 bytes or 1.
   template <class T>
   void list(const std::string& name, const std::vector<T>& values, std::uint64_t columns = 0);
   /// A data set whose values come later.

@@ -370,8 +370,8 @@ void for_each_shared(const Octree& tree, const TreeIndex& index, int level, std:
   });
 }
 
-/// Calls f(run) for all that an owned cell of the source gives to the new tree: to the same cells, or, where it is a
-/// leaf coarser than the new roots' cells, to those that lie in it.
+/// Calls f(run) for the values that each owned cell of the source gives to the new tree. A cell gives them to the same
+/// cell; a leaf that is coarser than the new roots' cells gives them to all cells inside it.
 template <class F>
 void for_each_run(const Octree& source, const Regrid& plan, const Octree& tree, F&& f) {
   const TreeIndex index(tree);

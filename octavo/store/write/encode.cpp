@@ -343,7 +343,7 @@ void encode_field(const Values& values, std::size_t width, const EncodeOptions& 
 
 // ------------------------------------------------------------------ particles, arrays of a mesh
 
-// Appends the chunk, and takes the checksum of what it decodes to.
+// Appends the chunk, and takes the checksum of the values that it decodes to.
 template <class T>
 void encode_plain(std::span<const T> values, std::size_t width, const codec::Settings& settings, Stream& stream) {
   std::vector<T> decoded(values.size());

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-/// The same for all names of a file or folder; none of what is not there.
+/// The same for all names of a file or folder; empty if it does not exist.
 using Identity = std::pair<dev_t, ino_t>;
 
 std::optional<Identity> identity_of(const fs::path& path) {
@@ -41,7 +41,7 @@ std::map<Identity, fs::path> identities_of_inputs(const fs::path& mesh, const Pa
   return inputs;
 }
 
-/// File names of what is made: whole ones, and those that get a part's number.
+/// Names of the files that are made: whole names, and those that get a part's number.
 struct Made {
   std::set<std::string> whole, numbered;
 

@@ -28,7 +28,7 @@ class PointSet {
   PointSet() = default;
   /// The points that occur in `corners`.
   PointSet(std::span<const std::int32_t> corners, std::int32_t points);
-  /// Those that are marked.
+  /// The points that are marked.
   explicit PointSet(const std::vector<bool>& has);
   /// Whether it has all points of the mesh.
   bool is_whole() const { return first_.empty(); }

@@ -177,7 +177,7 @@ std::string fixed(std::span<const double> values) {
   return text;
 }
 
-/// The eight points' places in what the part receives, four a side.
+/// The places of the eight points among those that the part receives, four per side.
 std::array<Numbers, 2> sides_of(const Weir& weir, const Exchange& exchange) {
   std::array<Numbers, 2> sides;
   for (std::size_t k = 0; k < 8; ++k) sides[k / 4].push_back(position(exchange.receive, weir.points[k]));

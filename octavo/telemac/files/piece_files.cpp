@@ -69,7 +69,7 @@ void write_points(const serafin::Put& put, const serafin::Header& header, const 
   }
 }
 
-// ------------------------------------------------------------------------------------------------------- what is there
+// ------------------------------------------------------------------------------------------------------ existing files
 
 Error no_pieces(const fs::path& path) {
   return Error(Kind::unreadable, "no pieces " + path.string())

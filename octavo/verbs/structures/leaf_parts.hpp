@@ -56,7 +56,7 @@ auto sum_leaf_parts(const LeafParts& parts, const Options& options, const Work& 
                              [](T& to, T&& later) { add(to, std::move(later)); }});
 }
 
-/// Fills in what all results say of their selection.
+/// Fills in the facts that all results have about their selection.
 template <class Result>
 void describe_leaves(Result& result, const LeafParts& parts) {
   for (const mesh::FieldInfo& info : parts.header.fields)

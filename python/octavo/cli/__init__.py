@@ -1,4 +1,4 @@
-"""The command `octavo`: a table of verbs, one file each.
+"""The command `octavo`: a table of verbs, one file each, in folders by what users do.
 
 Data goes to stdout, messages and progress to stderr. Exit codes: 0 good, 1 differences or a check failed, 2 wrong use,
 3 unreadable or damaged input, 4 not supported, 5 would exceed memory or disk, 130 interrupted.
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from octavo.printable import printable, printable_lines
 
-# verb -> what it does; the module octavo.cli.VERB has configure(parser) and run(arguments) -> exit code.
+# verb -> its summary, in the order of the help.
 VERBS = {
     "info": "what is in an output or a store, from headers alone",
     "ls": "steps, domains and fields of a store, with sizes, codecs and ratios",
@@ -33,20 +33,20 @@ VERBS = {
     "slice": "cut a plane through the cells: a picture or an array",
     "line": "the cells on a straight line, with entry, exit and values",
     "spectrum": "the power of a field in shells of the wave number",
-    "clumps": "sets of cells above a threshold that hang together",
+    "clumps": "connected sets of cells above a threshold",
     "contour": "the surface of one value, or its lines, as a file",
     "series": "a table over time: extremes, means and integrals of many outputs or steps",
     "view": "look around in outputs and stores in a browser",
     "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
-    "batch": "verbs for many outputs, as a file lists them; goes on where it stopped",
+    "batch": "run the verbs that a file lists on many outputs; a second run goes on where the first stopped",
     "probe": "values at places through outputs and steps",
-    "discharge": "what flows through lines at every step of a file of triangles",
+    "discharge": "the discharge through lines at every step of a file of triangles",
     "volume": "the integral over polygons at every step of a file of triangles",
     "streamlines": "lines along the velocity on a mesh of triangles",
     "pathlines": "ways of particles through the steps of a file of triangles",
     "partition": "cut a SERAFIN mesh, and results on it, into TELEMAC's pieces",
-    "split": "cut a SERAFIN result as pieces that are there",
+    "split": "cut a SERAFIN result in the same way as existing pieces",
     "merge": "put SERAFIN pieces together into one file",
     "refine": "cut each triangle of a SERAFIN mesh into four",
     "sample": "make a sample output to try things on",
@@ -55,6 +55,17 @@ VERBS = {
     "completion": "a script that completes verbs and options in bash, zsh or fish",
     "man": "the manual page of a verb",
 }
+
+# Folder -> its verbs; the module octavo.cli.FOLDER.VERB has configure(parser) and run(arguments) -> exit code.
+FOLDERS = {
+    "files": ("info", "ls", "convert", "export", "repack", "verify", "diff", "sample", "batch"),
+    "pictures": ("map", "slice", "contour", "movie", "view", "publish"),
+    "numbers": ("stats", "hist", "phase", "profile", "line", "spectrum", "clumps", "series"),
+    "triangles": (
+        "probe", "discharge", "volume", "streamlines", "pathlines", "partition", "split", "merge", "refine"
+    ),
+    "machine": ("bench", "doctor", "completion", "man"),
+}  # fmt: skip
 
 #: Option -> the page of docs/ that explains its values; an error that quotes such a value names the page.
 PAGES = {
@@ -120,11 +131,17 @@ class _Parser(argparse.ArgumentParser):
         super()._print_message(printable_lines(message), file)
 
 
+def module_of(verb: str) -> Any:
+    """The module of a verb, which is imported when it is first asked for."""
+    folder = next(name for name, verbs in FOLDERS.items() if verb in verbs)
+    return importlib.import_module(f"octavo.cli.{folder}.{verb}")
+
+
 def verb_parser(verb: str) -> argparse.ArgumentParser:
     """The options of a verb, with its help."""
     from octavo.cli import options
 
-    module = importlib.import_module(f"octavo.cli.{verb}")
+    module = module_of(verb)
     parser = _Parser(
         prog=f"octavo {verb}",
         description=module.__doc__,

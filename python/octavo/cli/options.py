@@ -34,7 +34,7 @@ def add_force(parser: argparse.ArgumentParser, effect: str) -> None:
 
 
 def add_piece_force(parser: argparse.ArgumentParser) -> None:
-    add_force(parser, "replace also files that are no pieces (pieces are replaced anyway)")
+    add_force(parser, "replace other files, too (pieces are always replaced)")
 
 
 def add_step(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,8 @@ def add_staging(parser: argparse.ArgumentParser) -> None:
         "--staging-directory",
         default=os.environ.get("OCTAVO_STAGING_DIRECTORY"),
         metavar="DIR",
-        help="the run's directory on local disks: shows which levels of safety each step has there, as far as this "
-        "machine sees the disks (default: $OCTAVO_STAGING_DIRECTORY)",
+        help="the run's directory on local disks: also list the levels of safety that each step has there, on the disks that "
+        "this machine sees (default: $OCTAVO_STAGING_DIRECTORY)",
     )
 
 
@@ -105,7 +105,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--roi",
         metavar="REGION",
-        help="in fractions of the box length, or with units (20 kpc): box:x,y,z:x,y,z, sphere:x,y,z:r, shell:x,y,z:r:r, cylinder:x,y,z:axis:r:height, "
+        help="a region, in fractions of the box length or with units (20 kpc): box:x,y,z:x,y,z, sphere:x,y,z:r, shell:x,y,z:r:r, cylinder:x,y,z:axis:r:height, "
         "sector:x,y,z:r:direction:angle, halfspace:x,y,z:normal or all, joined by & (in both), | (in either) and - (without)",
     )
 
@@ -168,7 +168,7 @@ def _add_points(parser: Any, option: str, effect: str, required: bool, several: 
         action="append" if several else "store",
         required=required,
         metavar="X,Y",
-        help=f"{effect} in the mesh's own coordinates, or a file of them (text, GeoJSON); with minus signs in one word: "
+        help=f"{effect} in the mesh's own coordinates, or a file of them (text, GeoJSON); write coordinates with minus signs as one word: "
         f"{option} '-5,0 5,0'{'; may be repeated' if several else ''}",
     )
 
@@ -218,7 +218,7 @@ def _add_dry_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help="only say what reading will take at most: domains, cells, bytes and memory",
+        help="read nothing; print the most that reading would take: domains, cells, bytes and memory",
     )
 
 
@@ -363,8 +363,8 @@ def add_over_time(parser: Any) -> None:
     parser.add_argument(
         "--over-time",
         metavar="KIND",
-        help="of meshes of triangles: each point's max, min or mean of all steps, or arrival:T, the time at which its value "
-        "first is above T",
+        help="triangles: show each point's max, min or mean of all steps, or arrival:T, the first time at which its value is "
+        "above T",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from octavo.errors import Unsupported, UsageError
 from octavo.extras import source_of
-from octavo.polygons import fields_in_cells, first_triangles
+from octavo.triangles.polygons import fields_in_cells, first_triangles
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection

@@ -10,7 +10,7 @@ import numpy as np
 from octavo import _core
 from octavo.errors import Unsupported, UsageError
 from octavo.extras import source_of
-from octavo.polygons import by_corners, fields_in_cells, first_triangles, vtk_cells
+from octavo.triangles.polygons import by_corners, fields_in_cells, first_triangles, vtk_cells
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection

@@ -9,7 +9,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
-from octavo.polygons import fields_in_cells
+from octavo.triangles.polygons import fields_in_cells
 from octavo.units import in_fractions, stats_in
 from octavo.view.tiles import Look, Window, across, level_of, packed, region_of
 from octavo.view.work import Progress

@@ -1,4 +1,4 @@
-"""What a brick is, and how it is made.
+"""Bricks: their definition, and how they are made.
 
 The domain lies in a cube as wide as its longest side, from its lower corner: the one brick of zoom 0. At zoom z there are up
 to 8^z, each with EDGE^3 voxels. A brick holds the values of the leaves at the voxels' centres, and of leaves that are finer

@@ -1,4 +1,4 @@
-"""What a DOI's registration asks about a site: JSON of DataCite's metadata schema 4.5."""
+"""The metadata with which a site's DOI is registered: JSON of DataCite's metadata schema 4.5."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def sized(made: dict[str, Any], files: int, size: int) -> dict[str, Any]:
 
 
 def about(made: dict[str, Any]) -> list[list[str]]:
-    """What the page says of it: pairs of a name and a text."""
+    """The metadata that the page shows: pairs of a name and a text."""
     rows = [["Creators", "; ".join(str(row.get("name", "")) for row in made["creators"])]]
     publisher = made["publisher"]
     rows.append(["Publisher", str(publisher.get("name", "") if isinstance(publisher, dict) else publisher)])

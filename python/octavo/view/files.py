@@ -1,4 +1,4 @@
-"""What is shown as a file of the library's own: a labelled picture as PDF, values as GeoTIFF."""
+"""Files of the picture that the view shows, made by the library: a labelled picture as PDF, values as GeoTIFF."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from octavo.view.words import Colours
 from octavo.view.work import Progress
 
 if TYPE_CHECKING:
-    from octavo.picture import Picture
+    from octavo.pictures.picture import Picture
 
 #: Kinds of files, and what they are to a browser.
 KINDS = {"pdf": "application/pdf", "tif": "image/tiff"}
@@ -28,7 +28,7 @@ _drawing = threading.Lock()  # matplotlib draws one picture at a time
 
 def picture(held: Held, look: Look, window: Window, pixels: int, progress: Progress) -> Picture:
     """The window as a picture of the library, without damaged domains. Reads no level that is finer than its pixels."""
-    from octavo.picture import Picture
+    from octavo.pictures.picture import Picture
 
     data = held.ds._data
     shown, lacking, _ = seen(data, look, window, pixels, progress, held.damage)

@@ -48,8 +48,8 @@ def ground_of(template: str, crs: str | None) -> Ground:
 
 def squares(ground: Ground, lo: tuple[float, float], hi: tuple[float, float], pixels: int) -> list[dict[str, Any]]:
     """The squares of the map under a window, with the places of their corners in the mesh [code length]: upper left, upper right,
-    lower left. At most MOST_SQUARES, and no finer than so many pixels along the window's longer side. Empty where the projection has no
-    place for the window."""
+    lower left. There are at most MOST_SQUARES, no finer than `pixels` pixels along the window's longer side. The list is empty if the
+    projection has no place for the window."""
     side = np.linspace(0, 1, 9)
     x, y = np.meshgrid(lo[0] + side * (hi[0] - lo[0]), lo[1] + side * (hi[1] - lo[1]))
     east, north = _moved(ground.crs, _MERCATOR, x.ravel(), y.ravel())

@@ -46,7 +46,7 @@ the unit. sha256sum -c checksums.sha256 checks all files. datacite.json describe
 
 @dataclass(frozen=True)
 class Plan:
-    """What a site holds: each look of each step, down to so many zooms."""
+    """The contents of a site: each look of each step, with `zooms` levels of zoom."""
 
     steps: int
     looks: tuple[Look, ...]
@@ -61,7 +61,7 @@ Job = tuple[str, Callable[[Progress], bytes]]
 
 
 def zooms_for(data: Any, edge: int, most: int) -> int:
-    """How many zooms show the finest cells with so many pixels along a tile; at most `most`."""
+    """The number of zooms with which tiles of `edge` pixels a side show the finest cells; at most `most`."""
     side = max(hi - lo for lo, hi in zip(data.lo, data.hi, strict=True))
     if data.unstructured:
         return most

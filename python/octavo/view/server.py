@@ -292,7 +292,7 @@ def _less(request: Request) -> tuple[int, tiles.Look] | None:
 
 
 def _words(request: Request, what: str) -> dict[str, str]:
-    """What is shown, as a command and as Python."""
+    """The command, and the Python code, that make the picture shown."""
     known, number = opened(request)
     query, look, shown = request.query_params, asked.look(request.query_params), known[number]
     region = asked.text(query, "region")

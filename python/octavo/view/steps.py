@@ -77,11 +77,11 @@ class Steps:
         return self._shown[number]
 
     def refresh(self) -> None:
-        """Looks for new steps, which come behind those that are known: a step keeps its number."""
+        """Looks for new steps and adds them behind the known ones, so that each step keeps its number."""
         try:
             shown, self.skipped = listed(self._paths, self._flow)
         except Error:
-            return  # whatever has vanished is said when it is asked for
+            return  # a request for a step that has vanished raises the error
         now = {_name(one): one for one in shown}
         with self._lock:
             known = [now.pop(_name(old), old) for old in self._shown]
@@ -184,6 +184,6 @@ class _OfTime:
 
 def time_text(data: Any) -> str:
     """The time as pictures show it: "t = 1.5 Myr"."""
-    from octavo.picture import when
+    from octavo.pictures.picture import when
 
     return when(_OfTime(data))

@@ -1,4 +1,4 @@
-"""What a tile is, and how it is made.
+"""Tiles: their definition, and how they are made.
 
 The picture across an axis is cut into squares: one at zoom 0, as wide as the longer side of the domain, from the domain's
 lower corner, and 4^z at zoom z. A tile shows the part of the domain in one of them. It holds values, not colours: the page
@@ -34,7 +34,7 @@ _NOTHING = ("the selection holds no cell", "the region holds no cell", "no cell 
 
 @dataclass(frozen=True)
 class Look:
-    """What is shown of a step: a field, how, and along which axis."""
+    """A way to show a step: a field, the kind of picture, and the axis."""
 
     field: str
     kind: str = "slice"
@@ -169,7 +169,7 @@ def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progre
 
 
 def pixel_of(window: Window, pixels: int) -> float:
-    """[code length], where there are so many along the longer side."""
+    """The side of a pixel [code length], if the window's longer side has `pixels` of them."""
     return max(window.hi[0] - window.lo[0], window.hi[1] - window.lo[1]) / pixels
 
 
@@ -192,7 +192,7 @@ def seen(
 def _whole(
     data: Any, look: Look, drawn: Callable[..., Any], parts: Callable[[], list[int]], damage: Damage
 ) -> tuple[Any, np.ndarray | None, list[str]]:
-    """What seen() gives. `drawn` makes the image of a data set, `parts` lists the domains that it needs."""
+    """The result of seen(). `drawn` makes the image of a data set, `parts` lists the domains that it needs."""
     key = (look.field, look.weight, look.where)
     sound = without(data, damage.of(key)) if damage.of(key) else data
     try:

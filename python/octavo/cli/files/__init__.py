@@ -1,0 +1,1 @@
+"""Verbs for files: their contents, other formats and stores, checks and comparisons."""

@@ -1,0 +1,1 @@
+"""Verbs for the machine and the shell: measurements, checks of the installation, completion, manual pages."""

@@ -1,0 +1,1 @@
+"""Verbs that compute tables: statistics, histograms, profiles, lines, spectra, clumps."""

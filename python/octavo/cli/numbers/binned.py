@@ -1,0 +1,161 @@
+"""Options, the call of the compiled verb, and output: shared by hist, phase and profile."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from octavo.cli import options
+from octavo.errors import UsageError
+
+ENDINGS = (".png", ".csv", ".npy")
+
+
+def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
+    """Those behind the verb's own; `weight` is its default."""
+    parser.add_argument(
+        "--weight",
+        metavar="W",
+        help=f"weight of a cell: volume, mass, none (1), or the value of a field (default: {weight})",
+    )
+    options.add_selection(parser)
+    options.add_fields(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.csv or out.npy")
+    options.add_force(parser, "overwrite the output file")
+    options.add_step(parser)
+    options.add_over_time(parser)
+    options.add_threads(parser)
+    options.add_json(parser)
+
+
+def add_centre(parser: argparse.ArgumentParser, which: str) -> None:
+    """Where the distances `radius`, `cylinder` and `height` of the options `which` begin."""
+    parser.add_argument(
+        "--centre",
+        default="center",
+        metavar="C",
+        help=f"of {which}: x,y,z in fractions of the box length, center, max:FIELD or min:FIELD (default: center)",
+    )
+    parser.add_argument(
+        "--normal",
+        default="z",
+        metavar="N",
+        help="direction of the axis of cylinder and height: x, y, z or nx,ny,nz (z)",
+    )
+
+
+def normal(text: str) -> Any:
+    """The direction that --normal names."""
+    if "," not in text:
+        return text
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError:
+        raise UsageError(f"'{text}': expected a direction", [], "--normal 1,1,0") from None
+
+
+def pair(text: str | None, what: str) -> tuple[float, float] | None:
+    """Reads "lo,hi"."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(word) for word in text.split(","))
+    except ValueError:
+        raise UsageError(f"'{text}': expected two numbers", [], f"--{what}=0.1,10") from None
+    return low, high
+
+
+def output_of(arguments: argparse.Namespace, default: str | None) -> str | None:
+    """The path to write; None if nothing was asked for and the verb has no `default` (the end of a file's name)."""
+    path = arguments.output
+    if path is None and default is not None:
+        name = os.path.basename(os.path.normpath(arguments.path)).removesuffix(".octavo")
+        path = name + "_" + re.sub(r"[^\w.+-]+", "_", default) + ".png"
+    if path is None:
+        return None
+    if not path.endswith(ENDINGS):
+        raise UsageError("the output must end in .png, .csv or .npy", [path], "-o out.png")
+    options.check_output(path, arguments.force)
+    return path
+
+
+def compute(
+    arguments: argparse.Namespace,
+    axes: list[dict[str, Any]],
+    fields: list[str],
+    weight: str,
+    percentiles: Sequence[float] = (),
+) -> Any:
+    """The opened step, and the compiled verb's result; None if only a plan was asked for. Collective under mpirun."""
+    from octavo.cli import console
+    from octavo.ranks import world
+
+    ranks = world()
+    ds = options.open_dataset(arguments, ranks)
+    for axis in axes:
+        if axis.get("centre"):
+            axis["centre"] = options.place(axis["centre"], ds)
+    counted = arguments.weight or weight or "mass"
+    read = [axis["field"] for axis in axes if "field" in axis] + fields + ([counted] if counted != "none" else [])
+    if options.planned(arguments, ds, read):
+        return None
+    label = f"{arguments.verb} " + ", ".join(fields or [axis.get("field") or axis["distance"] for axis in axes])
+    with console.Progress(label, arguments.quiet, unit="domains") as progress:
+        sums = sums_of(arguments, ds, ranks, progress, axes, fields, weight, percentiles)
+    console.notes(arguments.quiet, ds.notes)
+    return ds, sums
+
+
+def sums_of(
+    arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any,
+    axes: list[dict[str, Any]], fields: list[str], weight: str, percentiles: Sequence[float],
+) -> dict[str, Any]:  # fmt: skip
+    """The compiled verb's result; without axes, of one bin with all cells. Collective over `ranks`."""
+    from octavo import _core
+
+    return _core.bins(
+        ds,
+        axes=axes,
+        fields=fields,
+        percentiles=list(percentiles),
+        weight=arguments.weight or weight,
+        threads=arguments.threads,
+        ranks=ranks,
+        progress=progress,
+        **options.chosen(arguments, ds),
+    )
+
+
+def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
+    """Writes the output, and prints JSON or says what was written; rank 0 alone."""
+    from octavo.cli import console
+    from octavo.ranks import is_root
+
+    if not is_root():
+        return
+    if path is not None:
+        _save(result, path)
+    if arguments.json:
+        console.print_json({"output": path, **result.table()})
+    elif path is not None:
+        facts = result.facts
+        things = "points" if ds.unstructured else "particles" if "particles" in facts else "cells"
+        console.say(
+            arguments.quiet,
+            f"{path}: {console.number(facts['all']['cells'])} {things}, "
+            f"{console.number(facts['beyond']['cells'])} of them outside of the bins, read {facts['parts_read']} of "
+            f"{ds.num_parts} domains",
+        )
+
+
+def _save(result: Any, path: str) -> None:
+    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
+    try:
+        result.save(temporary)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)

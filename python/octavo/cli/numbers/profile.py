@@ -1,0 +1,75 @@
+"""Weighted mean, standard deviation, minimum, maximum and percentiles of fields in bins of the distance from a centre, from an axis,
+along a direction, or of another field; as a table, a picture (.png), CSV (.csv) or a NumPy file (.npy). Distances are to
+the centres of cells [code length], along periodic axes to the nearest image. All sums have the same bits for any number of
+threads and, under mpirun, of ranks."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from octavo.cli import options
+from octavo.cli.numbers import binned
+
+EXAMPLES = [
+    "octavo profile output_00080 --field density --centre max:density --log -o profile.png",
+    "octavo profile run.octavo --field density,velocity_x --roi sphere:0.5,0.5,0.5:0.2 --bins 40 -o profile.csv",
+    "octavo profile run.octavo --field pressure --axis cylinder --normal 1,1,0 --weight mass",
+    "octavo profile run.octavo --field density --percentiles 16,50,84 --weight mass -o band.png",
+    "octavo profile run.octavo --field pressure --axis density --log -o polytrope.png",
+]
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", help="an output directory, or a store")
+    parser.add_argument(
+        "--field", required=True, action="append", metavar="F[,G]", help="fields to average; may be repeated"
+    )
+    parser.add_argument(
+        "--axis",
+        default="radius",
+        metavar="A",
+        help="radius (from the centre), cylinder (radius from the axis), height (along the axis), x, y, z, or a field "
+        "(default: radius)",
+    )
+    binned.add_centre(parser, "distances")
+    parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
+    parser.add_argument("--log", action="store_true", help="logarithmic bins")
+    parser.add_argument(
+        "--range", metavar="A,B", help="first and last edge (default: all that the selection can reach)"
+    )
+    options.add_percentiles(parser, "the fields in each bin; the picture shows the band between the outermost")
+    binned.add_options(parser, "volume")
+    parser.set_defaults(verb="profile")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.binned import Profile, bin_by
+    from octavo.cli import console
+
+    path = binned.output_of(arguments, None)
+    fields = [name for text in arguments.field for name in options.names(text)]
+    axis = bin_by(
+        arguments.axis,
+        arguments.bins,
+        log=arguments.log,
+        range=binned.pair(arguments.range, "range"),
+        centre=arguments.centre,
+        normal=binned.normal(arguments.normal),
+    )
+    found = binned.compute(arguments, [axis], fields, "volume", arguments.percentiles)
+    if found is None:
+        return 0
+    ds, sums = found
+    result = Profile.of(sums, arguments.percentiles).in_units(dict(arguments.unit), ds)
+    binned.write(arguments, ds, result, path)
+    if path is None and not arguments.json:
+        _print(result, console)
+    return 0
+
+
+def _print(result: Any, console: Any) -> None:
+    shown = {name: values for name, values in result.columns().items() if not name.endswith((" min", " max"))}
+    used = result.cells > 0
+    rows = zip(*(values[used].tolist() for values in shown.values()), strict=True)
+    console.table("", list(shown), rows)

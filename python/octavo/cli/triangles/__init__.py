@@ -1,0 +1,1 @@
+"""Verbs for meshes of triangles alone: values and flow over time, TELEMAC's pieces."""

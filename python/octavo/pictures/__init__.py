@@ -1,0 +1,1 @@
+"""Pictures and movies of arrays."""

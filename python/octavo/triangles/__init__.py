@@ -1,0 +1,1 @@
+"""Meshes of triangles alone: polygons, cuts, series over time, ways of particles."""
