@@ -91,7 +91,7 @@ void put(engine::Writer& writer, const Hierarchy& mesh, const Faces& faces, bool
 
 State from_step(MPI_Comm comm, const patches::Shape& shape, const engine::Restart& restart) {
   check_fields(restart, shape.dim);
-  engine::Restart cells{restart.id, restart.header, restart.part, {}};
+  engine::Restart cells{.id = restart.id, .header = restart.header, .part = restart.part};
   // Values of faces travel as values of the cells that they belong to.
   for (mesh::Field& field : cells.part.fields) field.info.centring = mesh::Centring::cell;
   int levels = num_levels(std::get<mesh::Octree>(cells.part.mesh));
