@@ -84,7 +84,7 @@ Run run_of(const Case& one) {
 
 // In the folder in which the process stands; by one process.
 void prepare(const Case& one, int ranks) {
-  if (one.parts) make_store(run_of(one).store, one.parts(ranks), one.options.contributors_per_file);
+  if (one.parts) make_store(run_of(one).store, one.parts(ranks), one.options.contributors_per_file.value_or(1));
   if (one.old_steps > 0) measure({ranks, ranks}, write_checkpoints, {.options = options_of(1), .steps = one.old_steps});
 }
 

@@ -74,18 +74,21 @@ FoundCheckpoints look_for_checkpoints(const fs::path& path) {
 }
 
 DirectoryNames names_after(const FoundCheckpoints& found) {
-  std::pair<int, std::int64_t> last{0, 0};
+  DirectoryNames names;
   for (const auto& [directory, ignored] : found)
-    if (const auto numbers = numbers_in(directory)) last = std::max(last, *numbers);
-  return last.first == 0 ? DirectoryNames{} : DirectoryNames{last.first, last.second};
+    if (const auto numbers = numbers_in(directory)) {
+      names.attempt = std::max(names.attempt, numbers->first);
+      names.newest = std::max(names.newest.value_or(numbers->second), numbers->second);
+    }
+  return names;
 }
 
 // Few checkpoints are kept, so they need no nested directories, each of which would cost two syncs.
 std::string new_directory(DirectoryNames& names, std::int64_t step) {
-  if (names.newest && step <= *names.newest) ++names.attempt;
-  names.newest = step;
   const std::string name = store::to_string(Flow::checkpoint) + "/" + store::step_directory(step);
-  return names.attempt == 1 ? name : name + "." + std::to_string(names.attempt);
+  if (names.newest && step <= *names.newest) return name + "." + std::to_string(++names.attempt);
+  names.newest = step;
+  return name;
 }
 
 Keeper::Keeper(const fs::path& store, const Options& options, const FoundCheckpoints& found,

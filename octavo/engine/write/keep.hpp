@@ -39,12 +39,12 @@ using FoundCheckpoints = std::map<std::string, FoundDirectory>;  // by name in t
 /// what store::scan_store() throws.
 FoundCheckpoints look_for_checkpoints(const std::filesystem::path& store);
 
-/// Gives checkpoints directories that are new in the store and in the run: their pairs of attempt and step ascend.
+/// Gives checkpoints directories that are new in the store and in the run, without a list of those that there were.
 struct DirectoryNames {
-  int attempt = 1;
-  std::optional<std::int64_t> newest;  ///< step of this attempt
+  int attempt = 1;                     ///< the last number behind a step
+  std::optional<std::int64_t> newest;  ///< the largest step that has had a directory
 };
-/// "checkpoint/000000040", or "checkpoint/000000040.2" of the second attempt at steps from some number on.
+/// "checkpoint/000000040" of a step larger than all before, else "checkpoint/000000040.2" with the next number.
 std::string new_directory(DirectoryNames& names, std::int64_t step);
 /// The names that follow those in the store.
 DirectoryNames names_after(const FoundCheckpoints& found);
