@@ -290,7 +290,7 @@ def test_cmake_has_the_same_arrows():
 
 
 # A verb's heavy imports are inside its functions: `octavo info` must cost no more than the interpreter.
-@pytest.mark.parametrize("path", sorted((ROOT / "python" / "octavo" / "cli").glob("*.py")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "python" / "octavo" / "cli").rglob("*.py")), ids=lambda p: p.stem)
 def test_the_command_line_imports_lazily(path):
     heavy = ("numpy", "matplotlib", "rich", "h5py", "mpi4py")
     for line in path.read_text().splitlines():
