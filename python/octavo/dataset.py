@@ -22,7 +22,7 @@ from octavo.printable import printable
 from octavo.regions import Regions, point_text
 from octavo.sizes import bytes_of
 from octavo.transect import Transect
-from octavo.units import factor, in_fractions
+from octavo.units import factor, in_fractions, stats_in
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
@@ -582,10 +582,11 @@ class Selection(Regions):
 
     def stats(
         self, fields: Sequence[str] | None = None, *, percentiles: Sequence[float] = (), weight: str = "volume",
-        threads: int = 0, particles: bool = True,
+        threads: int = 0, particles: bool = True, units: dict[str, str] | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         """Extremes, means and integrals per field, as `octavo stats --json` gives them. With `percentiles`, each field
-        has those of its values, cells counting by `weight` (as in `percentile`)."""
+        has those of its values, cells counting by `weight` (as in `percentile`). `units` are those of some fields: an
+        integral is that unit times a code volume. Raises UsageError for a unit of another dimension."""
         found = _core.stats(
             self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None,
             **self._chosen(),
@@ -593,6 +594,7 @@ class Selection(Regions):
         if len(percentiles):
             for name, row in self._percentiles(list(found["fields"]), percentiles, weight, threads).items():
                 found["fields"][name]["percentiles"] = row
+        stats_in(found, units or {}, self._data)
         return found
 
     def sum(self, field: str, *, weight: str | None = None, unit: str | None = None, threads: int = 0) -> float:

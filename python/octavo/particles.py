@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from octavo import _core
-from octavo.errors import UsageError
+from octavo.errors import Interrupted, UsageError
 from octavo.sinks import sinks_of
 
 if TYPE_CHECKING:
@@ -24,15 +24,32 @@ FAMILIES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 
 
-def each(selection: Selection, name: str | None = None) -> Iterator[Arrays]:
+def names_of(data: Any) -> list[str]:
+    """The names that each() takes of a step: its species, families that their attributes tell apart, and "sink"."""
+    species = [row["name"] for row in data.species]
+    told = {row["name"] for row in data.species[0]["attributes"]} if species else set()
+    families = [name for name in FAMILIES if "_" not in name and name != "undefined"] if "family" in told else []
+    if not families and "birth_time" in told:
+        families = ["dm", "star", "cloud"]
+    sinks = ["sink"] if "sink_csv" in data.attributes else []
+    return list(dict.fromkeys([*species, *families, *sinks]))
+
+
+def each(
+    selection: Selection, name: str | None = None, progress: Callable[[int, int], bool] | None = None
+) -> Iterator[Arrays]:
     """The particles of a species or family, domain by domain: those whose position is in the region. One domain is in
-    memory. Raises UsageError for a name that is none."""
+    memory. `progress` gets the domains that are read, and all. Raises UsageError for a name that is none, Interrupted where
+    `progress` says so."""
     data = selection._data
     if _are_sinks(data, name):
         yield sinks_of(data, selection.region).columns
         return
     take = _taker(data, name)
-    for part in data.parts_of(selection.region, None) or [0]:
+    parts = data.parts_of(selection.region, None) or [0]
+    for number, part in enumerate(parts):
+        if progress and not progress(number, len(parts)):
+            raise Interrupted("stopped")
         if found := take(_core.particles(data, part, selection.region)):
             yield found
 

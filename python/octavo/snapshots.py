@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from octavo import _core
-from octavo.errors import Unreadable, UsageError
+from octavo.errors import Damaged, Error, Unreadable, Unsupported, UsageError
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Path, Selection
@@ -33,6 +33,7 @@ class Snapshot:
     flow: str | None  #: as the user chose it, for all steps of a path
     step: int
     time: float  #: [code time]
+    attempt: str = field(default="", compare=False)  #: of a store: who wrote it, anew for each writing
 
     def open(self, ranks: Any = None) -> Any:
         """Opens it for compiled verbs: headers or footers only. Collective over `ranks`. Raises as octavo.open does."""
@@ -57,6 +58,7 @@ class Series:
     """Snapshots in the order of time: a sequence of data sets, each of which is opened when it is asked for."""
 
     snapshots: tuple[Snapshot, ...]
+    skipped: tuple[Error, ...] = ()  #: why outputs are left out: they are not whole, or no longer
 
     @property
     def times(self) -> np.ndarray:
@@ -72,7 +74,7 @@ class Series:
     def __getitem__(self, index: slice) -> Series: ...
     def __getitem__(self, index: int | slice) -> Dataset | Series:
         if isinstance(index, slice):
-            return Series(self.snapshots[index])
+            return Series(self.snapshots[index], self.skipped)
         return _opened(self.snapshots[index])
 
     def __iter__(self) -> Iterator[Dataset]:
@@ -244,6 +246,39 @@ def paths_of(patterns: Sequence[Path]) -> list[str]:
     return names
 
 
+def steps_at(path: str, flow: str | None) -> tuple[Snapshot, ...]:
+    """The complete steps of one output or store, as it lists them: of one `flow`, or of analysis, if it has a step, else
+    checkpoint. Raises UsageError where there is none."""
+    steps = _core.steps(path)
+    taken = flow or ("analysis" if any(s["flow"] == "analysis" for s in steps) else "checkpoint")
+    listed = tuple(
+        Snapshot(path, flow, step["step"], step["time"], step["attempt"].strip("0"))
+        for step in steps
+        if step["flow"] == taken
+    )
+    if not listed:
+        raise UsageError("there are no complete steps" + (f" of flow {flow}" if flow else ""), [path], "")
+    return listed
+
+
+def by_path(
+    paths: Sequence[Path], flow: str | None = None
+) -> tuple[dict[str, tuple[Snapshot, ...]], tuple[Error, ...]]:
+    """The steps of each path, and why paths have none: those that cannot be read, such as an output that is half written,
+    are left out where there are others. Raises the first reason where nothing is left, and Unreadable for a name that is none."""
+    names = paths_of(paths)
+    listed: dict[str, tuple[Snapshot, ...]] = {}
+    skipped: list[Error] = []
+    for name in names:
+        try:
+            listed[name] = steps_at(name, flow)
+        except (Unreadable, Damaged, Unsupported, UsageError) as error:
+            skipped.append(type(error)(error.message, [*error.places, *([] if error.places else [name])], error.hint))
+    if not listed:
+        raise skipped[0]
+    return listed, tuple(skipped)
+
+
 def state_of(path: str) -> list[int]:
     """Changes when the files at a path do: their number, bytes and newest change."""
     listed = [os.stat(path)]
@@ -252,26 +287,16 @@ def state_of(path: str) -> list[int]:
     return [len(listed), sum(file.st_size for file in listed), max(file.st_mtime_ns for file in listed)]
 
 
-def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> tuple[Snapshot, ...]:
-    """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match. Of steps with the
-    same number and time the one of the last path stays: a run that went on from a checkpoint repeats some. A store gives
-    the steps of one `flow`: by default analysis, if it has a step, else checkpoint."""
-    listed = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    by_step: dict[tuple[int, float], Snapshot] = {}
-    names = paths_of(listed)
-    for name in names:
-        steps = _core.steps(name)
-        taken = flow or ("analysis" if any(s["flow"] == "analysis" for s in steps) else "checkpoint")
-        for step in steps:
-            if step["flow"] == taken:
-                key = (step["step"], step["time"])
-                by_step[key] = Snapshot(name, flow, step["step"], step["time"])
-    if not by_step:
-        raise UsageError("there are no complete steps" + (f" of flow {flow}" if flow else ""), names, "")
-    return tuple(sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step)))
+def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> Series:
+    """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match; what by_path() says
+    holds for those that cannot be read. Of steps with the same number and time the one of the last path stays: a run that
+    went on from a checkpoint repeats some."""
+    listed, skipped = by_path([paths] if isinstance(paths, (str, os.PathLike)) else list(paths), flow)
+    by_step = {(shot.step, shot.time): shot for snapshots in listed.values() for shot in snapshots}
+    return Series(tuple(sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step))), skipped)
 
 
 def series(paths: Path | Sequence[Path], *, flow: str | None = None) -> Series:
     """Outputs and steps as one series: `octavo.series("output_*")`, `octavo.series(["a.octavo", "b.octavo"])`. Reads the
-    headers of each; what found() says holds for names and order."""
-    return Series(found(paths, flow=flow))
+    headers of each. Outputs that cannot be read are left out where there are others: `series.skipped` says why."""
+    return found(paths, flow=flow)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -389,15 +390,101 @@ def test_statistics_profile_and_phase_are_those_of_the_command(view, sample):
 
 
 def test_particles_are_those_in_the_window(view, sample):
-    words = {"x0": 0.25, "x1": 0.5, "y0": 0.1, "y1": 0.9, "species": "particles"}
+    words = {"x0": 0.25, "x1": 0.5, "y0": 0.1, "y1": 0.9}
     known = view.json("step/0")["species"][0]["name"]
     status, body = view.get("step/0/particles", **(words | {"species": known}))
     assert status == 200
-    points = np.frombuffer(body, "<f4").reshape(-1, 2)
+    facts, points = tiles.unpacked(body)
+    assert facts["count"] == len(points) and facts["parts_read"] > 0 and facts["bytes_read"] > 0
     inside = octavo.open(sample).box((0.25, 0.1, 0), (0.5, 0.9, 1)).particles()
     expected = np.stack([inside["position_x"] - 0.25, inside["position_y"] - 0.1], axis=1)
     np.testing.assert_allclose(np.sort(points, axis=0), np.sort(expected, axis=0), atol=1e-6)
     assert len(points) > 50
+
+
+@pytest.fixture(scope="module")
+def in_units(run, tmp_path_factory):
+    """An output that says its units, and a view of it."""
+    path = tmp_path_factory.mktemp("units") / "output_00001"
+    run("sample", path, "--levels", "3-4", "--domains", 2, "-q")
+    info = path / "info_00001.txt"
+    text = info.read_text()
+    for name, value in (("unit_l", 3.08567758128e23), ("unit_d", 1.67e-24), ("unit_t", 3.15576e15)):
+        text = re.sub(rf"^{name} *=.*$", f"{name:<12}={value:23.15E}", text, flags=re.MULTILINE)
+    info.write_text(text)
+    with View(path) as running:
+        yield running, octavo.open(path)
+
+
+def test_statistics_profile_and_phase_have_the_unit_of_the_picture(in_units):
+    (view, ds), words = in_units, {"field": "density", "unit": "H/cc"}
+    found = view.json("step/0/stats", **words)["field"]
+    expected = ds.stats(["density"], units={"density": "H/cc"})["fields"]["density"]
+    assert (
+        found["unit"] == "H/cc" and found["max"] == expected["max"] != ds.stats(["density"])["fields"]["density"]["max"]
+    )
+    found = view.json("step/0/profile", **words)["fields"]["density"]
+    expected = ds.profile("density", units={"density": "H/cc"})
+    assert found["unit"] == "H/cc" and found["mean"] == pytest.approx(
+        [None if value != value else value for value in expected["density"]]
+    )
+    axis = view.json("step/0/phase", **words, other="pressure")["axes"][0]
+    assert axis["unit"] == "H/cc"
+    assert axis["edges"] == ds.phase("density", "pressure", bins=96, units={"density": "H/cc"}).axes[0].edges.tolist()
+
+
+@pytest.mark.parametrize(
+    ("region", "centre"),
+    [
+        ("box:0.25,0.25,0.25:0.5,0.75,0.35", "0.375,0.5,0.3"),
+        ("box:0,0,1e-3:0.5,0.5,0.5 - sphere:center:0.1", "0.25,0.25,0.2505"),
+        ("sphere:0.3,0.4,0.5:0.2", "0.3,0.4,0.5"),
+        ("( shell:0.3,0.4,0.5:0.1:0.2 | box:0,0,0:1,1,1)", "0.3,0.4,0.5"),
+        ("sphere:max:density:0.1", "max:density"),
+        ("sphere:center:0.1 - cylinder:center:z:0.02:1", "center"),
+        ("halfspace:0.5,0.5,0.5:x", "center"),
+        ("", "center"),
+    ],
+)
+def test_a_profile_of_a_region_starts_in_its_middle(view, sample, region, centre):
+    words = {"field": "density", "other": "radius", "region": region}
+    found = view.json("step/0/profile", **words)
+    assert found["centre"] == centre
+    place = [float(word) for word in centre.split(",")] if centre[0].isdigit() else centre
+    chosen = octavo.open(sample).inside(region) if region else octavo.open(sample)
+    expected = chosen.profile("density", centre=place)
+    assert found["axes"][0]["edges"] == pytest.approx(expected.axes[0].edges)
+    lines = view.json("step/0/lines", **words, what="profile", unit="H/cc")
+    assert f"--centre={centre}" in lines["command"] and "--unit=density=H/cc" in lines["command"]
+
+
+@pytest.mark.parametrize("what", ["stats", "profile", "phase"])
+def test_lines_of_tables_with_a_unit_run(in_units, what, tmp_path):
+    view, _ = in_units
+    lines = view.json("step/0/lines", field="density", unit="H/cc", what=what, other="pressure")
+    for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        for made in tmp_path.iterdir():
+            made.unlink()
+
+
+def test_particles_by_family_and_their_bytes(data):
+    """Of a run with dark matter alone; and sinks of a table that lies there."""
+    path = data / "ramses" / "dm_gas_gravity3d_3ranks" / "output_00002"
+    ds = octavo.open(path)
+    whole = {"x0": ds._data.lo[0], "x1": ds._data.hi[0], "y0": ds._data.lo[1], "y1": ds._data.hi[1]}
+    with View(path) as running:
+        offered = running.json("step/0")["particles"]
+        assert {"dm", "star", "cloud"} <= set(offered)
+        for name in offered:
+            facts, points = tiles.unpacked(running.get("step/0/particles", **whole, species=name)[1])
+            expected = len(next(iter(ds.particles(name).values()), ()))
+            assert facts["count"] == expected and len(points) == min(expected, len(points)), name
+            assert facts["bytes_read"] > 0
+        assert len(ds.particles("dm")["identity"]) > 0
+        status, body = running.get("step/0/particles", **whole, species="planets")
+        assert status == 400 and "planets" in json.loads(body)["error"]
 
 
 @pytest.mark.parametrize("kind", ["slice", "mean"])
@@ -540,7 +627,8 @@ def test_triangles_over_time(data, tmp_path):
         np.testing.assert_allclose(tiles.unpacked(body)[1], ds.map(field, pixels=256).values, rtol=1e-6)
         (x0, y0), (x1, y1) = facts["lo"], facts["hi"]
         status, body = running.get("step/1/edges", x0=x0, x1=x1, y0=y0, y1=y1)
-        assert status == 200 and len(body) % 16 == 0
+        edges_facts, edges = tiles.unpacked(body)
+        assert status == 200 and edges.shape == (edges_facts["count"], 4) and edges_facts["bytes_read"] > 0
         assert running.get("step/1/tile", field=field, zoom=0, column=0, row=0, axis="x")[0] == 400
 
 
@@ -746,6 +834,26 @@ def test_the_newest_is_done_first():
 
     asyncio.run(main())
     assert order == ["a", "d", "c", "b"]
+
+
+def test_long_jobs_leave_a_thread_to_short_ones():
+    free, began = threading.Event(), []
+
+    def long_job(name):
+        return lambda _: (began.append(name), free.wait(5), b"")[2]
+
+    async def main():
+        jobs = work(at_once=2, waiting=10)
+        waiting = [asyncio.ensure_future(jobs.do(name, long_job(name), forever, long=True)) for name in "ab"]
+        await asyncio.sleep(0.05)
+        assert await asyncio.wait_for(jobs.do("tile", lambda _: b"tile", forever), 2) == b"tile"
+        assert began == ["a"]
+        free.set()
+        await asyncio.gather(*waiting)
+        jobs.close()
+
+    asyncio.run(main())
+    assert began == ["a", "b"]
 
 
 def test_kept_answers_are_bounded():

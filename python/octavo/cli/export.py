@@ -76,14 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _series(arguments: argparse.Namespace, ranks: Any) -> int:
     """All steps in one file. Collective over `ranks`."""
     from octavo.cli import console
+    from octavo.cli.series import listed
     from octavo.exports import files, over_time
-    from octavo.ranks import gathered, is_root
-    from octavo.snapshots import Snapshot, found
+    from octavo.snapshots import Snapshot
 
     for name in ("step", "dry_run", "species", "crs"):
         if getattr(arguments, name):
             raise UsageError(f"--{name.replace('_', '-')} does not go with several steps", [arguments.out], "")
-    snapshots = gathered(ranks, lambda: found(arguments.path, flow=arguments.flow) if is_root() else ())[0]
+    snapshots = listed(arguments.path, arguments.flow, ranks)
     with console.Progress("export", arguments.quiet, unit="steps") as progress:
 
         def export(snapshot: Snapshot, out: str, kind: str) -> dict[str, Any]:

@@ -49,9 +49,9 @@ def _rate(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import movie
     from octavo.cli import console
+    from octavo.cli.series import listed
     from octavo.picture import Picture, facts_of
     from octavo.ranks import is_root, world
-    from octavo.snapshots import found
 
     movie.check(arguments.output)
     options.check_output(arguments.output, arguments.force)
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             "--normal cuts slices; --camera, --kind, --weight and --mask are of maps", [], "leave one away"
         )
     ranks = world()
-    snapshots = found(arguments.paths, flow=arguments.flow)
+    snapshots = listed(arguments.paths, arguments.flow, ranks)
     picture_of = map.project if arguments.normal is None else slice.cut
     with console.Progress("movie " + arguments.field, arguments.quiet, unit="steps") as progress:
 

@@ -75,6 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     options.refuse_ranks("publish")
     steps = Steps(arguments.paths, arguments.flow)
+    if steps.skipped:  # an archive lacks nothing that its owner named
+        raise steps.skipped[0]
     data = steps.opened(0)._data
     plan = _plan(arguments, len(steps), data)
     files, most = publish.count_of(plan, data)

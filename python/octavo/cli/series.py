@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from octavo.cli import options
 from octavo.errors import UsageError
+
+if TYPE_CHECKING:
+    from octavo.snapshots import Snapshot
 
 EXAMPLES = [
     "octavo series 'output_*' --field density",
@@ -44,10 +47,22 @@ def add_snapshots(parser: argparse.ArgumentParser) -> None:
     options.add_flow(parser)
 
 
+def listed(paths: Any, flow: str | None, ranks: Any) -> tuple[Snapshot, ...]:
+    """The steps of add_snapshots(). Says which outputs are left out, and why. Collective over `ranks`."""
+    from octavo.cli import console
+    from octavo.ranks import gathered, is_root
+    from octavo.snapshots import found
+
+    series = gathered(ranks, lambda: found(paths, flow=flow) if is_root() else None)[0]
+    assert series is not None
+    console.notes(False, (f"left out: {error}" for error in series.skipped))
+    return series.snapshots
+
+
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import gathered, is_root, world
-    from octavo.snapshots import Snapshot, Table, check_quantities, found
+    from octavo.snapshots import Table, check_quantities
 
     if arguments.output is not None:
         if not arguments.output.endswith(".png"):
@@ -55,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         options.check_output(arguments.output, arguments.force)
     ranks = world()
     check_quantities(arguments.of)
-    snapshots = gathered(ranks, lambda: found(arguments.paths, flow=arguments.flow) if is_root() else ())[0]
+    snapshots = listed(arguments.paths, arguments.flow, ranks)
     shares_steps = ranks is not None and len(snapshots) >= ranks.size
     mine = snapshots[ranks.rank :: ranks.size] if shares_steps else snapshots
     with console.Progress("series", arguments.quiet, unit="steps") as progress:
@@ -85,14 +100,14 @@ def run(arguments: argparse.Namespace) -> int:
 def _stats(snapshot: Any, arguments: argparse.Namespace, ranks: Any) -> dict[str, Any]:
     """Numbers of one step, in the units asked for. Collective over `ranks`."""
     from octavo import _core
-    from octavo.cli.stats import convert_units
+    from octavo.units import stats_in
 
     ds = snapshot.open(ranks)
     numbers = _core.stats(
         ds, fields=arguments.field, particles=False, threads=arguments.threads, ranks=ranks, progress=None,
         **options.chosen(arguments, ds, alone=ranks is None),
     )  # fmt: skip
-    convert_units(numbers, dict(arguments.unit), ds)
+    stats_in(numbers, dict(arguments.unit), ds)
     return numbers
 
 

@@ -39,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.ranks import world
+    from octavo.units import stats_in
 
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     console.notes(arguments.quiet, ds.notes)
     if arguments.percentiles:
         add_percentiles(arguments, ds, ranks, result)
-    convert_units(result, dict(arguments.unit), ds)
+    stats_in(result, dict(arguments.unit), ds)
     if arguments.json:
         console.print_json(result)
     else:
@@ -74,29 +75,6 @@ def add_percentiles(arguments: argparse.Namespace, ds: Any, ranks: Any, result: 
     sums = binned.sums_of(arguments, ds, ranks, None, [], fields, "volume", arguments.percentiles)
     for name, row in percentiles_of_all(sums, arguments.percentiles).items():
         result["fields"][name]["percentiles"] = row
-
-
-def convert_units(result: dict[str, Any], units: dict[str, str], ds: Any) -> None:
-    """Gives fields in other units. Integrals are those units times a code volume."""
-    if not units:
-        return
-    from octavo.errors import UsageError
-    from octavo.units import factor
-
-    for name, unit in units.items():
-        if name not in result["fields"]:
-            raise UsageError(
-                f"a unit for '{name}', which is not computed", [], "there are: " + ", ".join(result["fields"])
-            )
-        field = result["fields"][name]
-        scale = factor(field["unit"], unit, ds, name)
-        for row in (field, *field["levels"]):
-            for key in ("min", "max", "mean", "volume_mean", "mass_mean", "sum", "integral"):
-                if row.get(key) is not None:
-                    row[key] *= scale
-        for key in field.get("percentiles", {}):
-            field["percentiles"][key] *= scale
-        field["unit"] = unit
 
 
 def _place(values: list[float]) -> str:

@@ -35,11 +35,13 @@ def _port(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from octavo.cli import console
     from octavo.view.steps import Steps
 
     options.refuse_ranks("view")
     _require_server()
     steps = Steps(arguments.paths, arguments.flow)
+    console.notes(False, (f"left out: {error}" for error in steps.skipped))
     from octavo.view import serve
     from octavo.view.ground import ground_of
 
@@ -54,12 +56,13 @@ def _require_server() -> None:
     from importlib import util
 
     from octavo.errors import Unsupported
+    from octavo.extras import source_of
 
     missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
     if missing:
         raise Unsupported(
             f"this needs the Python package {' and '.join(missing)}, which is not installed", [],
-            "pip install 'octavo[view]'",
+            source_of(missing[0]),
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from octavo import _core
 from octavo.errors import UsageError
 from octavo.polygons import fields_in_cells
-from octavo.view.tiles import Look, Window, across, level_of, region_of
+from octavo.units import in_fractions, stats_in
+from octavo.view.tiles import Look, Window, across, level_of, packed, region_of
 from octavo.view.work import Progress
 
 #: Particles, and edges of triangles, that a view gets at most.
@@ -17,6 +19,8 @@ MOST_PARTICLES = 20_000
 MOST_EDGES = 60_000
 #: Cells along a line, of the finest level that is read.
 LINE_CELLS = 1000
+#: A place in the words of regions.
+_PLACE = r"(?:(?:max|min)\s*:)?[^:|&()]+?"
 
 
 def selection(ds: Any, look: Look, region: str | None) -> Any:
@@ -31,7 +35,29 @@ def stats(ds: Any, look: Look, region: str | None, progress: Progress) -> dict[s
     found = _core.stats(
         ds._data, fields=[look.field], particles=False, threads=1, ranks=None, progress=progress, **chosen
     )  # fmt: skip
+    stats_in(found, _unit(look), ds._data)
     return found | {"field": found["fields"][look.field], "fields": None, "name": look.field}
+
+
+def _unit(look: Look) -> dict[str, str]:
+    return {look.field: look.unit} if look.unit else {}
+
+
+def centre_of(region: str | None, data: Any) -> str:
+    """The place from which the profile of a region starts, in the words of `octavo profile --centre`: the middle of its first
+    shape; of what has none that of the domain."""
+    words = rf"[\s(]*(box|sphere|shell|cylinder|sector)\s*:\s*({_PLACE})\s*:\s*({_PLACE})\s*(?:[:|&()]|\s-|$)"
+    shape = re.match(words, region or "")
+    if shape is None:
+        return "center"
+    kind, first, second = shape.groups()
+    if kind != "box":
+        return first
+    try:
+        ends = [[float(word) for word in in_fractions(place, data).split(",")] for place in (first, second)]
+    except ValueError:
+        return "center"
+    return ",".join(repr((a + b) / 2) for a, b in zip(*ends, strict=True))
 
 
 def profile(
@@ -39,11 +65,10 @@ def profile(
 ) -> dict[str, Any]:
     """The mean of the field over the distance from a centre, or over another field: `octavo profile --json`."""
     from octavo.binned import Profile, bin_by
-    from octavo.units import in_fractions
 
     axis = bin_by(over, 64, log=log, centre=in_fractions(centre, ds._data))
     sums = _bins(ds, look, region, [axis], [look.field], "volume", progress)
-    return Profile.of(sums).table()
+    return Profile.of(sums).in_units(_unit(look), ds._data).table() | {"centre": centre}
 
 
 def phase(ds: Any, look: Look, region: str | None, other: str, progress: Progress) -> dict[str, Any]:
@@ -51,7 +76,7 @@ def phase(ds: Any, look: Look, region: str | None, other: str, progress: Progres
     from octavo.binned import Phase, bin_by
 
     axes = [bin_by(name, 96, log=None) for name in (look.field, other)]
-    return Phase.of(_bins(ds, look, region, axes, [], "", progress)).table()
+    return Phase.of(_bins(ds, look, region, axes, [], "", progress)).in_units(_unit(look), ds._data).table()
 
 
 def _bins(
@@ -68,7 +93,7 @@ def line(ds: Any, look: Look, region: str | None, start: str, end: str) -> dict[
     Cells have values between their two `at`, of shape (cells, 2); points of triangles a value at each, of prisms one for
     each plane. Reads no level of which it would cross far more than LINE_CELLS cells."""
     chosen = selection(ds, look, region)
-    units = {look.field: look.unit} if look.unit else None
+    units = _unit(look)
     if ds._data.unstructured:
         found = chosen.line([look.field], start, end, threads=1, units=units)
         values = found[look.field].T.tolist()
@@ -91,27 +116,28 @@ def _distance(data: Any, start: str, end: str) -> float:
         return 0.0
 
 
-def particles(ds: Any, window: Window, species: str, depth: tuple[float, float], progress: Progress) -> bytes:
-    """Places of particles in the window as pairs of little-endian float32 [code length, from the window's lower corner]: at
-    most MOST_PARTICLES, evenly chosen. `depth`: fractions along the axis between which they are. One part is in memory."""
+def particles(ds: Any, window: Window, name: str, depth: tuple[float, float], progress: Progress) -> bytes:
+    """Places in the window of particles of a species or family, as a tile's bytes (tiles.packed) of rows x, y [code length,
+    from the window's lower corner]: at most MOST_PARTICLES, evenly chosen of `count`. `depth`: fractions along the axis
+    between which they are. One domain is in memory. Raises as octavo.particles.each."""
+    from octavo.particles import each
+
     data = ds._data
-    if species not in (row["name"] for row in data.species):
-        raise UsageError(f"no species '{species}'", [data.path], "")
     region = _between(data, region_of(data, window), window.axis, depth)
     kept, every, passed = np.empty((0, 2)), 1, 0
-    parts = data.parts_of(region, None)
-    for number, part in enumerate(parts):
-        if not progress(number, len(parts)):
-            from octavo.errors import Interrupted
-
-            raise Interrupted("stopped")
-        found = _core.particles(data, part, region).particles.get(species, {})
+    for found in each(ds.inside(region), name, progress):
         points = places(found, across(window.axis)) - np.array(window.lo)
         kept = np.concatenate([kept, points[-passed % every :: every]])
         passed += len(points)
         while len(kept) > MOST_PARTICLES:
             kept, every = kept[::2], 2 * every
-    return kept.astype("<f4").tobytes()
+    return packed({"count": passed} | _read(data, region), kept)
+
+
+def _read(data: Any, region: str) -> dict[str, int]:
+    """The domains of a region, and all their bytes: at most so many are read."""
+    parts = data.parts_of(region, None)
+    return {"parts_read": len(parts), "bytes_read": sum(data.part_bytes(part) for part in parts)}
 
 
 def places(attributes: dict[str, np.ndarray], axes: tuple[int, int]) -> np.ndarray:
@@ -137,15 +163,16 @@ def _between(data: Any, region: str, axis: str, depth: tuple[float, float]) -> s
 
 
 def edges(ds: Any, window: Window) -> bytes:
-    """The edges of the triangles in a window as little-endian float32 x, y, x, y [code length, from its lower corner]; nothing
-    where there are more than MOST_EDGES."""
-    if not ds._data.unstructured:
+    """The edges of the triangles in a window, as a tile's bytes of rows x, y, x, y [code length, from its lower corner]; none
+    where `count` is more than MOST_EDGES."""
+    data = ds._data
+    if not data.unstructured:
         raise UsageError("cells have no edges: ask for the field level", [ds.path], "")
-    own = fields_in_cells(ds._data)
+    own = fields_in_cells(data)
     found = ds.points_in_box(window.lo, window.hi, [name for name in ds.fields if name not in own][:1])
     pairs = np.concatenate([found["corners"][:, [0, 1]], found["corners"][:, [1, 2]], found["corners"][:, [2, 0]]])
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-    if len(pairs) > MOST_EDGES:
-        return b""
     points = np.stack([found["x"], found["y"]], axis=1) - np.array(window.lo)
-    return points[pairs].astype("<f4").tobytes()
+    shown = pairs if len(pairs) <= MOST_EDGES else pairs[:0]
+    facts = {"count": len(pairs)} | _read(data, region_of(data, window))
+    return packed(facts, points[shown].reshape(-1, 4))

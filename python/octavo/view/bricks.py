@@ -155,7 +155,7 @@ def brick(ds: Any, look: Look, zoom: int, place: Index3, progress: Progress, dam
     level = level_of(data, look, block.edge / EDGE)
     level = finest if level is None else level
     region = region_of(data, block)
-    key = (data.path, look.field, look.where, "brick")
+    key = (look.field, look.where, "brick")
 
     def read(of: Any) -> tuple[np.ndarray, dict[str, str]]:
         return voxels(of, [look.field, "level"], look.where, level, block, progress)

@@ -11,15 +11,19 @@ import numpy as np
 from octavo import _core
 from octavo.errors import Damaged, UsageError
 
-#: Steps and fields of which damage is remembered.
+#: Fields and conditions of which damage is remembered.
 REMEMBERED = 64
 
 
 class Damage:
-    """The damaged parts that were met so far, by what was read of which step."""
+    """The damaged parts that were met so far in one data set, by what was read of it. It is forgotten with the data set, when
+    its files change."""
 
     def __init__(self) -> None:
         self._met: OrderedDict[Hashable, dict[int, str]] = OrderedDict()
+
+    def __bool__(self) -> bool:
+        return bool(self._met)
 
     def of(self, key: Hashable) -> dict[int, str]:
         return self._met.get(key, {})

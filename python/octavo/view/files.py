@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from octavo.view.damage import Damage
+from octavo.view.steps import Held
 from octavo.view.tiles import Look, Window, seen
 from octavo.view.words import Colours
 from octavo.view.work import Progress
@@ -26,11 +26,12 @@ MOST_PIXELS = 2048
 _drawing = threading.Lock()  # matplotlib draws one picture at a time
 
 
-def picture(data: Any, look: Look, window: Window, pixels: int, progress: Progress, damage: Damage) -> Picture:
+def picture(held: Held, look: Look, window: Window, pixels: int, progress: Progress) -> Picture:
     """The window as a picture of the library, without damaged domains. Reads no level that is finer than its pixels."""
     from octavo.picture import Picture
 
-    shown, lacking, _ = seen(data, look, window, pixels, progress, damage)
+    data = held.ds._data
+    shown, lacking, _ = seen(data, look, window, pixels, progress, held.damage)
     made = Picture.of(shown, data, look.unit)
     return made if lacking is None else dataclasses.replace(made, values=np.where(lacking, np.nan, made.values))
 

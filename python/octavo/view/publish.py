@@ -152,7 +152,7 @@ def _facts(steps: Steps, number: int, plan: Plan) -> Callable[[Progress], bytes]
         facts = steps.described(number)
         units = {field["name"]: field["unit"] for field in facts["fields"]}
         shown = [{"name": name, "unit": units.get(name, "")} for name in plan.fields]
-        return _json(facts | {"fields": shown, "species": []})
+        return _json(facts | {"fields": shown, "species": [], "particles": []})
 
     return job
 

@@ -20,9 +20,8 @@ from octavo.cli.console import as_json
 from octavo.errors import Damaged, Error, Interrupted, NoSpace, Unreadable, Unsupported, UsageError
 from octavo.printable import valid
 from octavo.view import answers, asked, bricks, files, ground, tiles, words
-from octavo.view.damage import Damage
 from octavo.view.guard import Guard
-from octavo.view.steps import Steps
+from octavo.view.steps import Held, Steps
 from octavo.view.work import Busy, Gone, Progress, Work
 
 #: Bytes of the tiles and other answers that are kept.
@@ -85,15 +84,41 @@ def answered(answer: Answer) -> Answer:
     return safe
 
 
-async def made(request: Request, key: Any, job: Callable[[Progress], bytes], media_type: str) -> Response:
+async def made(
+    request: Request, key: Any, job: Callable[[Progress], bytes], media_type: str, *, long: bool = False
+) -> Response:
     """The answer of a job, which is done once for all who ask for it."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    body = await request.app.state.work.do(key, job, gone)
+    body = await request.app.state.work.do(key, job, gone, long=long)
     return Response(body, media_type=media_type)
+
+
+def opened(request: Request) -> tuple[Steps, int]:
+    """The steps, and the one that the request is about. Raises UsageError for one that there is not."""
+    known, number = request.app.state.steps, request.path_params["step"]
+    known[number]
+    return known, number
+
+
+async def made_of(
+    request: Request, key: Any, job: Callable[[Held, Progress], bytes], media_type: str = "application/json",
+    *, long: bool = False,
+) -> Response:  # fmt: skip
+    """The answer of a job about the request's step as its files are now, and a word for them: pages that have answers with
+    another word forget them. `key` says what is asked."""
+    known, number = opened(request)
+    state = await run_in_threadpool(known.state, number)
+
+    def of_step(progress: Progress) -> bytes:
+        return job(known.held(number), progress)
+
+    answer = await made(request, (number, state, *key), of_step, media_type, long=long)
+    answer.headers["octavo-state"] = state
+    return answer
 
 
 def in_json(facts: Any) -> bytes:
@@ -119,51 +144,44 @@ async def steps(request: Request) -> Response:
     known = request.app.state.steps
     await run_in_threadpool(known.refresh)
     under = request.app.state.ground
-    return as_response({"steps": known.table(), "ground": under and under.template})
+    states = await run_in_threadpool(known.states)
+    table = [row | {"state": state} for row, state in zip(known.table(), states, strict=False)]
+    skipped = [valid(str(error)) for error in known.skipped]
+    return as_response({"steps": table, "skipped": skipped, "ground": under and under.template})
 
 
 async def step(request: Request) -> Response:
-    known, number = request.app.state.steps, request.path_params["step"]
-    known[number]
-    return await made(request, ("step", number), lambda _: in_json(known.described(number)), "application/json")
+    known, number = opened(request)
+    return await made_of(request, ("step",), lambda _held, _progress: in_json(known.described(number)))
 
 
 # ------------------------------------------------------------------ what is shown
 
 
-def opened(request: Request) -> tuple[Steps, int]:
-    """The steps, and the one that the request is about. Raises UsageError for one that there is not."""
-    known, number = request.app.state.steps, request.path_params["step"]
-    known[number]
-    return known, number
-
-
 async def tile(request: Request) -> Response:
-    known, number = opened(request)
-    look, damage = asked.look(request.query_params), request.app.state.damage
+    look = asked.look(request.query_params)
     most = 1 << tiles.DEEPEST_ZOOM
     zoom, column, row = (
         asked.whole(request.query_params, name, 0, bound)
         for name, bound in (("zoom", tiles.DEEPEST_ZOOM), ("column", most), ("row", most))
     )
 
-    def job(progress: Progress) -> bytes:
-        return tiles.tile(known.opened(number), look, zoom, column, row, progress, damage)
+    def job(held: Held, progress: Progress) -> bytes:
+        return tiles.tile(held.ds, look, zoom, column, row, progress, held.damage)
 
-    return await made(request, ("tile", number, look, zoom, column, row), job, _BYTES)
+    return await made_of(request, ("tile", look, zoom, column, row), job, _BYTES)
 
 
 async def brick(request: Request) -> Response:
-    known, number = opened(request)
-    query, damage = request.query_params, request.app.state.damage
+    query = request.query_params
     look = asked.look(query)
     zoom = asked.whole(query, "zoom", 0, bricks.DEEPEST_ZOOM)
     i, j, k = (asked.whole(query, name, 0, 1 << bricks.DEEPEST_ZOOM) for name in "ijk")
 
-    def job(progress: Progress) -> bytes:
-        return bricks.brick(known.opened(number), look, zoom, (i, j, k), progress, damage)
+    def job(held: Held, progress: Progress) -> bytes:
+        return bricks.brick(held.ds, look, zoom, (i, j, k), progress, held.damage)
 
-    return await made(request, ("brick", number, look, zoom, i, j, k), job, _BYTES)
+    return await made_of(request, ("brick", look, zoom, i, j, k), job, _BYTES)
 
 
 def window(request: Request, data: Any) -> tiles.Window:
@@ -180,18 +198,16 @@ def window(request: Request, data: Any) -> tiles.Window:
 
 
 async def particles(request: Request) -> Response:
-    known, number = opened(request)
     query = request.query_params
     species = asked.required(query, "species")
     depth = (asked.number(query, "from", 0.0), asked.number(query, "to", 1.0))
     if not 0 <= depth[0] < depth[1] <= 1:
         raise UsageError("from and to: expected two ascending fractions, 0 to 1", [], "")
 
-    def job(progress: Progress) -> bytes:
-        ds = known.opened(number)
-        return answers.particles(ds, window(request, ds._data), species, depth, progress)
+    def job(held: Held, progress: Progress) -> bytes:
+        return answers.particles(held.ds, window(request, held.ds._data), species, depth, progress)
 
-    return await made(request, ("particles", number, str(query)), job, _BYTES)
+    return await made_of(request, ("particles", str(query)), job, _BYTES, long=True)
 
 
 async def under(request: Request) -> Response:
@@ -212,53 +228,48 @@ async def under(request: Request) -> Response:
 
 
 async def edges(request: Request) -> Response:
-    known, number = opened(request)
+    def job(held: Held, _: Progress) -> bytes:
+        return answers.edges(held.ds, window(request, held.ds._data))
 
-    def job(_: Progress) -> bytes:
-        ds = known.opened(number)
-        return answers.edges(ds, window(request, ds._data))
-
-    return await made(request, ("edges", number, str(request.query_params)), job, _BYTES)
+    return await made_of(request, ("edges", str(request.query_params)), job, _BYTES, long=True)
 
 
 # ------------------------------------------------------------------ what is computed of it
 
 
-def _table(request: Request) -> tuple[str, str, bool]:
+def _table(request: Request, data: Any) -> tuple[str, str, bool]:
     """The other quantity of a profile or phase diagram, the centre, and whether bins are logarithmic."""
     query = request.query_params
-    other = asked.text(query, "other") or "radius"
-    return other, asked.text(query, "centre") or "center", asked.choice(query, "log", ("0", "1"), "0") == "1"
+    centre = asked.text(query, "centre") or answers.centre_of(asked.text(query, "region"), data)
+    return asked.text(query, "other") or "radius", centre, asked.choice(query, "log", ("0", "1"), "0") == "1"
 
 
 async def table(request: Request) -> Response:
-    known, number = opened(request)
     query, what = request.query_params, request.path_params["what"]
     look, region = asked.look(query), asked.text(query, "region")
-    other, centre, log = _table(request)
 
-    def job(progress: Progress) -> bytes:
-        ds = known.opened(number)
+    def job(held: Held, progress: Progress) -> bytes:
+        ds = held.ds
+        other, centre, log = _table(request, ds._data)
         if what == "stats":
             return in_json(answers.stats(ds, look, region, progress))
         if what == "profile":
             return in_json(answers.profile(ds, look, region, other, centre, log, progress))
         return in_json(answers.phase(ds, look, region, other, progress))
 
-    return await made(request, (what, number, str(query)), job, "application/json")
+    return await made_of(request, (what, str(query)), job, long=True)
 
 
 async def line(request: Request) -> Response:
     """The values along a line."""
-    known, number = opened(request)
     query = request.query_params
     look, region = asked.look(query), asked.text(query, "region")
     start, end = asked.required(query, "start"), asked.required(query, "end")
 
-    def job(_: Progress) -> bytes:
-        return in_json(answers.line(known.opened(number), look, region, start, end))
+    def job(held: Held, _: Progress) -> bytes:
+        return in_json(answers.line(held.ds, look, region, start, end))
 
-    return await made(request, ("line", number, str(query)), job, "application/json")
+    return await made_of(request, ("line", str(query)), job, long=True)
 
 
 # ------------------------------------------------------------------ what is taken away
@@ -286,7 +297,7 @@ def _words(request: Request, what: str) -> dict[str, str]:
     query, look, shown = request.query_params, asked.look(request.query_params), known[number]
     region = asked.text(query, "region")
     if what in ("stats", "profile", "phase"):
-        return words.table(shown, look, region, what, *_table(request))
+        return words.table(shown, look, region, what, *_table(request, known.opened(number)._data))
     if what == "line":
         return words.line(shown, look, region, asked.required(query, "start"), asked.required(query, "end"))
     if what == "volume":
@@ -313,28 +324,26 @@ async def lines(request: Request) -> Response:
     kinds = ("picture", "volume", "surface", "line", "stats", "profile", "phase")
     what = asked.choice(request.query_params, "what", kinds, "picture")
     asked.look(request.query_params)
-    key = ("lines", known[number], str(request.query_params))
-    return await made(request, key, lambda _: in_json(_words(request, what)), "application/json")
+    key = ("lines", known[number].alone, str(request.query_params))
+    return await made_of(request, key, lambda _held, _progress: in_json(_words(request, what)))
 
 
 async def file(request: Request) -> Response:
     """The window, or what it has more than another picture, as a file."""
-    known, number = opened(request)
-    query, damage = request.query_params, request.app.state.damage
+    known, query = request.app.state.steps, request.query_params
     kind = asked.choice(query, "as", tuple(files.KINDS), "pdf")
     look, less, colours = asked.look(query), _less(request), _colours(query)
     pixels = asked.whole(query, "pixels", 1, files.MOST_PIXELS)
 
-    def job(progress: Progress) -> bytes:
-        data = known.opened(number)._data
-        shape = window(request, data)
-        shown = files.picture(data, look, shape, pixels, progress, damage)
+    def job(held: Held, progress: Progress) -> bytes:
+        shape = window(request, held.ds._data)
+        shown = files.picture(held, look, shape, pixels, progress)
         if less is not None:
-            taken = known.opened(less[0])._data
-            shown = shown - files.picture(taken, less[1], shape, pixels, progress, damage)
+            shown = shown - files.picture(known.held(less[0]), less[1], shape, pixels, progress)
         return files.as_file(shown, kind, colours, request.app.state.crs)
 
-    return await made(request, ("file", number, str(query)), job, files.KINDS[kind])
+    other = less and await run_in_threadpool(known.state, less[0])
+    return await made_of(request, ("file", other, str(query)), job, files.KINDS[kind], long=True)
 
 
 # ------------------------------------------------------------------ all of it
@@ -368,12 +377,11 @@ def make_app(
     ]
     app = Starlette(routes=routes, exception_handlers={404: no_page, 405: no_page})
     app.router.redirect_slashes = False  # the address there lacks the token
-    threads = min(MOST_THREADS, len(os.sched_getaffinity(0)))
+    threads = max(2, min(MOST_THREADS, len(os.sched_getaffinity(0))))
     app.state.steps = paths
     app.state.debug = debug
     app.state.crs = crs
     app.state.ground = under_it
-    app.state.damage = Damage()
     app.state.work = Work(threads, MOST_WAITING, KEPT_BYTES, on_signal)
     return Guard(app, token, under_it.origin if under_it else ""), app.state.work
 

@@ -6,13 +6,16 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from octavo.errors import Error, UsageError
+from octavo.particles import names_of
 from octavo.printable import valid
-from octavo.snapshots import Snapshot, found, paths_of
+from octavo.snapshots import Snapshot, by_path
 from octavo.units import LENGTHS, code_units
+from octavo.view.changes import Files, state_of_store
+from octavo.view.damage import Damage
 
 #: Steps that stay open. Headers and tables of a step can be large.
 OPEN = 4
@@ -27,14 +30,29 @@ class Shown:
     alone: bool  #: whether the path holds no other step
 
 
-def listed(paths: Sequence[str], flow: str | None) -> list[Shown]:
-    """The steps of each path in turn, in the order of time. Raises Unreadable or UsageError where there is none."""
+@dataclass(frozen=True)
+class Held:
+    """A step that is open, and the damage that was met in it, as long as its files are as they were."""
+
+    ds: Any  #: octavo.Dataset
+    state: str
+    damage: Damage = field(default_factory=Damage)
+
+
+def listed(paths: Sequence[str], flow: str | None) -> tuple[list[Shown], tuple[Error, ...]]:
+    """The steps of each path in turn, in the order of time; and why paths are left out. Raises as by_path()."""
+    every, skipped = by_path(paths, flow)
     out = []
-    for path in paths_of(paths):
-        snapshots = found([path], flow=flow)
+    for path, snapshots in every.items():
         name = os.path.basename(os.path.normpath(path))
-        out += [Shown(snapshot, name, len(snapshots) == 1) for snapshot in snapshots]
-    return out
+        ordered = sorted(snapshots, key=lambda snapshot: (snapshot.time, snapshot.step))
+        out += [Shown(snapshot, name, len(snapshots) == 1) for snapshot in ordered]
+    return out, skipped
+
+
+def _name(shown: Shown) -> tuple[str, int]:
+    """What stays when another run's output comes in the place of one."""
+    return shown.snapshot.path, shown.snapshot.step
 
 
 class Steps:
@@ -42,8 +60,11 @@ class Steps:
 
     def __init__(self, paths: Sequence[str], flow: str | None = None) -> None:
         self._paths, self._flow = paths, flow
-        self._shown = listed(paths, flow)
-        self._open: OrderedDict[int, Any] = OrderedDict()
+        self._shown, self.skipped = listed(paths, flow)
+        self._open: OrderedDict[int, Held] = OrderedDict()
+        self._files = Files()
+        self._damaged: set[str] = set()  # stores in which damage was met
+        self._known: set[int] = set()  # steps that were open
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -57,40 +78,59 @@ class Steps:
     def refresh(self) -> None:
         """Looks for new steps, which come behind those that are known: a step keeps its number."""
         try:
-            now = {shown.snapshot: shown for shown in listed(self._paths, self._flow)}
+            shown, self.skipped = listed(self._paths, self._flow)
         except Error:
             return  # whatever has vanished is said when it is asked for
+        now = {_name(one): one for one in shown}
         with self._lock:
-            known = [now.pop(old.snapshot, old) for old in self._shown]
+            known = [now.pop(_name(old), old) for old in self._shown]
             self._shown = known + list(now.values())
 
-    def opened(self, number: int) -> Any:
-        """The octavo.Dataset of a step. Raises as octavo.open does."""
+    def state(self, number: int) -> str:
+        """A word that changes when the step's files do."""
+        snapshot, held = self[number].snapshot, self._open.get(number)
+        if snapshot.attempt and held and held.damage:
+            self._damaged.add(snapshot.path)  # from now on each change of a file counts: it may be mended
+        if snapshot.attempt and snapshot.path not in self._damaged:
+            return state_of_store(snapshot.path, snapshot.attempt)
+        return self._files.state(snapshot.path)
+
+    def held(self, number: int) -> Held:
+        """The step, opened anew if its files changed. Raises as octavo.open does."""
         from octavo import dataset
 
-        shown = self[number]
+        snapshot, state = self[number].snapshot, self.state(number)
         with self._lock:
-            if number in self._open:
+            if number in self._open and self._open[number].state == state:
                 self._open.move_to_end(number)
                 return self._open[number]
-        snapshot = shown.snapshot
-        ds = dataset.open(snapshot.path, flow=snapshot.flow, step=snapshot.step)
+        held = Held(dataset.open(snapshot.path, flow=snapshot.flow, step=snapshot.step), state)
         with self._lock:
-            self._open[number] = ds
+            self._open[number] = held
+            self._known.add(number)
             while len(self._open) > OPEN:
                 self._open.popitem(last=False)
-        return ds
+        return held
+
+    def opened(self, number: int) -> Any:
+        """The octavo.Dataset of held()."""
+        return self.held(number).ds
 
     def forget(self, number: int) -> None:
         """The step is opened anew when it is asked for next: its files are not as they were."""
         with self._lock:
             self._open.pop(number, None)
+        self._files.forget(self[number].snapshot.path)
 
     def table(self) -> list[dict[str, Any]]:
         return [
             {"name": valid(shown.name), "step": shown.snapshot.step, "time": shown.snapshot.time}
             for shown in self._shown
         ]
+
+    def states(self) -> list[str | None]:
+        """The state() of each step; None of those that nobody has seen."""
+        return [self.state(number) if number in self._known else None for number in range(len(self))]
 
     def described(self, number: int) -> dict[str, Any]:
         """The facts of a step that the page needs."""
@@ -111,6 +151,7 @@ class Steps:
             "domains": data.num_parts,
             "fields": [{"name": valid(field["name"]), "unit": valid(field["unit"])} for field in data.fields],
             "levels": levels_of(data),
+            "particles": [valid(name) for name in names_of(data)],
             "species": [{"name": valid(row["name"]), "count": row["count"]} for row in data.species],
             "lengths": lengths,
             "notes": [valid(note) for note in data.notes],

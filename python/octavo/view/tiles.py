@@ -150,7 +150,7 @@ def level_of(data: Any, look: Look, pixel: float) -> int | None:
 
 def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progress, damage: Damage) -> bytes:
     """The bytes of a tile (packed). Reads no level that is finer than its pixels, and no domain outside of it. Where a
-    domain is damaged, it has no value, and `damaged` says so. Raises UsageError for a tile that there is not, and what maps
+    domain is damaged, it has no value, and `damaged` says so; `damage` belongs to `ds`. Raises UsageError for a tile that there is not, and what maps
     and slices raise; Interrupted where `progress` says so."""
     data = ds._data
     window = window_of(data, look.axis, zoom, column, row)
@@ -193,7 +193,7 @@ def _whole(
     data: Any, look: Look, drawn: Callable[..., Any], parts: Callable[[], list[int]], damage: Damage
 ) -> tuple[Any, np.ndarray | None, list[str]]:
     """What seen() gives. `drawn` makes the image of a data set, `parts` lists the domains that it needs."""
-    key = (data.path, look.field, look.weight, look.where)
+    key = (look.field, look.weight, look.where)
     sound = without(data, damage.of(key)) if damage.of(key) else data
     try:
         shown = drawn(sound)

@@ -157,17 +157,20 @@ def table(
     """The command and the Python of statistics ("stats"), a profile over `other`, or a phase diagram with it."""
     chosen, methods = selecting(look, region)
     if what == "stats":
-        words, call, end = [f"--field={look.field}"], f"stats([{look.field!r}])", "print(found['fields'])\n"
+        words, call, end = [f"--field={look.field}"], f"stats([{look.field!r}]", "print(found['fields'])\n"
     elif what == "profile":
         words = [f"--field={look.field}", f"--axis={other}", f"--centre={centre}", *(["--log"] if log else [])]
-        call = f"profile({look.field!r}, axis={other!r}, centre={centre!r}, log={log!r})"
+        call = f"profile({look.field!r}, axis={other!r}, centre={centre!r}, log={log!r}"
         end = "found.save('profile.png')\n"
     else:
         words = [f"--x={look.field}", f"--y={other}", "--bins", "96"]
-        call, end = f"phase({look.field!r}, {other!r}, bins=96)", "found.save('phase.png')\n"
+        call, end = f"phase({look.field!r}, {other!r}, bins=96", "found.save('phase.png')\n"
+    if look.unit:
+        words.append(f"--unit={look.field}={look.unit}")
+        call += f", units={{{look.field!r}: {look.unit!r}}}"
     output = [] if what == "stats" else ["-o", f"{what}.png"]
     command = [what, shown.snapshot.path, *words, *chosen, *words_of_step(shown), *output]
-    return {"command": _shell(command), "python": opening(shown) + f"found = ds{methods}.{call}\n{end}"}
+    return {"command": _shell(command), "python": opening(shown) + f"found = ds{methods}.{call})\n{end}"}
 
 
 def _shell(words: list[str]) -> str:

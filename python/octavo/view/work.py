@@ -1,5 +1,5 @@
 """Work for requests: a few jobs at a time, the newest first, each once however many ask for it, and dropped when all who
-asked have gone. Their results are kept, within a bound of bytes."""
+asked have gone. One thread is kept free of jobs that may take long. Results are kept, within a bound of bytes."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class _Task:
     key: Hashable
     job: Job
     answer: asyncio.Future[bytes]
+    long: bool
     waiters: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -65,25 +66,28 @@ class Work:
     """Belongs to one event loop; jobs run on threads."""
 
     def __init__(self, at_once: int, waiting: int, kept: int, on_signal: Callable[[], None]) -> None:
-        """`at_once` jobs run, at most `waiting` wait, `kept` bytes of answers are kept. `on_signal` is called if a job was
+        """`at_once` jobs run, all but one of which may be long, at most `waiting` wait, `kept` bytes of answers are kept. `on_signal` is called if a job was
         stopped by a signal, of which the compiled code takes notice in place of the interpreter."""
         self.kept = Kept(kept)
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="octavo-view")
         self._free = at_once
+        self._free_for_long = max(1, at_once - 1)
         self._most_waiting = waiting
         self._waiting: list[_Task] = []
         self._known: dict[Hashable, _Task] = {}
         self._on_signal = on_signal
 
-    async def do(self, key: Hashable, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> bytes:
-        """The answer of the job. Raises Busy, Gone once `gone()` has returned, and what the job raises."""
+    async def do(
+        self, key: Hashable, job: Job, gone: Callable[[], Coroutine[Any, Any, None]], *, long: bool = False
+    ) -> bytes:
+        """The answer of the job. `long`: it may take long, and others go on meanwhile. Raises Busy, Gone once `gone()` has returned, and what the job raises."""
         if (answer := self.kept.get(key)) is not None:
             return answer
         task = self._known.get(key)
         if task is None:
             if len(self._waiting) >= self._most_waiting:
                 raise Busy("more is asked for than can wait", [], "ask again in a second")
-            task = self._known[key] = _Task(key, job, asyncio.get_running_loop().create_future())
+            task = self._known[key] = _Task(key, job, asyncio.get_running_loop().create_future(), long)
             self._waiting.append(task)
             self._start()
         task.waiters += 1
@@ -114,14 +118,20 @@ class Work:
             del self._known[task.key]
 
     def _start(self) -> None:
-        while self._free and self._waiting:
-            task = self._waiting.pop()
+        while self._free and (task := self._next()):
+            self._waiting.remove(task)
             self._free -= 1
+            self._free_for_long -= task.long
             running = asyncio.get_running_loop().run_in_executor(self._threads, task.job, task.goes_on)
             running.add_done_callback(partial(self._finish, task))
 
+    def _next(self) -> _Task | None:
+        """The newest that may run."""
+        return next((task for task in reversed(self._waiting) if self._free_for_long or not task.long), None)
+
     def _finish(self, task: _Task, done: asyncio.Future[bytes]) -> None:
         self._free += 1
+        self._free_for_long += task.long
         error = None if done.cancelled() else done.exception()
         if isinstance(error, Interrupted) and not task.stop.is_set():
             self._on_signal()

@@ -1,6 +1,7 @@
 // Ties the controls to the state, the state to requests, and answers to pictures.
 
 import {MAPS, scaleOf, short} from "./colours.js";
+import {domainKey, mend, usualField} from "./fits.js";
 import {findGround, hasGround, host, useGround} from "./ground.js";
 import {listenToKeys, listenToPointer, lookAlong} from "./hands.js";
 import {Pane, lengthUnit, levelLook} from "./pane.js";
@@ -9,8 +10,8 @@ import {$, active, activePane, guarded, infoOf, say, scene, views} from "./scene
 import {nearest, openSite, published, site} from "./site.js";
 import {drawSolid, valueOf} from "./solid.js";
 import {fromAddress, isSolid, state, toAddress} from "./state.js";
-import {compute, copyPicture, copyResult, saveFile, savePicture} from "./take.js";
-import {ask, forget, onChange, read, tile, want} from "./tiles.js";
+import {close, compute, copyPicture, copyResult, saveFile, savePicture} from "./take.js";
+import {ask, filesAre, forget, onChange, onStale, read, retry, tile, unpacked, want} from "./tiles.js";
 
 const {infos, panes} = scene;
 panes.push(...[...document.querySelectorAll(".pane")].map((figure) => new Pane(figure)));
@@ -22,10 +23,8 @@ async function load(step) {
   return infos.get(step);
 }
 
-const usualField = (info) => {
-  const names = info.fields.map((field) => field.name);
-  return names.find((name) => /^(density|dens|rho)$/i.test(name)) ?? names.find((name) => /depth|hauteur/i.test(name)) ?? names[0] ?? "level";
-};
+const shownBefore = [null, null]; // the facts of the step that each view showed last
+let domain = null;                // of the view whose window is shown; null: the address says the window
 
 // Fills in what the address does not say, and mends what does not fit the data.
 async function settle() {
@@ -33,6 +32,8 @@ async function settle() {
     if (i && state.mode === "one") continue;
     view.step = Math.min(Math.max(0, Math.round(view.step)), scene.steps.length - 1);
     const info = await load(view.step);
+    if (shownBefore[i] && shownBefore[i] !== info) mend(view, shownBefore[i], info);
+    shownBefore[i] = info;
     if (!view.field) view.field = usualField(info);
     if (site()) nearest(view);
     if (info.dim < 3 || info.triangles) {
@@ -41,11 +42,14 @@ async function settle() {
     }
     if (info.dim < 2) throw new Error("1-D data has no picture\ntry: octavo line, octavo profile");
   }
+  const now = domainKey(infoOf(active()));
+  if (domain !== null && domain !== now) state.w = null; // the window begins anew
+  domain = now;
 }
 
-// All of the domain, in its middle.
+// All of the domain of the view that the controls change, in its middle.
 function fit() {
-  const info = infoOf(state.views[0]), {lo, hi} = domainOf(info, state.axis), box = panes[0].canvas.getBoundingClientRect();
+  const info = infoOf(active()), {lo, hi} = domainOf(info, state.axis), box = panes[0].canvas.getBoundingClientRect();
   const aspect = box.width / Math.max(1, box.height);
   state.x = state.y = state.cx = state.cy = state.cz = null;
   state.w = isSolid(active()) ? Math.hypot(...info.hi.map((hi, i) => hi - info.lo[i])) * Math.max(1, aspect)
@@ -55,7 +59,7 @@ function fit() {
 
 // Where the address names no middle of flat pictures: the domain's.
 function centre() {
-  const {lo, hi} = domainOf(infoOf(state.views[0]), state.axis);
+  const {lo, hi} = domainOf(infoOf(active()), state.axis);
   state.x ??= (lo[0] + hi[0]) / 2;
   state.y ??= (lo[1] + hi[1]) / 2;
 }
@@ -82,11 +86,12 @@ function draw() {
   if (shown.length === 2 && sameValues()) extremes[0] = extremes[1] = joined(...extremes);
   const wrong = shown.map((of, i) => drawPane(panes[i], i, of, tiles[i], extremes[i]));
   const failed = [...tiles.map(({failed}) => failed), ...wrong].find(Boolean);
-  say(failed ?? "");
+  say(failed ?? (keys.every((of) => !of.length) ? "the window shows nothing of the domain\ntry: the key 0 shows all of it" : ""));
+  if (failed || tiles.some(({there}) => there.some(({facts}) => facts.damaged?.length))) lookAgain();
   const all = tiles.every(({all}) => all) && shown.every((_, i) => panes[i].levels.every((key) => tile(key)));
   document.body.dataset.state = failed ? "failed" : all && !scene.moving ? "ready" : "loading";
-  const hidden = panes[0].overlay?.lines && !panes[0].overlay.points.length ? "too many mesh lines: zoom in   " : "";
-  $("read").textContent = `${hidden}${read.tiles} ${isSolid(active()) ? "bricks" : "tiles"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
+  panes.forEach((pane, i) => giveUp(pane, shown[i] && JSON.stringify(overWords(pane, shown[i][0]))));
+  $("read").textContent = `${overText(panes[0])}${read.tiles} ${isSolid(active()) ? "bricks" : "tiles"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
   showLimits();
   if (all) overlays();
   keepAddress();
@@ -145,25 +150,48 @@ function overlays() {
   }), 150);
 }
 
-async function overlay(pane, view) {
-  const info = infoOf(view);
-  if (!info || isSolid(view)) return; // another step was chosen meanwhile, or a volume has no overlay
-  const seen = pane.window(info);
-  const what = state.particles && info.species.length ? "particles" : state.mesh && info.triangles ? "edges" : "";
-  if (!what || !seen) { if (pane.overlay) { pane.overlay = null; redraw(); } return; }
+// The question about what lies over a picture; null: nothing does.
+function overWords(pane, view) {
+  const info = infoOf(view), seen = info && !isSolid(view) && pane.window(info);
+  if (!seen) return null;
   const words = {axis: state.axis, ...seen};
-  if (what === "particles") {
-    words.species = info.species[0].name;
+  if (state.particles && info.particles.length) {
+    words.species = state.species || info.particles[0];
     if (view.kind === "slice" && info.dim === 3) { words.from = Math.max(0, state.at - 0.01); words.to = Math.min(1, state.at + 0.01); }
+    return {path: `step/${view.step}/particles`, words};
   }
-  const key = what + view.step + JSON.stringify(words);
-  if (pane.overlay?.key === key) return;
+  return state.mesh && info.triangles ? {path: `step/${view.step}/edges`, words} : null;
+}
+
+// Gives up waiting for what would lie over a picture that is no longer shown: the server stops then.
+function giveUp(pane, wanted) {
+  if (!pane.asking || pane.asking.key === wanted) return;
+  pane.asking.control.abort();
+  pane.asking = null;
+}
+
+async function overlay(pane, view) {
+  const question = overWords(pane, view), key = JSON.stringify(question);
+  if (!question) { if (pane.overlay && !isSolid(view)) { pane.overlay = null; redraw(); } return; }
+  if (pane.overlay?.key === key || pane.asking?.key === key) return;
+  const {axis, x0, y0} = question.words, control = new AbortController();
+  pane.asking = {key, control};
   await guarded(async () => {
-    const points = new Float32Array(await (await ask(`step/${view.step}/${what}`, words)).arrayBuffer());
-    $("read").dataset.over = points.length;
-    pane.overlay = {key, points, x0: seen.x0, y0: seen.y0, axis: state.axis, lines: what === "edges"};
+    const {facts, values} = unpacked(await (await ask(question.path, question.words, control.signal)).arrayBuffer());
+    read.bytes += facts.bytes_read;
+    pane.overlay = {key, facts, points: values, x0, y0, axis, lines: question.path.endsWith("edges")};
     redraw();
   });
+  if (pane.asking?.control === control) pane.asking = null;
+}
+
+// Says how many of them are drawn.
+function overText({overlay}) {
+  if (!overlay) return "";
+  const {points, lines, facts} = overlay;
+  $("read").dataset.over = points.length;
+  if (lines) return facts.count && !points.length ? "too many mesh lines: zoom in   " : "";
+  return `${points.length / 2} of ${facts.count} particles   `;
 }
 
 // ------------------------------------------------------------------ controls
@@ -183,6 +211,7 @@ function showControls() {
   const along = "xyz".indexOf(state.axis), extent = info.dim === 3 ? info.hi[along] - info.lo[along] : 1, unit = lengthUnit(info, extent);
   $("at-text").textContent = short((state.at * extent + (info.lo[along] ?? 0)) / unit.size, 3) + " " + (info.lengths.length ? unit.name : "");
   $("time").max = scene.steps.length - 1;
+  set("species", state.species || info.particles[0]);
   set("time", view.step);
   $("time-text").textContent = info.time_text;
   panes.forEach((pane) => pane.figure.classList.toggle("drawing", state.draw !== "" && !isSolid(view)));
@@ -194,6 +223,7 @@ function fillLists(info) {
   fill($("fields"), fields.map((name) => [name, name]));
   fill($("step"), steps.map((step, i) => [i, steps.filter((other) => other.name === step.name).length > 1 ? `${step.name}, step ${step.step}` : step.name]));
   fill($("level"), [["", "all"], ...info.levels.map(({level}) => [level, level])]);
+  fill($("species"), info.particles.map((name) => [name, name]));
   fill($("colours"), [["", "automatic"], ...Object.keys(MAPS).map((name) => [name, name])]);
   fill($("scale"), [["", "automatic"], ["linear", "linear"], ["log", "logarithmic"]]);
 }
@@ -218,7 +248,8 @@ function hideControls(view, info) {
   hide("over-it", solid);
   hide("drawing", solid);
   hide("mesh-line", Boolean(site()) && !site().looks.some((one) => one.field === "level" && one.kind === levelLook(info).kind && one.axis === state.axis));
-  hide("particles-line", !info.species.length || Boolean(site()));
+  hide("particles-line", !info.particles.length || Boolean(site()));
+  hide("species-line", info.particles.length < 2 || !state.particles || Boolean(site()));
   hide("ground-line", !hasGround(info));
   hide("time-line", scene.steps.length < 2);
   for (const id of ["save-pdf", "save-tif"]) $(id).disabled = solid;
@@ -246,22 +277,26 @@ let turn = 0;
 async function changed() {
   const mine = ++turn;
   document.body.dataset.state = "loading";
-  await guarded(async () => {
+  const done = await guarded(async () => {
     await settle();
-    if (mine !== turn) return;
+    if (mine !== turn) return true;
+    pause = PAUSE;
     showControls();
     if (!(state.w > 0)) fit();
     centre();
     redraw();
+    return true;
   });
+  if (!done) lookAgain();
 }
 
 function listen() {
   const on = (id, event, call) => $(id).addEventListener(event, call);
-  for (const name of ["field", "weight", "unit", "scale"]) on(name, "change", () => { active()[name] = $(name).value.trim(); if (name !== "scale") forget(false); scene.changed(); });
+  for (const name of ["field", "weight", "unit", "scale"]) on(name, "change", () => { active()[name] = $(name).value.trim(); if (name !== "scale") forget(); scene.changed(); });
   for (const name of ["where", "level", "colours", "region", "line", "over", "other", "value"]) on(name, "change", () => { state[name] = $(name).value.trim(); scene.changed(); });
   for (const name of ["mesh", "particles", "ground"]) on(name, "change", () => { state[name] = $(name).checked; scene.changed(); });
   for (const name of ["at", "turn", "tilt", "opacity"]) on(name, "input", () => { state[name] = Number($(name).value); scene.changed(); });
+  on("species", "change", () => { state.species = $("species").value; scene.changed(); });
   on("kind", "change", () => chooseKind($("kind").value));
   on("step", "change", () => { active().step = Number($("step").value); scene.changed(); });
   on("time", "input", () => { active().step = Number($("time").value); scene.changed(); });
@@ -282,7 +317,7 @@ function listen() {
     on(`copy-${form}`, "click", () => guarded(() => copyPicture(form)));
     on(`result-${form}`, "click", () => guarded(() => copyResult(form)));
   }
-  on("close-result", "click", () => { $("result").hidden = true; });
+  on("close-result", "click", close);
   on("save", "click", () => guarded(savePicture));
   for (const kind of ["pdf", "tif"]) on(`save-${kind}`, "click", () => guarded(() => saveFile(kind)));
 }
@@ -291,7 +326,10 @@ function choose(name, value) {
   if (name === "axis" && lookAlong(value)) return scene.changed();
   if (name === "side") state.side = Number(value);
   else state[name] = value;
-  if (name === "mode" && value !== "one" && !state.views[1].field) state.views[1] = {...state.views[0], step: Math.min(state.views[0].step + 1, scene.steps.length - 1)};
+  if (name === "mode" && value !== "one" && !state.views[1].field) {
+    state.views[1] = {...state.views[0], step: Math.min(state.views[0].step + 1, scene.steps.length - 1)};
+    shownBefore[1] = shownBefore[0];
+  }
   if (name === "mode" && value === "one") state.side = 0;
   if (name === "axis") state.w = null;
   scene.changed();
@@ -304,7 +342,7 @@ function chooseKind(kind) {
   active().kind = kind;
   if (state.mode === "difference" && (before || isSolid(active()))) for (const view of state.views) view.kind = kind;
   if (before !== isSolid(active())) state.w = null;
-  forget(false);
+  forget();
   scene.changed();
 }
 
@@ -319,12 +357,38 @@ function stay(yes) {
 
 // ------------------------------------------------------------------ start
 
-// Steps that a run has written meanwhile come to the end of the slider.
+// Steps that a run has written meanwhile come to the end of the slider; those whose files changed are shown anew.
 async function lookForSteps() {
-  const {steps} = await (await ask("steps")).json();
-  if (steps.length === scene.steps.length) return;
+  const {steps, skipped} = await (await ask("steps")).json(), more = steps.length !== scene.steps.length;
   scene.steps = steps;
-  if (infoOf(active())) showControls();
+  showSkipped(skipped ?? []);
+  steps.forEach(({state}, step) => filesAre(step, state));
+  if (more && infoOf(active())) showControls();
+}
+
+// While something fails, is damaged or half written, the page looks whether it still is: soon, then more rarely.
+const PAUSE = 2000, LONGEST_PAUSE = 60000;
+let pause = PAUSE, looking = 0;
+function lookAgain() {
+  if (looking) return;
+  looking = setTimeout(() => {
+    looking = 0;
+    pause = Math.min(LONGEST_PAUSE, 1.5 * pause);
+    look();
+  }, pause);
+}
+
+async function look() {
+  try { if (!site()) await lookForSteps(); } catch { /* what is asked for next says so */ }
+  if (views().flat().some((view) => !infoOf(view))) return changed();
+  if (!retry()) redraw();
+}
+
+function showSkipped(skipped) {
+  $("skipped").hidden = !skipped.length;
+  $("skipped").querySelector("summary").textContent = `${skipped.length} left out: not whole`;
+  $("skipped").querySelector("p").textContent = skipped.join("\n");
+  if (skipped.length) lookAgain();
 }
 
 // Shows the facts that a site gives about itself.
@@ -341,18 +405,24 @@ async function start() {
     await openSite(published);
     showAbout(site());
   }
-  const {steps, ground} = await (await ask("steps")).json();
+  const {steps, skipped, ground} = await (await ask("steps")).json();
   scene.steps = steps;
+  showSkipped(skipped ?? []);
   useGround(ground);
   fromAddress(location.hash);
   listen();
   panes.forEach(listenToPointer);
   listenToKeys(choose, fit);
-  window.addEventListener("hashchange", () => { fromAddress(location.hash); changed(); });
+  window.addEventListener("hashchange", () => { fromAddress(location.hash); domain = null; shownBefore.fill(null); changed(); });
   window.addEventListener("resize", redraw);
-  window.addEventListener("focus", () => guarded(lookForSteps));
+  window.addEventListener("focus", look);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   onChange(redraw);
+  onStale((step) => {
+    infos.delete(step);
+    for (const pane of panes) pane.overlay = null;
+    scene.changed();
+  });
   await changed();
 }
 

@@ -151,8 +151,8 @@ export class Pane {
 
   drawOverlay(context, info, across) {
     if (!this.overlay || this.overlay.axis !== state.axis) return;
-    const {points, x0, y0, lines} = this.overlay, ratio = window.devicePixelRatio || 1;
-    const [left, top, w, h] = across([x0, x0 + 1, y0, y0 + 1]), bottom = top + h;
+    const {points, x0, y0, lines, facts} = this.overlay, ratio = window.devicePixelRatio || 1;
+    const [left, top, w, h] = across([x0, x0 + facts.scale, y0, y0 + facts.scale]), bottom = top + h;
     context.fillStyle = "rgba(255, 255, 255, 0.85)";
     context.strokeStyle = "rgba(128, 128, 128, 0.6)";
     context.lineWidth = 1;

@@ -3,7 +3,7 @@
 const VIEW = {step: 0, field: "", kind: "slice", weight: "", unit: "", scale: "", low: "", high: "", follow: true};
 const SHARED = {
   mode: "one", side: 0, axis: "z", at: 0.5, where: "", level: "", x: null, y: null, w: null, colours: "", mesh: false,
-  particles: false, draw: "", region: "", line: "", over: "radius", other: "",
+  particles: false, species: "", draw: "", region: "", line: "", over: "radius", other: "",
   turn: -60, tilt: 25, cx: null, cy: null, cz: null, opacity: 0.5, value: "", ground: true,
 };
 

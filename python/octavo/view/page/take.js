@@ -8,23 +8,21 @@ import {camera, valueOf} from "./solid.js";
 import {isSolid, lookOf, state} from "./state.js";
 import {ask} from "./tiles.js";
 
-let result = null; // the words of the request whose answer is shown
+let result = null;  // the words of the request whose answer is shown
+let running = null; // AbortController of the one that is waited for
 
 const TITLES = {
-  stats: (view) => `Statistics of ${view.field}`, profile: (view, words) => `${view.field} over ${words.other}`,
+  stats: (view) => `Statistics of ${view.field}`,
+  profile: (view, words, facts) => `${view.field} over ${words.other}` + (["radius", "cylinder", "height"].includes(words.other) ? ` from ${facts.centre}` : ""),
   phase: (view, words) => `${words.other} over ${view.field}`, line: (view) => `${view.field} along the line`,
 };
 
 // The words of a question about the view's region or line.
 function wordsOf(what, view) {
   const words = {...lookOf(view)};
-  if (what !== "line") delete words.unit;
+  if (view.kind === "integral") delete words.unit; // it is that of a column
   if (what !== "line" && state.region && !site()) words.region = state.region;
-  if (what === "profile") {
-    words.other = state.over || "radius";
-    const sphere = /^sphere:([^:]+):/.exec(state.region);
-    if (words.other === "radius" && sphere) words.centre = sphere[1];
-  }
+  if (what === "profile") words.other = state.over || "radius";
   if (what === "phase") words.other = state.other || (infoOf(view).fields.find((field) => field.name !== view.field) ?? {name: view.field}).name;
   if (what === "line") {
     const ends = state.line.split(":");
@@ -34,21 +32,31 @@ function wordsOf(what, view) {
   return words;
 }
 
+// Closes the answer, or gives up waiting for it: the server stops then.
+export function close() {
+  running?.abort();
+  $("result").hidden = true;
+}
+
 export async function compute(what) {
+  running?.abort();
+  const control = running = new AbortController();
   const view = active(), words = wordsOf(what, view), head = $("result").querySelector("h2");
   $("result").hidden = false;
   head.textContent = "Computing …";
   $("result-body").replaceChildren();
   result = {step: view.step, words: {...words, what}};
   try {
-    const facts = await (await ask(`step/${view.step}/${what}`, words)).json();
-    head.textContent = TITLES[what](view, words) + (words.region ? ` in ${words.region}` : "");
+    const facts = await (await ask(`step/${view.step}/${what}`, words, control.signal)).json();
+    if (control.signal.aborted) return;
+    head.textContent = TITLES[what](view, words, facts) + (words.region ? ` in ${words.region}` : "");
     if (what === "stats") return $("result-body").replaceChildren(statistics(facts));
     const canvas = document.createElement("canvas");
     canvas.setAttribute("aria-label", head.textContent);
     $("result-body").replaceChildren(canvas);
     ({profile, phase, line: alongLine})[what](canvas, facts, view.field);
   } catch (error) {
+    if (error.name === "AbortError") return;
     head.textContent = "There is no answer";
     $("result-body").textContent = error.message;
   }

@@ -6,10 +6,22 @@ const KEPT = 96 << 20, AT_ONCE = 6; // bytes of values beyond those that are loo
 const known = new Map();   // key -> tile, the last used ones last
 const running = new Map(); // key -> AbortController
 let wanted = [], held = 0;
-let changed = () => {};
+const states = new Map();  // step -> the word for its files, as of the last answer
+let changed = () => {}, stale = () => {};
 export const read = {bytes: 0, tiles: 0}; // of all tiles so far: read from files, and tiles
 
 export function onChange(call) { changed = call; }
+export function onStale(call) { stale = call; }
+
+// A step's files are these now. If they were others, what is known of it is forgotten.
+export function filesAre(step, word) {
+  const before = states.get(step);
+  if (!word || word === before) return;
+  states.set(step, word);
+  if (before === undefined) return;
+  for (const key of [...known.keys()]) if (key.startsWith(`step/${step}/`)) drop(key);
+  stale(step);
+}
 
 export async function ask(path, words = {}, signal = undefined) {
   const question = path + (Object.keys(words).length ? "?" + new URLSearchParams(words) : ""), address = site() ? fileOf(question) : question;
@@ -18,7 +30,10 @@ export async function ask(path, words = {}, signal = undefined) {
     if (error.name === "AbortError") throw error;
     throw new Error(site() ? "the web server of this site does not answer" : "the server does not answer: `octavo view` has ended, or the connection to it is cut");
   }
-  if (answer.ok) return answer;
+  if (answer.ok) {
+    filesAre(Number(path.split("/")[1]), answer.headers.get("octavo-state"));
+    return answer;
+  }
   if (site()) throw new Error(`${address} is missing on this site (answer ${answer.status})`);
   let facts = {};
   try { facts = await answer.json(); } catch { /* no JSON */ }
@@ -50,15 +65,23 @@ export function want(keys) {
   start();
 }
 
-// Forgets what failed, so that it is asked for again, or all.
-export function forget(all) {
-  for (const [key, found] of known) if (all || found.failed) drop(key);
+// Forgets what failed: the question is another one.
+export function forget() {
+  for (const [key, found] of [...known]) if (found.failed) drop(key);
+}
+
+// Asks again for what failed and may be there now. What it was stays until then. Returns whether there is any.
+export function retry() {
+  const some = wanted.map((key) => known.get(key)).filter((found) => found?.failed && found.passing);
+  for (const found of some) found.again = true;
+  start();
+  return some.length > 0;
 }
 
 function start() {
   for (const key of wanted) {
     if (running.size >= AT_ONCE) return;
-    if (!known.has(key) && !running.has(key)) load(key);
+    if ((!known.has(key) || known.get(key).again) && !running.has(key)) load(key);
   }
 }
 
@@ -70,7 +93,7 @@ async function load(key) {
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 503) { setTimeout(start, 500); running.delete(key); return; }
-    keep(key, {failed: error.message});
+    keep(key, {failed: error.message, passing: ![400, 501].includes(error.status)}); // those are of the question itself
   } finally {
     if (running.get(key) === control) running.delete(key);
   }

@@ -115,7 +115,7 @@ export class Volume {
     if (!gl) throw new Error("this browser cannot show a volume: it lacks WebGL 2");
     this.canvas.addEventListener("webglcontextlost", () => { this.lost = true; });
     this.program = program(gl);
-    this.places = new Map(); // key of a brick -> its place; the last used ones last
+    this.places = new Map(); // key of a brick -> its place, and the tile that lies there; the last used ones last
     this.reference = "";
     gl.useProgram(this.program);
     this.texture(0, "bricks", gl.TEXTURE_3D, gl.LINEAR);
@@ -170,12 +170,13 @@ export class Volume {
 
   // Where the brick lies; it takes the place of the one that was not needed for longest.
   place(key, tile, stored, needed) {
-    let place = this.places.get(key);
-    if (place === undefined) {
-      place = this.places.size;
+    const there = this.places.get(key);
+    let place = there?.place;
+    if (there?.tile !== tile) {
+      if (place === undefined) place = this.places.size;
       if (place >= MOST_BRICKS) {
         const old = [...this.places.keys()].find((one) => !needed.has(one));
-        place = this.places.get(old);
+        place = this.places.get(old).place;
         this.places.delete(old);
       }
       const at = [place % PLACES[0], Math.floor(place / PLACES[0]) % PLACES[1], Math.floor(place / (PLACES[0] * PLACES[1]))].map((n) => n * EDGE);
@@ -189,7 +190,7 @@ export class Volume {
       gl.texSubImage3D(gl.TEXTURE_3D, 0, ...at, EDGE, EDGE, EDGE, gl.RG, gl.FLOAT, texels);
     }
     this.places.delete(key);
-    this.places.set(key, place);
+    this.places.set(key, {place, tile});
     return place;
   }
 }
