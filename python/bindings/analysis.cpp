@@ -6,6 +6,7 @@
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/plan.hpp"
+#include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "particle_source.hpp"
 #include "selection.hpp"
@@ -354,7 +355,8 @@ nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments
   keywords.finish();
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
   made.push_back(options.where);
-  const mesh::Dataset dataset = step::with_fields(given, made, options.definitions);
+  const mesh::Dataset dataset =
+      step::with_fields(verbs::within_domains(given, options.region), made, options.definitions);
   analysis::Selection selection{options.region, std::numeric_limits<int>::max(), options.where};
   mesh::Request request;
   if (options.max_level) selection.max_level = request.max_level = *options.max_level;
