@@ -241,7 +241,8 @@ verbs::BinBy bin_by(const nb::kwargs& arguments) {
     around.kind = named<analysis::Distance::Kind>("distance", *kind,
                                                   {{"radius", analysis::Distance::Kind::radius},
                                                    {"cylinder", analysis::Distance::Kind::cylinder},
-                                                   {"height", analysis::Distance::Kind::height}});
+                                                   {"height", analysis::Distance::Kind::height},
+                                                   {"angle", analysis::Distance::Kind::angle}});
     given.take("centre", around.centre);
     given.take("normal", around.normal);
     axis.around = around;
@@ -288,6 +289,7 @@ nb::dict describe(verbs::Bins& bins) {
     nb::list percentiles;
     for (std::vector<double>& values : field.percentiles) percentiles.append(to_array(std::move(values), shape));
     row["percentiles"] = percentiles;
+    row["counted"] = to_array(std::move(field.counted), shape);
     fields[nb::cast(field.name)] = row;
   }
   nb::dict out;

@@ -33,7 +33,8 @@ def each(selection: Selection, name: str | None = None) -> Iterator[Arrays]:
         return
     take = _taker(data, name)
     for part in data.parts_of(selection.region, None) or [0]:
-        if found := take(_core.particles(data, part, selection.region)):
+        read = selection._read(lambda data, part: _core.particles(data, part, selection.region), part)
+        if read is not None and (found := take(read)):
             yield found
 
 
