@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numbers>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/merge.hpp"
@@ -306,13 +307,19 @@ void add_moved(Moments& to, const Moments& later, const Sum& weight) {
 
 double distance_to(const mesh::Header& header, const Distance& distance, const mesh::Point3& point) {
   mesh::Point3 away{};
-  double along = 0, square = 0, across = 0;
+  double along = 0, square = 0, across = 0, right = 0, up = 0;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
     const double extent = header.hi[axis] - header.lo[axis];
     away[axis] = point[axis] - distance.centre[axis];
     if (header.periodic[axis]) away[axis] -= extent * std::round(away[axis] / extent);
     along += away[axis] * distance.normal[axis];
     square += away[axis] * away[axis];
+    right += away[axis] * distance.right[axis];
+    up += away[axis] * distance.up[axis];
+  }
+  if (distance.kind == Distance::Kind::angle) {
+    const double degrees = std::atan2(up, right) * (180 / std::numbers::pi);
+    return degrees < 0 ? degrees + 360 : degrees;
   }
   if (distance.kind == Distance::Kind::height) return along;
   if (distance.kind == Distance::Kind::radius) return std::sqrt(square);

@@ -16,15 +16,18 @@
 /// of cells, their weight, and of any number of fields the weighted mean, deviation, minimum and maximum in each bin.
 namespace octavo::analysis {
 
-/// The distance of a cell's centre from a place [code length]. Along a periodic axis it is that of the nearest image.
+/// The distance of a cell's centre from a place [code length], or its direction from there. Along a periodic axis it is
+/// that of the nearest image.
 struct Distance {
   enum class Kind : std::uint8_t {
     radius,    ///< from the centre
     cylinder,  ///< from the line through the centre along `normal`
-    height     ///< along `normal`, with a sign
+    height,    ///< along `normal`, with a sign
+    angle      ///< around the line through the centre along `normal` [degrees]: from `right` towards `up`, 0 to 360
   } kind = Kind::radius;
-  mesh::Point3 centre{};         ///< [code length]
-  mesh::Point3 normal{0, 0, 1};  ///< of length 1
+  mesh::Point3 centre{};                     ///< [code length]
+  mesh::Point3 normal{0, 0, 1};              ///< of length 1
+  mesh::Point3 right{1, 0, 0}, up{0, 1, 0};  ///< across `normal` and each other, of length 1
 };
 /// The distance of a point.
 double distance_to(const mesh::Header& header, const Distance& distance, const mesh::Point3& point);

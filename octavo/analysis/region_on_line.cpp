@@ -246,6 +246,10 @@ struct OnLine {
     return found;
   }
 
+  std::vector<Share> shares(const mesh::Domains& domains) const {
+    return domains.takes_away ? std::vector<Share>{} : std::vector<Share>{{0, 1}};
+  }
+
   std::vector<Share> shares(const mesh::Joined& joined) const {
     std::vector<Share> first = all(joined.of[0]), second = all(joined.of[1]);
     if (joined.how == mesh::Join::both) return in_both(first, second);

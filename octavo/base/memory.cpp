@@ -82,7 +82,7 @@ void need_memory(std::uint64_t bytes, std::string_view what) {
   if (bytes <= limit) return;
   throw Error(Kind::no_space, std::string(what) + " takes " + std::to_string(bytes) +
                                   " bytes of memory, the limit is " + std::to_string(limit))
-      .hint("ask for fewer fields or levels, or raise --memory (default: 80 % of what is free)");
+      .hint("ask for fewer fields, levels or pixels, or raise --memory (default: 80 % of what is free)");
 }
 
 int threads_within_memory(int threads, std::uint64_t bytes) noexcept {

@@ -188,10 +188,20 @@ std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& r
   const auto coarsest = std::find_if(dataset.levels.begin(), dataset.levels.end(),
                                      [](const LevelCount& count) { return count.leaves > 0; });
   const bool above_leaves = max_level && coarsest != dataset.levels.end() && *max_level < coarsest->level;
-  if (region && !above_leaves) return dataset.parts_touching(*region);
-  std::vector<int> all(static_cast<std::size_t>(dataset.num_parts));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  std::vector<int> parts;
+  if (region && !above_leaves) {
+    parts = dataset.parts_touching(*region);
+  } else {
+    parts.resize(static_cast<std::size_t>(dataset.num_parts));
+    std::iota(parts.begin(), parts.end(), 0);
+  }
+  if (region && names_domains(*region))
+    std::erase_if(parts, [&](int part) { return !in_domain(*region, number_of(dataset, part)); });
+  return parts;
+}
+
+int number_of(const Dataset& dataset, int part) {
+  return dataset.numbers.empty() ? part : dataset.numbers.at(static_cast<std::size_t>(part));
 }
 
 std::string density_field(const Header& header) {

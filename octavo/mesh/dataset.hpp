@@ -103,8 +103,9 @@ struct Dataset {
   std::string path;
   Header header;
   int num_parts = 0;
-  bool unstructured = false;  ///< parts are mesh::Unstructured, values stand at points; no levels, roots or blocks
-  std::int64_t bytes = 0;     ///< on disk
+  std::vector<int> numbers{};  ///< of some parts of a step, ascending: their numbers in it, from 0; empty: all parts
+  bool unstructured = false;   ///< parts are mesh::Unstructured, values stand at points; no levels, roots or blocks
+  std::int64_t bytes = 0;      ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
   std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
@@ -153,6 +154,9 @@ std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const
 /// where there is no region, or where the level is coarser than every leaf: who holds a refined cell is not told by
 /// where its leaves are.
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level);
+
+/// The number of a part in the step, from 0: it differs where the data set has some parts of a step.
+int number_of(const Dataset& dataset, int part);
 
 /// The field that is the mass density, by the names that codes have for it ("density"; FLASH's "dens"; "Density" and
 /// "rho" of codes on AMReX); empty: none.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <utility>
@@ -307,6 +308,14 @@ Overlap meets_shape(const HalfSpace& half, const Domain& domain, const Point3& l
   return !any ? Overlap::none : all ? Overlap::all : Overlap::some;
 }
 
+// --------------------------------------------------------------------------------------------------------- domains
+
+bool holds(const Domains& domains, const Domain&, const Point3&) { return !domains.takes_away; }
+
+Overlap meets_shape(const Domains& domains, const Domain&, const Point3&, const Point3&) {
+  return domains.takes_away ? Overlap::none : Overlap::all;
+}
+
 // ---------------------------------------------------------------------------------------------------------- joined
 
 bool holds(const Joined& joined, const Domain& domain, const Point3& point) {
@@ -374,6 +383,7 @@ Range range_of(const HalfSpace& half, const Domain& domain, std::size_t axis) {
     range[half.normal[axis] > 0 ? 0 : 1] = half.point[axis];
   return range;
 }
+Range range_of(const Domains&, const Domain&, std::size_t) { return {-infinity, infinity}; }
 Range range_of(const Joined& joined, const Domain& domain, std::size_t axis) {
   const Range first = range_along(joined.of[0], domain, axis);
   if (joined.how == Join::without) return first;
@@ -396,10 +406,37 @@ Point3 centre_of(const Box& box, const Domain& domain) {
   return middle;
 }
 Point3 centre_of(const HalfSpace& half, const Domain&) { return half.point; }
+Point3 centre_of(const Domains&, const Domain& domain) { return centre(everything(), domain); }
 Point3 centre_of(const Joined& joined, const Domain& domain) { return centre(joined.of[0], domain); }
 template <class Shape>
 Point3 centre_of(const Shape& shape, const Domain&) {
   return shape.centre;
+}
+
+/// Joins what is left of two regions.
+std::optional<Region> join_rest(Join how, const std::optional<Region>& first, const std::optional<Region>& second) {
+  const bool all_of_first = first && *first == everything(), all_of_second = second && *second == everything();
+  switch (how) {
+    case Join::both:
+      if (!first || !second) return {};
+      return all_of_second ? first : all_of_first ? second : join(how, *first, *second);
+    case Join::either:
+      if (!first || !second) return first ? first : second;
+      return all_of_first || all_of_second ? everything() : join(how, *first, *second);
+    case Join::without:
+      if (!first || all_of_second) return {};
+      return second ? join(how, *first, *second) : first;
+  }
+  return {};
+}
+
+/// The region with everything for domains of which `is_all` says so, and nothing for others.
+std::optional<Region> resolved(const Region& region, const std::function<bool(const Domains&)>& is_all) {
+  if (const auto* domains = std::get_if<Domains>(&region))
+    return is_all(*domains) ? std::optional(everything()) : std::nullopt;
+  const auto* joined = std::get_if<Joined>(&region);
+  if (joined == nullptr) return region;
+  return join_rest(joined->how, resolved(joined->of[0], is_all), resolved(joined->of[1], is_all));
 }
 
 }  // namespace
@@ -409,6 +446,23 @@ bool Joined::operator==(const Joined& other) const { return how == other.how && 
 Region join(Join how, Region first, Region second) { return Joined{how, {std::move(first), std::move(second)}}; }
 
 Region everything() { return Box{{-infinity, -infinity, -infinity}, {infinity, infinity, infinity}}; }
+
+bool names_domains(const Region& region) {
+  const auto* joined = std::get_if<Joined>(&region);
+  return joined ? names_domains(joined->of[0]) || names_domains(joined->of[1])
+                : std::holds_alternative<Domains>(region);
+}
+
+std::optional<Region> in_domain(const Region& region, int part) {
+  return resolved(region, [part](const Domains& domains) {
+    return std::any_of(domains.ranges.begin(), domains.ranges.end(),
+                       [&](const auto& range) { return range[0] <= part + 1 && part + 1 <= range[1]; });
+  });
+}
+
+std::optional<Region> in_any_domain(const Region& region) {
+  return resolved(region, [](const Domains& domains) { return !domains.takes_away; });
+}
 
 bool contains(const Region& region, const Domain& domain, const Point3& point) {
   return std::visit([&](const auto& shape) { return holds(shape, domain, point); }, shape_of(region));

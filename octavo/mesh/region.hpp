@@ -48,6 +48,14 @@ struct HalfSpace {
   bool operator==(const HalfSpace&) const = default;
 };
 
+/// The cells of some domains. No place tells its domain: in_domain() answers, and to all other functions this is
+/// everything, or nothing where `takes_away`, so that a region is never smaller to them than it is.
+struct Domains {
+  std::vector<std::array<int, 2>> ranges{};  ///< first and last, counted from 1
+  bool takes_away = false;                   ///< the region holds less for it
+  bool operator==(const Domains&) const = default;
+};
+
 struct Region;
 /// Points that are in both regions, in either, or in the first without the second.
 enum class Join : std::uint8_t { both, either, without };
@@ -58,17 +66,25 @@ struct Joined {
 };
 
 /// A shape, or two regions joined.
-struct Region : std::variant<Box, Sphere, Cylinder, Sector, HalfSpace, Joined> {
+struct Region : std::variant<Box, Sphere, Cylinder, Sector, HalfSpace, Domains, Joined> {
   using variant::variant;
 };
 Region join(Join how, Region first, Region second);
 /// Everything: a box without sides.
 Region everything();
 
+/// Whether domains are named anywhere in the region.
+bool names_domains(const Region& region);
+/// The region as it is for the cells of a domain, counted from 0: it names no domain. Nothing: none of them is in it.
+std::optional<Region> in_domain(const Region& region, int part);
+/// The region as functions see it that are not told a domain: it names none. Nothing: no place is in it.
+std::optional<Region> in_any_domain(const Region& region);
+
 /// Reads a region; docs/regions.md has the grammar ("sphere:0.5,0.5,0.5:0.1 - box:0,0,0:1,1,0.5"). 2-D and 1-D give as
 /// many numbers as there are axes; "center" in place of a point stands for the middle of a domain of that `extent`, see
 /// Domain. Throws Error(usage) that quotes the text and gives the expected form: for another form, NaN or infinity, an
-/// upper corner not above the lower, a radius, height or direction without a length, an angle not between 0 and 180.
+/// upper corner not above the lower, a radius, height or direction without a length, an angle not between 0 and 180, a
+/// number of a domain below 1.
 Region parse_region(std::string_view text, int dim, const Point3& extent = {1, 1, 1});
 /// Reads one point of a region's text: numbers, or "center".
 Point3 parse_point(std::string_view text, int dim, const Point3& extent = {1, 1, 1});

@@ -27,7 +27,8 @@ constexpr Word words[] = {{"box", "P:P"},
                           {"shell", "P:r:r"},
                           {"cylinder", "P:axis:r:height"},
                           {"sector", "P:r:direction:angle"},
-                          {"halfspace", "P:normal"}};
+                          {"halfspace", "P:normal"},
+                          {"domains", "N,N-M"}};
 
 std::string expected_form(int dim) {
   const std::string point = dim == 1 ? "x" : dim == 2 ? "x,y" : "x,y,z";
@@ -69,6 +70,7 @@ class Reader {
   Region read() {
     Region region = read_union(0);
     if (at_ != text_.size()) refuse("expected & or | or - at \"" + std::string(text_.substr(at_)) + "\"");
+    tell_domains(region, false);
     return region;
   }
 
@@ -77,6 +79,15 @@ class Reader {
     throw Error(Kind::usage, "region \"" + std::string(text_) + "\": " + why).hint("write " + expected_form(dim_));
   }
   std::size_t axes() const { return static_cast<std::size_t>(dim_); }
+
+  /// Each operand behind a minus takes away, unless it stands in one that takes away.
+  static void tell_domains(Region& region, bool takes_away) {
+    if (auto* domains = std::get_if<Domains>(&region)) domains->takes_away = takes_away;
+    auto* joined = std::get_if<Joined>(&region);
+    if (joined == nullptr) return;
+    tell_domains(joined->of[0], takes_away);
+    tell_domains(joined->of[1], takes_away != (joined->how == Join::without));
+  }
 
   void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -198,7 +209,29 @@ class Reader {
     if (std::ssize(parts) != wanted)
       refuse("expected " + std::to_string(wanted) + " pieces between colons in \"" + std::string(shape) + "\", found " +
              std::to_string(parts.size()));
-    return name == "box" ? read_box(parts) : name == "halfspace" ? read_halfspace(parts) : read_round(name, parts);
+    if (name == "box") return read_box(parts);
+    if (name == "domains") return read_domains(parts[1]);
+    return name == "halfspace" ? read_halfspace(parts) : read_round(name, parts);
+  }
+
+  int domain(std::string_view piece) const {
+    const std::string_view digits = trim(piece);
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 1)
+      refuse("\"" + std::string(piece) + "\" is no number of a domain: they count from 1");
+    return value;
+  }
+  Region read_domains(std::string_view list) const {
+    Domains domains;
+    for (const std::string_view piece : split(list, ',')) {
+      const auto ends = split(piece, '-');
+      if (ends.size() > 2) refuse("\"" + std::string(piece) + "\" is no range of domains");
+      domains.ranges.push_back({domain(ends.front()), domain(ends.back())});
+      if (domains.ranges.back()[0] > domains.ranges.back()[1])
+        refuse("\"" + std::string(piece) + "\": the last domain is below the first");
+    }
+    return domains;
   }
 
   Region read_box(const std::vector<std::string_view>& parts) const {
@@ -281,6 +314,14 @@ std::string text_of(const Sector& sector, int dim) {
 }
 std::string text_of(const HalfSpace& half, int dim) {
   return "halfspace:" + text_of(half.point, dim) + ":" + text_of_direction(half.normal, dim);
+}
+std::string text_of(const Domains& domains, int) {
+  std::string text = "domains:";
+  for (const auto& [first, last] : domains.ranges) {
+    text.append(text.back() == ':' ? "" : ",").append(std::to_string(first));
+    if (last > first) text.append("-").append(std::to_string(last));
+  }
+  return text;
 }
 std::string text_of(const Joined& joined, int dim) {
   const auto operand = [&](const Region& region) {

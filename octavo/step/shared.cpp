@@ -95,6 +95,8 @@ mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,
 mesh::Dataset only_parts(const mesh::Dataset& dataset, std::vector<int> parts) {
   mesh::Dataset some = dataset;
   some.num_parts = static_cast<int>(parts.size());
+  some.numbers.clear();
+  for (const int part : parts) some.numbers.push_back(mesh::number_of(dataset, part));
   const auto whole = [parts](int part) {
     if (part < 0 || static_cast<std::size_t>(part) >= parts.size())
       throw base::Error(base::Kind::usage,

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "octavo/analysis/orientation.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
@@ -207,6 +208,7 @@ std::string name_of_axis(const BinBy& axis) {
     case Distance::Kind::radius: return "radius";
     case Distance::Kind::cylinder: return "cylinder radius";
     case Distance::Kind::height: return "height";
+    case Distance::Kind::angle: return "angle";
   }
   return {};
 }
@@ -234,6 +236,7 @@ std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy
 }
 
 std::array<double, 2> range_of_distance(const Pass& pass, const BinBy& axis, const Distance& distance) {
+  if (distance.kind == Distance::Kind::angle) return {0, 360};
   std::array<double, 2> range = reach_of(pass.header, distance, pass.options.region);
   if (axis.log.value_or(false)) range[0] = half_a_finest_cell(pass.step, pass.options.ranks);
   return range;
@@ -282,6 +285,7 @@ Bins::Field field_bins(const mesh::Header& header, const std::string& name, cons
     const analysis::MeanAndDeviation value = analysis::mean_and_deviation(bins[b], contents[b].weight);
     out.mean.push_back(value.mean);
     out.deviation.push_back(value.deviation);
+    out.counted.push_back(contents[b].weight.value() - bins[b].left_out);
     const bool any = !std::isnan(bins[b].origin);
     out.min.push_back(any ? bins[b].min : none);
     out.max.push_back(any ? bins[b].max : none);
@@ -313,8 +317,10 @@ Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const
   Bins out;
   for (std::size_t a = 0; a < plan.axes.size(); ++a) {
     const auto* field = std::get_if<std::string>(&plan.axes[a].quantity);
-    const std::string unit = field == nullptr ? "code_length" : unit_of_bins(header, *field);
-    if (field == nullptr) out.centre = std::get<Distance>(plan.axes[a].quantity).centre;
+    const auto* distance = std::get_if<Distance>(&plan.axes[a].quantity);
+    const bool angle = distance && distance->kind == Distance::Kind::angle;
+    const std::string unit = angle ? "degree" : distance ? "code_length" : unit_of_bins(header, *field);
+    if (distance) out.centre = distance->centre;
     out.axes.push_back({name_of_axis(options.axes[a]), unit, plan.axes[a].log, plan.axes[a].edges});
   }
   out.weight = options.weight;
@@ -328,6 +334,22 @@ Bins describe_bins(const mesh::Header& header, const BinsOptions& options, const
   return out;
 }
 
+Distance distance_of(const mesh::Header& header, const BinBy::Around& around, const mesh::Point3& centre) {
+  Distance distance{around.kind, centre, {}};
+  if (around.kind == Distance::Kind::radius) return distance;
+  if (around.kind == Distance::Kind::angle && header.dim < 3) {
+    if (header.dim < 2) throw Error(Kind::usage, "1-D data has no angles");
+    return distance;
+  }
+  distance.normal = unit_normal(around.normal, header.dim);
+  if (around.kind == Distance::Kind::angle) {
+    const analysis::Orientation axes = analysis::make_orientation(distance.normal, {});
+    distance.right = axes.right;
+    distance.up = axes.up;
+  }
+  return distance;
+}
+
 BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, const BinsOptions& options) {
   if (options.axes.size() > 2)
     throw Error(Kind::usage, "bins are of at most two quantities, not " + std::to_string(options.axes.size()));
@@ -337,9 +359,8 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
       plan.axes.push_back({axis.field, {}, false});
       continue;
     }
-    Distance distance{axis.around->kind, centre_of_bins(step, options, axis.around->centre), {}};
-    if (distance.kind != Distance::Kind::radius) distance.normal = unit_normal(axis.around->normal, header.dim);
-    plan.axes.push_back({distance, {}, false});
+    plan.axes.push_back(
+        {distance_of(header, *axis.around, centre_of_bins(step, options, axis.around->centre)), {}, false});
   }
   plan.fields = options.fields;
   if (!options.particles) plan.weight = cell_weight_of(header, options.weight);

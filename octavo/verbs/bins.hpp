@@ -64,6 +64,7 @@ struct Bins {
     std::string name, unit;
     std::vector<double> mean, deviation, min, max;  ///< NaN where no value is
     std::vector<std::vector<double>> percentiles;   ///< [of those asked for][bin]
+    std::vector<double> counted{};                  ///< weight of the cells whose value is finite
   };
   struct Rest {
     std::int64_t cells = 0;

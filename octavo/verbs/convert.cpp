@@ -125,9 +125,10 @@ mesh::Request request_of(const ConvertOptions& options) {
   return request;
 }
 
-void keep_region(const mesh::Region& region, const mesh::Header& header, mesh::Part& part) {
+void keep_region(const mesh::Region& asked, const mesh::Header& header, mesh::Part& part) {
   if (!std::holds_alternative<mesh::Octree>(part.mesh))
     throw Error(Kind::unsupported, "a region of a mesh of triangles cannot be cut out");
+  const mesh::Region region = mesh::in_domain(asked, part.index).value();  // other parts are not read
   auto& tree = std::get<mesh::Octree>(part.mesh);
   mesh::clip(tree, header, region);
   const mesh::Extract extract = mesh::prune(tree);

@@ -172,7 +172,7 @@ mesh::Part read_particles(const mesh::Dataset& dataset, int part, const std::opt
 
 ScopeShare share_particles(const step::SharedStep& step, const ParticleSource& source,
                            const std::optional<mesh::Region>& region, const base::Ranks& ranks, Sharing sharing) {
-  ScopeShare scope = share_scope(step, region, {}, ranks, sharing);
+  ScopeShare scope = share_scope(step, region, std::nullopt, ranks, sharing);
   if (!source.in_parts) {
     scope.parts = 1;
     scope.bytes = 0;

@@ -3,14 +3,35 @@
 #include <algorithm>
 #include <utility>
 
+#include "octavo/analysis/select.hpp"
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/mesh/clip.hpp"
 #include "octavo/verbs/scope_share.hpp"
 
 namespace octavo::verbs {
+namespace {
+
+/// Takes ownership from the cells whose centre is not in the region; nothing: from all.
+void disown_outside(mesh::Octree& tree, const mesh::Header& header, const std::optional<mesh::Region>& region) {
+  if (region && mesh::block_size(tree) > 1)
+    throw base::Error(base::Kind::unsupported, "domains joined with shapes would cut blocks of cells")
+        .hint("take shapes and domains one after another: \"A & domains:N\"");
+  std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
+  for (int level = 0; level < mesh::num_levels(tree); ++level) {
+    auto& owned = tree.owned[static_cast<std::size_t>(level)];
+    std::optional<analysis::CentresWithin> within;
+    if (region) within.emplace(header, *region, level);
+    for (std::size_t i = 0; i < owned.size(); ++i)
+      if (owned[i] && !(within && (*within)(coordinates[i]))) owned.set(i, false);
+    if (level + 1 < mesh::num_levels(tree)) coordinates = mesh::child_coordinates(tree, level, coordinates);
+  }
+}
+
+}  // namespace
 
 void require_level(const mesh::Dataset& dataset, std::optional<int> max_level) {
   const std::vector<mesh::LevelCount>& levels = dataset.levels;
@@ -45,11 +66,12 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
 ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
                        std::optional<int> max_level, const base::Ranks& ranks, Sharing sharing) {
   return share_scope(
-      step, [&](const mesh::Dataset& dataset) { return scope_of(dataset, region, max_level); }, ranks, sharing);
+      step, region, [&](const mesh::Dataset& dataset) { return scope_of(dataset, region, max_level); }, ranks, sharing);
 }
 
-ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(const mesh::Dataset&)>& choose,
-                       const base::Ranks& ranks, Sharing sharing) {
+ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
+                       const std::function<Scope(const mesh::Dataset&)>& choose, const base::Ranks& ranks,
+                       Sharing sharing) {
   Scope scope;
   base::agree(ranks, [&] {
     if (ranks.rank == 0 || !step.by_one) scope = choose(step);
@@ -72,6 +94,7 @@ ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(c
     for (std::int64_t i = rank; i < count; i += ranks.size) own.push_back(scope.parts[static_cast<std::size_t>(i)]);
     return own;
   });
+  share.mine = within_domains(share.mine, region);
   share.listed = std::move(scope.parts);
   return share;
 }
@@ -87,6 +110,23 @@ std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<me
   for (int part = 0; part < dataset.num_parts; ++part)
     if (chosen[static_cast<std::size_t>(part)] != 0) parts.push_back(part);
   return parts;
+}
+
+mesh::Dataset within_domains(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region) {
+  if (!region || !mesh::names_domains(*region)) return dataset;
+  mesh::Dataset some = dataset;
+  some.read = [read = dataset.read, header = dataset.header, region = *region](int number,
+                                                                               const mesh::Request& request) {
+    mesh::Part part = read(number, request);
+    const std::optional<mesh::Region> own = mesh::in_domain(region, part.index);
+    if (own == mesh::in_any_domain(region)) return part;
+    if (auto* tree = std::get_if<mesh::Octree>(&part.mesh)) disown_outside(*tree, header, own);
+    for (mesh::Particles& species : part.particles)
+      mesh::keep(species, own ? mesh::inside(*own, header, species)
+                              : std::vector<bool>(static_cast<std::size_t>(species.count), false));
+    return part;
+  };
+  return some;
 }
 
 std::string with_condition(std::string selection, const std::string& where) {

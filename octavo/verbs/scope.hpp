@@ -35,6 +35,12 @@ Scope scope_of(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
 std::vector<int> parts_in_any(const mesh::Dataset& dataset, const std::vector<mesh::Box>& boxes,
                               const std::optional<mesh::Region>& region, std::optional<int> max_level);
 
+/// The data set for a region that names domains ("domains:1,2-5"), which geometry cannot tell: parts that are read own
+/// only cells whose centre is in the region, and have only particles that are. Then the region is asked as any other.
+/// Returns the data set as it is if the region names none. Reading throws Error(unsupported) where shapes would cut
+/// blocks, which are owned as a whole.
+mesh::Dataset within_domains(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region);
+
 /// The selection's text with a condition on cells behind it.
 std::string with_condition(std::string selection, const std::string& where);
 

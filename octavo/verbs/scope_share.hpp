@@ -27,8 +27,9 @@ struct ScopeShare {
 /// Collective.
 ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
                        std::optional<int> max_level, const base::Ranks& ranks, Sharing sharing);
-/// The same for another choice of parts. Ranks that have not opened the step do not ask.
-ScopeShare share_scope(const step::SharedStep& step, const std::function<Scope(const mesh::Dataset&)>& choose,
-                       const base::Ranks& ranks, Sharing sharing);
+/// The same for another choice of the region's parts. Ranks that have not opened the step do not ask.
+ScopeShare share_scope(const step::SharedStep& step, const std::optional<mesh::Region>& region,
+                       const std::function<Scope(const mesh::Dataset&)>& choose, const base::Ranks& ranks,
+                       Sharing sharing);
 
 }  // namespace octavo::verbs

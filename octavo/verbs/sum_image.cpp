@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/memory.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/base/threads.hpp"
 
@@ -48,6 +49,14 @@ DealtRows deal_rows(const analysis::Frame& frame, const base::Ranks& ranks) {
   return {rows, size == 1 ? rows : std::clamp(block, std::size_t{1}, even), static_cast<std::size_t>(ranks.rank), size};
 }
 
+/// Refuses an image that this rank's rows, and the tiles that are made at once, would not let into memory.
+void need_image(const Job& job, const analysis::Frame& frame, const DealtRows& rows) {
+  const std::size_t image = rows.count() * job.row_bytes;
+  const std::size_t tiles = static_cast<std::size_t>(job.threads) * std::min(job.most_bytes, rows.rows * job.row_bytes);
+  base::need_memory(image + tiles, "an image of " + std::to_string(frame.pixels[0]) + " x " +
+                                       std::to_string(frame.pixels[1]) + " pixels");
+}
+
 Job make_job(const analysis::Frame& frame, const Workers& workers) {
   Job job{workers, frame.kind, 0, 0, base::thread_count(workers.threads), {}};
   const base::Ranks& ranks = workers.ranks;
@@ -58,7 +67,10 @@ Job make_job(const analysis::Frame& frame, const Workers& workers) {
   const std::size_t most_rows = DealtRows{rows.rows, rows.block, 0, rows.ranks}.count();
   job.most_bytes =
       std::clamp(most_rows * job.row_bytes / (2 * static_cast<std::size_t>(job.threads)), small_tile, large_tile);
-  base::agree(ranks, [&] { job.image = analysis::blank_rows(frame, rows); });
+  base::agree(ranks, [&] {
+    need_image(job, frame, rows);
+    job.image = analysis::blank_rows(frame, rows);
+  });
   return job;
 }
 

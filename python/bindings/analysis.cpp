@@ -6,6 +6,7 @@
 #include "octavo/verbs/bins.hpp"
 #include "octavo/verbs/map.hpp"
 #include "octavo/verbs/plan.hpp"
+#include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "particle_source.hpp"
 #include "selection.hpp"
@@ -247,7 +248,8 @@ verbs::BinBy bin_by(const nb::kwargs& arguments) {
     around.kind = named<analysis::Distance::Kind>("distance", *kind,
                                                   {{"radius", analysis::Distance::Kind::radius},
                                                    {"cylinder", analysis::Distance::Kind::cylinder},
-                                                   {"height", analysis::Distance::Kind::height}});
+                                                   {"height", analysis::Distance::Kind::height},
+                                                   {"angle", analysis::Distance::Kind::angle}});
     given.take("centre", around.centre);
     given.take("normal", around.normal);
     axis.around = around;
@@ -294,6 +296,7 @@ nb::dict describe(verbs::Bins& bins) {
     nb::list percentiles;
     for (std::vector<double>& values : field.percentiles) percentiles.append(to_array(std::move(values), shape));
     row["percentiles"] = percentiles;
+    row["counted"] = to_array(std::move(field.counted), shape);
     fields[nb::cast(field.name)] = row;
   }
   nb::dict out;
@@ -361,7 +364,8 @@ nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments
   keywords.finish();
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
   made.push_back(options.where);
-  const mesh::Dataset dataset = step::with_fields(given, made, options.definitions);
+  const mesh::Dataset dataset =
+      step::with_fields(verbs::within_domains(given, options.region), made, options.definitions);
   analysis::Selection selection{options.region, std::numeric_limits<int>::max(), options.where};
   mesh::Request request;
   if (options.max_level) selection.max_level = request.max_level = *options.max_level;

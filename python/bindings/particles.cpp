@@ -2,6 +2,7 @@
 
 #include "keywords.hpp"
 #include "octavo/mesh/clip.hpp"
+#include "octavo/verbs/scope.hpp"
 #include "particle_source.hpp"
 
 namespace octavo::bindings {
@@ -19,7 +20,7 @@ std::optional<mesh::Region> region_of(const mesh::Dataset& dataset, const Text& 
 mesh::Part particles(const mesh::Dataset& dataset, int part, const Text& region) {
   const std::optional<mesh::Region> within = region_of(dataset, region);
   const nb::gil_scoped_release release;
-  return verbs::read_particles(dataset, part, within);
+  return verbs::read_particles(verbs::within_domains(dataset, within), part, within);
 }
 
 using Points = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

@@ -1,3 +1,5 @@
+#include <nanobind/stl/shared_ptr.h>
+
 #include <cmath>
 
 #include "keywords.hpp"
@@ -5,6 +7,7 @@
 #include "octavo/base/ranks.hpp"
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
+#include "octavo/step/past_damage.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/store/read/described.hpp"
 #include "octavo/verbs/convert.hpp"
@@ -338,6 +341,11 @@ void bind_verbs(nb::module_& m) {
         "What another process needs to read a part, as bytes for understand(); None for other formats than stores, "
         "and for triangles.");
   m.def("understand", &understand, nb::arg("description"), "The Dataset of that part alone. Opens no file.");
+  nb::class_<step::DamageLog>(m, "DamageLog", "The parts of a step that could not be read.")
+      .def(nb::init<>())
+      .def_prop_ro("parts", &step::DamageLog::parts, "{number in the step, from 0: the error's text}. A copy.");
+  m.def("past_damage", &step::past_damage, nb::arg("dataset"), nb::arg("log"),
+        "A Dataset that notes damaged parts in the log and reads them as parts without cells.");
   m.def("only_parts", &step::only_parts, nb::arg("dataset"), nb::arg("parts"),
         "The Dataset of some parts alone, ascending.");
   m.def("steps", &steps, nb::arg("path"));

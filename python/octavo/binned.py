@@ -68,18 +68,20 @@ class Binned(ABC):
                 raise UsageError(f"a unit for '{name}', which is not computed", [], "there are: " + ", ".join(have))
         by = {name: factor(have[name], unit, data, name) for name, unit in (units or {}).items()}
         units = units or {}
+        weight = by.get(self.weight, 1.0)
         axes = tuple(
             replace(axis, unit=units.get(axis.name, axis.unit), edges=axis.edges * by.get(axis.name, 1.0))
             for axis in self.axes
         )
         fields = {
             name: {
-                key: value * by.get(name, 1.0) if key != "unit" else units.get(name, value)
+                key: units.get(name, value)
+                if key == "unit"
+                else value * by.get(name, 1.0) * (weight if key == "sum" else 1.0)
                 for key, value in row.items()
             }
             for name, row in self.fields.items()
         }
-        weight = by.get(self.weight, 1.0)
         return replace(
             self, axes=axes, fields=fields, weights=self.weights * weight if self.weight in by else self.weights,
             weight_unit=units.get(self.weight, self.weight_unit),
@@ -159,10 +161,10 @@ class Binned(ABC):
         return png_of(self.draw())
 
     def _heading(self, text: str) -> str:
-        from octavo.pictures.picture import plain, when
+        from octavo.pictures.picture import lacking, plain, when
 
         chosen = f"   ({self.facts['selection']})" if self.facts.get("selection") else ""
-        return f"{plain(text + chosen)}   {when(self)}"
+        return f"{plain(text + chosen)}   {when(self)}{lacking(self.facts)}"
 
     def _weight_label(self) -> str:
         return label_of("number of cells" if self.weight == "none" else self.weight, self.weight_unit)
@@ -203,7 +205,12 @@ class Histogram(Binned):
 @dataclass(frozen=True)
 class Profile(Binned):
     """The weighted mean, standard deviation ("std"), minimum, maximum and percentiles ("p50") of fields in bins of a
-    distance or a field. NaN where a bin has no cell. profile["density"] is the mean of that field."""
+    distance or a field. NaN where a bin has no cell. profile["density"] is the mean of that field.
+
+    With `cumulative` all numbers of a bin are of the cells up to its upper edge, and "sum" is the sum of value times
+    weight; of a radius from 0 on, wherever the first edge is."""
+
+    cumulative: bool = False
 
     @property
     def edges(self) -> np.ndarray:
@@ -225,6 +232,9 @@ class Profile(Binned):
     def draw(self) -> Any:
         figure, panels = _figure(len(self.fields))
         axis = self.axes[0]
+        if self.cumulative:
+            self._draw_sums(np.atleast_1d(panels))
+            return figure
         for axes, (name, row) in zip(np.atleast_1d(panels), self.fields.items(), strict=True):
             if _wide(row["mean"]):
                 axes.set_yscale("log")
@@ -237,6 +247,20 @@ class Profile(Binned):
         spread = "percentiles " + ", ".join(f"{q:g}" for q in asked) if asked else "standard deviation"
         np.atleast_1d(panels)[0].set_title(self._heading(f"mean by {weight} and {spread}"), fontsize=10, loc="left")
         return figure
+
+    def _draw_sums(self, panels: Any) -> None:
+        axis = self.axes[0]
+        for axes, (name, row) in zip(panels, self.fields.items(), strict=True):
+            if _wide(row["sum"]):
+                axes.set_yscale("log")
+            axes.plot(axis.edges[1:], row["sum"], color="#440154", lw=1.5, marker=".", ms=4)
+            unit = "*".join(unit for unit in (row["unit"], self.weight_unit) if unit)
+            of = name if self.weight == "none" else f"{name} x {self.weight}"
+            known = row["unit"] and (self.weight_unit or self.weight == "none")
+            axes.set_ylabel(label_of(of, unit if known else "").replace("   [", "\n["))
+            axes.set_xlim(axis.edges[0], axis.edges[-1])
+            _label_axis(axes, "x", axis)
+        panels[0].set_title(self._heading(f"sum up to each {axis.name}"), fontsize=10, loc="left")
 
 
 @dataclass(frozen=True)
@@ -299,6 +323,7 @@ def percentile_name(percentage: float) -> str:
 def _named_percentiles(row: dict[str, Any], percentiles: Sequence[float]) -> dict[str, Any]:
     """A field's row with each percentile under its name."""
     row = dict(row)
+    row.pop("counted")
     found = row.pop("percentiles")
     return row | {percentile_name(q): values for q, values in zip(percentiles, found, strict=True)}
 
@@ -372,7 +397,7 @@ def percentiles_of_all(sums: dict[str, Any], percentiles: Sequence[float]) -> di
 
 
 #: Distances that a profile may be over; anything else is a field.
-DISTANCES = ("radius", "cylinder", "height")
+DISTANCES = ("radius", "cylinder", "height", "angle")
 _NORMALS = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -410,6 +435,47 @@ def _direction(normal: Any) -> tuple[float, float, float]:
         return _NORMALS[normal]
     x, y, z = (*(float(value) for value in normal), 0.0, 0.0)[:3]
     return x, y, z
+
+
+def below_edges(axis: dict[str, Any], sums: dict[str, Any]) -> dict[str, Any] | None:
+    """One bin from the centre to the first edge of a radius; None where that is nothing, or no radius is binned."""
+    first = float(sums["axes"][0]["edges"][0])
+    if axis.get("distance") not in ("radius", "cylinder") or first <= 0:
+        return None
+    return axis | {"bins": 1, "log": False, "range": (0.0, float(np.nextafter(first, 0.0)))}
+
+
+def cumulated(sums: dict[str, Any], below: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The compiled verb's result with all cells up to each bin's upper edge, and of fields the `sum` of value times weight.
+    `below`: the result for the cells below the first edge."""
+
+    def joined(of: Any) -> np.ndarray:
+        return np.concatenate([of(one) for one in (below, sums) if one is not None])
+
+    skipped = 0 if below is None else 1
+    fields = {}
+    for name, row in sums["fields"].items():
+        counted, mean, deviation, least, most = (
+            joined(lambda one, key=key, name=name: one["fields"][name][key])
+            for key in ("counted", "mean", "std", "min", "max")
+        )
+        known = np.where(counted != 0, mean, 0.0)
+        near = (
+            known[counted != 0][0] if (counted != 0).any() else 0.0
+        )  # differences from it keep the deviation's digits
+        first = np.cumsum(counted * np.where(counted != 0, known - near, 0.0))
+        second = np.cumsum(counted * np.where(counted != 0, deviation**2 + (known - near) ** 2, 0.0))
+        total = np.cumsum(counted)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            away = first / total
+            spread = np.sqrt(np.maximum(0.0, second / total - away**2))
+        made = {
+            "sum": np.cumsum(counted * known), "mean": near + away, "std": spread,
+            "min": np.fmin.accumulate(least), "max": np.fmax.accumulate(most), "counted": total,
+        }  # fmt: skip
+        fields[name] = row | {key: values[skipped:] for key, values in made.items()}
+    cells, weights = (np.cumsum(joined(lambda one, key=key: one[key]))[skipped:] for key in ("cells", "weights"))
+    return sums | {"cells": cells, "weights": weights, "fields": fields}
 
 
 def histogram(sums: dict[str, Any], cumulative: bool = False, percentiles: dict[str, float] | None = None) -> Histogram:

@@ -10,6 +10,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.printable import printable
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset
@@ -63,6 +64,20 @@ class Clumps:
             facts=facts,
             _places=places,
             **columns,
+        )
+
+    def __repr__(self) -> str:
+        return printable(f"<octavo.Clumps: {self._said()}>")
+
+    def _repr_html_(self) -> str:
+        from octavo import shown
+
+        units = [(name, unit or "no unit") for name, unit in self.units.items()]
+        return shown.facts(self._said(), units, shown.table(self.columns()))
+
+    def _said(self) -> str:
+        return (
+            f"{len(self)} clumps, {self.facts['cells']} cells with {self.facts['field']} above {self.facts['above']:g}"
         )
 
     def __len__(self) -> int:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from octavo import _core
+from octavo import _core, shown
+from octavo.damage import Reading, replacing
 from octavo.definition_files import Definition, joined
 from octavo.errors import UsageError
 from octavo.line import Line
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from octavo.surface import Surface
 
 Path = str | os.PathLike[str]
+T = TypeVar("T")
 #: A point: fractions of the box length, or lengths with a unit ("20 kpc"), or "center", "max:FIELD", "min:FIELD".
 Place = str | Sequence[float | str]
 #: An axis by name, or a vector of any length.
@@ -46,13 +47,16 @@ Edge = Literal["centre", "clip"]
 GEOMETRY = ("x", "y", "z", "dx", "level", "cell_volume")
 
 
-def open(path: Path, *, step: int | None = None, flow: str | None = None) -> Dataset:
+def open(path: Path, *, step: int | None = None, flow: str | None = None, skip_damaged: bool = False) -> Dataset:
     """Opens one step of a store, or a native output: reads headers or footers only.
 
     `step` and `flow` ("analysis" or "checkpoint") choose a step of a store; without them it is the newest complete one.
-    Raises Unreadable, Damaged or UsageError with the place and what to do.
+    With `skip_damaged` results lack the domains that turn out to be damaged: `Dataset.damaged` names those, and the facts
+    of each result (`facts["incomplete"]`, of stats `["incomplete"]`) those that it lacks. Raises Unreadable, Damaged or
+    UsageError with the place and what to do.
     """
-    return Dataset(_core.open(os.fspath(path), flow, step))
+    data = _core.open(os.fspath(path), flow, step)
+    return Dataset(data, _reading=Reading(data) if skip_damaged else None)
 
 
 def over_time(path: Path, kind: str, *, flow: str | None = None) -> Dataset:
@@ -194,6 +198,7 @@ class Selection(Regions):
     condition: str | None = None
     #: Names and formulas of `derive`.
     definitions: tuple[tuple[str, str], ...] = ()
+    _reading: Reading | None = None
 
     #: Whether a map of no cell is a picture all the same: that of one domain among others.
     _blank_too: ClassVar[bool] = False
@@ -219,14 +224,50 @@ class Selection(Regions):
         numbers = [(key, repr(float(value))) for key, value in constants.items()]
         return self._with(definitions=tuple(joined(self.definitions, joined(fresh, numbers))))
 
+    def __repr__(self) -> str:
+        chosen = "; ".join(f"{name} {value}" for name, value in self._chosen_words())
+        return printable(f"<octavo.Selection of {self._data.path}: {chosen or 'everything'}; {self._said_domains()}>")
+
+    def _repr_html_(self) -> str:
+        pairs = [*self._chosen_words(), ("reads", self._said_domains())]
+        return shown.facts(f"selection of {self._data.path}", pairs)
+
+    def _chosen_words(self) -> list[tuple[str, str]]:
+        words = [("region", self.region), ("where", self.condition)]
+        if self.max_level is not None:
+            words.append(("level", f"<= {self.max_level}"))
+        words += [("define", f"{name} = {formula}") for name, formula in self.definitions]
+        return [(name, value) for name, value in words if value is not None]
+
+    def _said_domains(self) -> str:
+        return f"{self.domains} of {self._data.num_parts} domains"
+
     def _at(self, place: Place) -> str:
         return in_fractions(point_text(place), self._data)
 
     def _choices(self) -> dict[str, Any]:
         return {
             "region": self.region, "max_level": self.max_level, "condition": self.condition,
-            "definitions": self.definitions,
+            "definitions": self.definitions, "_reading": self._reading,
         }  # fmt: skip
+
+    def _do(self, job: Callable[[Any], T]) -> T:
+        """`job` of the data set, without its damaged domains if it was opened so."""
+        return self._reading.do(job) if self._reading else job(self._data)
+
+    def _read(self, job: Callable[[Any, int], T], part: int) -> T | None:
+        """The same of one part; None where that is damaged."""
+        return self._reading.read(job, part) if self._reading else job(self._data, part)
+
+    def _marked(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Facts of a result, and which damaged domains it lacks."""
+        return facts | self._reading.facts(self.region, self.max_level) if self._reading else facts
+
+    @property
+    def damaged(self) -> dict[int, str]:
+        """The damaged domains that were met, counted from 1, each with a sentence: of a data set opened with
+        `skip_damaged`."""
+        return {part + 1: text for part, text in sorted(self._reading.met.items())} if self._reading else {}
 
     def _with(self, **changes: Any) -> Selection:
         return Selection(self._data, **(self._choices() | changes))
@@ -287,10 +328,12 @@ class Selection(Regions):
         if particles is not None:
             from octavo.particles import deposit
 
-            image = deposit(
-                self._data, self.region, particles, field, weight or "mass", axis, pixels, threads=threads
-            )  # fmt: skip
-            return Picture.of(image, self._data, unit)
+            image = self._do(
+                lambda data: deposit(
+                    data, self.region, particles, field, weight or "mass", axis, pixels, threads=threads
+                )
+            )
+            return self._picture(image, unit)
         if field is None:
             fields = [info["name"] for info in self._data.fields]
             example = f"ds.map({fields[0]!r})" if fields else 'ds.map(particles="dm")'
@@ -301,13 +344,13 @@ class Selection(Regions):
             field: str, *, kind: str | None = None, pixels: int | None = None, unit: str | None = None
         ) -> Picture:
             weighed = None if kind == "max" else weight or ("volume" if kind == "mean" else None)
-            image = _core.map(
-                self._data, field, axis=axis, camera=None if camera is None else _direction(camera),
+            image = self._do(lambda data: _core.map(
+                data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
                 edge=edge, blank_too=self._blank_too, **self._chosen(),
-            )  # fmt: skip
-            return Picture.of(image, self._data, unit)
+            ))  # fmt: skip
+            return self._picture(image, unit)
 
         return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
 
@@ -348,13 +391,17 @@ class Selection(Regions):
         def picture(
             field: str, *, kind: str | None = None, pixels: int | None = None, unit: str | None = None
         ) -> Picture:
-            image = _core.slice(
-                self._data, field, normal=_direction(normal), at=self._at(at), up=None if up is None else _direction(up),
+            image = self._do(lambda data: _core.slice(
+                data, field, normal=_direction(normal), at=self._at(at), up=None if up is None else _direction(up),
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, **self._chosen(),
-            )  # fmt: skip
-            return Picture.of(image, self._data, unit)
+            ))  # fmt: skip
+            return self._picture(image, unit)
 
         return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
+
+    def _picture(self, image: Any, unit: str | None) -> Picture:
+        picture = Picture.of(image, self._data, unit)
+        return replace(picture, facts=self._marked(picture.facts))
 
     def _surface(
         self, field: str, through: Outline | None, height: float | None, depth: float | None, plane: int | None,
@@ -400,11 +447,11 @@ class Selection(Regions):
             return Transect.of(found).in_units(units, self._data)
         if start is None or end is None:
             raise UsageError("a line with bends goes through meshes of triangles", [], "start and end, through cells")
-        found = _core.line(
-            self._data, fields=_listed(fields), start=self._at(start), end=self._at(end), threads=threads, ranks=None,
-            progress=None, **self._chosen(),
-        )  # fmt: skip
-        return Line.of(found).in_units(units, self._data)
+        ends = {"start": self._at(start), "end": self._at(end)}
+        found = self._do(lambda data: _core.line(
+            data, fields=_listed(fields), threads=threads, ranks=None, progress=None, **ends, **self._chosen(),
+        ))  # fmt: skip
+        return Line.of(self._marked(found)).in_units(units, self._data)
 
     def hist(
         self, field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
@@ -414,7 +461,8 @@ class Selection(Regions):
     ) -> Histogram:  # fmt: skip
         """How the cells are spread over the values of `field`: the sum of their weights in each of `bins` bins between
         the two values of `range` (in the field's unit; without it, the smallest and the largest value, above 0 with
-        `log`, which takes another reading of the field).
+        `log`, which takes another reading of the field). `field` may be a distance as in profile: "radius", "cylinder",
+        "height" or "angle", with `centre` and `normal`.
 
         `field` may be "radius", "cylinder" or "height": the distance from `centre`, and `normal`, as in profile.
 
@@ -435,13 +483,13 @@ class Selection(Regions):
             if len(percentiles):
                 raise UsageError("a histogram of particles takes no percentiles")
             axis = bin_by_field(field, bins, log=log, range=range)
-            sums = binned(self._data, self.region, particles, axis, weight or "mass", threads=threads)
-            return histogram(sums, cumulative).in_units(units, self._data)
+            sums = self._do(lambda data: binned(data, self.region, particles, axis, weight or "mass", threads=threads))
+            return histogram(self._marked(sums), cumulative).in_units(units, self._data)
         weight = weight or "volume"
-        axis = bin_by(field, bins, log=log, range=range, centre=self._at(centre), normal=normal)
-        if len(percentiles) and "field" not in axis:
+        over = bin_by(field, bins, log=log, range=range, centre=self._at(centre), normal=normal)
+        if len(percentiles) and "field" not in over:
             raise UsageError("percentiles are of fields, not of distances")
-        sums = self._bins([axis], [], weight, threads)
+        sums = self._bins([over], [], weight, threads)
         marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
         return histogram(sums, cumulative, marks).in_units(units, self._data)
 
@@ -469,48 +517,56 @@ class Selection(Regions):
     ) -> Phase:  # fmt: skip
         """The sum of the cells' weights in bins of two fields; `.weights` has shape (bins of y, bins of x). `bins` and
         `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
-        more than a factor 100. `x` and `y` may be "radius", "cylinder" or "height", around `centre` and `normal` as in
-        profile. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
+        more than a factor 100. A distance may take a field's place, as in hist. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
         triangles, errors and threads are as in hist. Releases the GIL."""
         from octavo.binned import Phase, bin_by
 
         nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
         log_x, log_y = log if isinstance(log, tuple) else (log, log)
-        around = {"centre": self._at(centre), "normal": normal}
-        axes = [
-            bin_by(x, nx, log=log_x, range=x_range, **around), bin_by(y, ny, log=log_y, range=y_range, **around)
-        ]  # fmt: skip
+        place: dict[str, Any] = {"centre": self._at(centre), "normal": normal}
+        axes = [bin_by(x, nx, log=log_x, range=x_range, **place), bin_by(y, ny, log=log_y, range=y_range, **place)]
         return Phase.of(self._bins(axes, [], weight or "", threads)).in_units(units, self._data)
 
     def profile(
         self, fields: str | Sequence[str], *, axis: str = "radius", centre: Sequence[float] | str = "center",
         normal: Sequence[float] | str = "z", bins: int = 64, log: bool = False, range: Sequence[float] | None = None,
         weight: str = "volume", percentiles: Sequence[float] = (), threads: int = 0, units: dict[str, str] | None = None,
+        cumulative: bool = False,
     ) -> Profile:  # fmt: skip
         """The weighted mean, standard deviation, minimum and maximum of fields in bins of `axis`, all in one reading:
         `profile["density"]` is the mean, of shape (bins,), `profile.fields["density"]["std"]` the deviation; with
         percentiles=[16, 50, 84] `...["p16"]` and so on are those of each bin (`percentile` says what they are).
 
         `axis`: "radius", the distance from `centre`; "cylinder", the distance from the line through it along `normal`;
-        "height", the distance along `normal` with a sign; or a field, such as "x" or "density". Distances are in code
+        "height", the distance along `normal` with a sign; "angle", the angle around that line in degrees, from 0 to 360,
+        for z from x towards y; or a field, such as "x" or "density". Distances are in code
         lengths, to a cell's centre, along periodic axes to the nearest image. `centre`: fractions of the box length,
         "center", or "max:FIELD" or "min:FIELD" (in this selection). `normal`: "x", "y", "z", or three numbers. `range`
         without a value: all distances that the selection can reach, with `log` from half a finest cell; of a field as
-        in hist. `weight`, triangles, errors and threads are as in hist. Releases the GIL."""
-        from octavo.binned import Profile, bin_by
+        in hist. `weight`, triangles, errors and threads are as in hist. Releases the GIL.
+
+        With `cumulative` all numbers are of the cells up to the upper edge of a bin, and `fields["density"]["sum"]` is the
+        sum of value times weight: with weight="volume" the mass within the radius. It takes no percentiles."""
+        from octavo.binned import Profile, below_edges, bin_by, cumulated
 
         names = _listed(fields) or []
         over = bin_by(axis, bins, log=log, range=range, centre=self._at(centre), normal=normal)
         asked = [float(one) for one in percentiles]
-        return Profile.of(self._bins([over], names, weight, threads, asked), asked).in_units(units, self._data)
+        if cumulative and asked:
+            raise UsageError("a cumulative profile takes no percentiles")
+        sums = self._bins([over], names, weight, threads, asked)
+        if cumulative:
+            inner = below_edges(over, sums)
+            sums = cumulated(sums, self._bins([inner], names, weight, threads) if inner else None)
+        return Profile.of(sums, asked, cumulative=cumulative).in_units(units, self._data)
 
     def _bins(
         self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int, percentiles: Sequence[float] = (),
     ) -> dict[str, Any]:  # fmt: skip
-        return _core.bins(
-            self._data, axes=axes, fields=fields, percentiles=[float(one) for one in percentiles], weight=weight,
+        return self._marked(self._do(lambda data: _core.bins(
+            data, axes=axes, fields=fields, percentiles=[float(one) for one in percentiles], weight=weight,
             threads=threads, ranks=None, progress=None, **self._chosen(),
-        )  # fmt: skip
+        )))  # fmt: skip
 
     def _percentiles(
         self, fields: list[str], percentiles: Sequence[float], weight: str, threads: int
@@ -527,7 +583,8 @@ class Selection(Regions):
         or where cells of the cube have no value. Memory: the cube of each field, and twice one of them."""
         from octavo.spectrum import spectrum_of
 
-        return spectrum_of(self._data, self._chosen(), _listed(fields) or [], cells)
+        spectrum = self._do(lambda data: spectrum_of(data, self._chosen(), _listed(fields) or [], cells))
+        return replace(spectrum, facts=self._marked(spectrum.facts))
 
     def clumps(
         self, above: float, *, field: str = "density", min_cells: int = 1, threads: int = 0,
@@ -540,10 +597,12 @@ class Selection(Regions):
         the GIL."""
         from octavo.clumps import Clumps
 
-        found = _core.clumps(
-            self._data, field=field, above=float(above), threads=threads, ranks=None, progress=None, **self._chosen()
-        )
-        return Clumps.of(found, self._data, min_cells, self._chosen()).in_units(units, self._data)
+        data, found = self._do(
+            lambda data: (data, _core.clumps(
+                data, field=field, above=float(above), threads=threads, ranks=None, progress=None, **self._chosen()
+            ))
+        )  # fmt: skip
+        return Clumps.of(self._marked(found), data, min_cells, self._chosen()).in_units(units, self._data)
 
     def contour(self, field: str, at: float, *, threads: int = 0) -> Surface:
         """The surface on which a field has the value `at` (in the code's unit), as triangles; of 2-D data and of meshes of
@@ -553,11 +612,12 @@ class Selection(Regions):
         threads. Raises UsageError for an unknown field; Unsupported for 1-D data and prisms. Releases the GIL."""
         from octavo.surface import Surface
 
-        return Surface.of(
-            _core.contour(
-                self._data, field=field, at=float(at), threads=threads, ranks=None, progress=None, **self._chosen()
+        found = self._do(
+            lambda data: _core.contour(
+                data, field=field, at=float(at), threads=threads, ranks=None, progress=None, **self._chosen()
             )
         )
+        return Surface.of(self._marked(found))
 
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
@@ -575,10 +635,10 @@ class Selection(Regions):
         Releases the GIL."""
         from octavo.exports.files import write
 
-        return write(
-            self._data, self._chosen(), os.fspath(path), as_, fields=_listed(fields), species=_listed(species),
+        return self._marked(self._do(replacing(lambda data, overwrite: write(
+            data, self._chosen(), os.fspath(path), as_, fields=_listed(fields), species=_listed(species),
             single_precision=single_precision, overwrite=overwrite, threads=threads, crs=crs,
-        )  # fmt: skip
+        ), overwrite)))  # fmt: skip
 
     def cube(self, fields: str | Sequence[str] | None = None) -> Cube:
         """Fields (default: all that are stored) on a uniform grid of cells of the selection's level, else of the finest
@@ -588,7 +648,7 @@ class Selection(Regions):
         is in the region; NoSpace if it would not fit into memory; Unsupported for triangles. Releases the GIL."""
         from octavo.exports.cube import cube_of
 
-        return cube_of(self._data, self._chosen(), _listed(fields))
+        return self._do(lambda data: cube_of(data, self._chosen(), _listed(fields)))
 
     def to_xarray(self, fields: str | Sequence[str] | None = None) -> Any:
         """The `cube` as an xarray.Dataset with coordinates. Raises Unsupported without xarray."""
@@ -635,10 +695,10 @@ class Selection(Regions):
         region that is not a single box; UsageError for "clip" with percentiles."""
         if edge == "clip" and len(percentiles):
             raise UsageError("percentiles are of whole cells: 'clip' takes shares of them", [], "leave one away")
-        found = _core.stats(
-            self._data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None, edge=edge,
+        found = self._marked(self._do(lambda data: _core.stats(
+            data, fields=_listed(fields), particles=particles, threads=threads, ranks=None, progress=None, edge=edge,
             **self._chosen(),
-        )  # fmt: skip
+        )))  # fmt: skip
         if len(percentiles):
             for name, row in self._percentiles(list(found["fields"]), percentiles, weight, threads).items():
                 found["fields"][name]["percentiles"] = row
@@ -687,7 +747,11 @@ class Selection(Regions):
         limit, held = bytes_of(memory), 0
         waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:
-            cells = _core.cells(self._data, part, fields=_listed(fields), **self._chosen())
+            cells = self._read(
+                lambda data, part: _core.cells(data, part, fields=_listed(fields), **self._chosen()), part
+            )
+            if cells is None:
+                continue
             size = sum(array.nbytes for array in cells.values())
             if waiting and held + size > limit:
                 yield _join(waiting)
@@ -827,27 +891,19 @@ class Dataset(Selection):
         )
 
     def _repr_html_(self) -> str:
-        def rows(pairs: Sequence[tuple[str, Any]]) -> str:
-            return "".join(
-                f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(printable(str(value)))}</td></tr>"
-                for name, value in pairs
-            )
-
-        head = rows(
-            [
-                ("code", f"{self._data.code} ({self.format})"),
-                ("time", f"{self.time:.10g}"),
-                ("domains", self.domains),
-                ("fields", ", ".join(self.fields)),
-                ("particles", sum(species["count"] for species in self._data.species)),
-            ]
-        )
+        pairs = [
+            ("code", f"{self._data.code} ({self.format})"),
+            ("time", f"{self.time:.10g}"),
+            ("domains", self.domains),
+            ("fields", ", ".join(self.fields)),
+            ("particles", sum(species["count"] for species in self._data.species)),
+        ]
         levels = "".join(
             f"<tr><td>{level['level']}</td><td>{level['cells']}</td><td>{level['leaves']}</td></tr>"
             for level in self._data.levels
         )
-        return (
-            f"<b>{html.escape(printable(self.path))}</b><table>{head}</table>"
+        details = (
             f"<details><summary>levels</summary><table><tr><th>level</th><th>cells</th><th>leaves</th></tr>{levels}"
             "</table></details>"
         )
+        return shown.facts(self.path, pairs, details)

@@ -31,6 +31,8 @@ class Line:
     selection: str
     time: float
     parts_read: int = 0
+    #: Damaged domains that it lacks (open(..., skip_damaged=True)).
+    incomplete: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Line:
@@ -39,12 +41,26 @@ class Line:
             entry=found["entry"], exit=found["exit"], level=found["level"], values=found["values"],
             units=found["units"], start=tuple(found["from"]), end=tuple(found["to"]), length=found["length"],
             selection=found["selection"], time=found["time"], parts_read=found["parts_read"],
+            incomplete=found.get("incomplete"),
         )  # fmt: skip
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Line:
         """The same with some fields in other units, by name."""
         values, names = converted(self.values, self.units, units, data)
         return replace(self, values=values, units=names)
+
+    def __repr__(self) -> str:
+        return printable(f"<octavo.Line: {len(self)} cells, length {self.length:.6g}, fields {', '.join(self.values)}>")
+
+    def _repr_html_(self) -> str:
+        from octavo import shown
+
+        ends = [("from", self.start), ("to", self.end)]
+        rows = [(name, ", ".join(f"{x:.6g}" for x in place)) for name, place in ends]
+        heads = [f"{name} [{unit}]" if unit else name for name, unit in zip(self.values, self.units, strict=True)]
+        columns = {"entry": self.entry, "exit": self.exit, "level": self.level}
+        columns |= dict(zip(heads, self.values.values(), strict=True))
+        return shown.facts(f"{len(self)} cells, {self.length:.6g} [code length]", rows, shown.table(columns))
 
     def __len__(self) -> int:
         return len(self.entry)
@@ -67,6 +83,7 @@ class Line:
             "selection": self.selection,
             "time": self.time,
             "parts_read": self.parts_read,
+            **({"incomplete": self.incomplete} if self.incomplete else {}),
         }
 
     def rows(self) -> dict[str, Any]:

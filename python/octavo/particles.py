@@ -52,7 +52,8 @@ def each(
     for number, part in enumerate(parts):
         if progress and not progress(number, len(parts)):
             raise Interrupted("stopped")
-        if found := take(_core.particles(data, part, selection.region)):
+        read = selection._read(lambda data, part: _core.particles(data, part, selection.region), part)
+        if read is not None and (found := take(read)):
             yield found
 
 

@@ -44,7 +44,9 @@ def _corner(place: Any) -> tuple[float, float]:
 def _of_cells(
     snapshots: Sequence[Snapshot], places: Sequence[Any], fields: list[str] | None, ranks: Any, progress: Any
 ) -> dict[str, Any]:
-    rows, units, at = [], [], []
+    rows: list[Any] = []
+    units: list[str] = []
+    at: list[Any] = []
     for number, snapshot in enumerate(snapshots):
         data = snapshot.open(ranks)
         fields = fields or [row["name"] for row in data.fields if row["centring"] == "cell" and row["components"] == 1]
@@ -74,7 +76,7 @@ def _point(data: Any, place: Any, ranks: Any) -> tuple[float, ...]:
     if words in ("center", "centre"):
         return tuple((hi - lo) / 2 / _unit(data) for lo, hi in zip(data.lo, data.hi, strict=True))
     if words.startswith(("max:", "min:")):
-        everything = {"region": None, "max_level": None, "where": None, "definitions": []}
+        everything: dict[str, Any] = {"region": None, "max_level": None, "where": None, "definitions": []}
         words = with_extremes(f":{words}:", data, everything, ranks).strip(":")
     try:
         numbers = tuple(float(word) for word in words.split(","))

@@ -63,6 +63,16 @@ class Regions:
         where it is nearest to `point`."""
         return self._within(f"halfspace:{point_text(point)}:{point_text(normal)}")
 
+    def in_domains(self, *numbers: int | range) -> Selection:
+        """The cells and particles of these domains, counted from 1 as in messages and `--roi domains:1,3-5`:
+        ds.in_domains(1, range(3, 6)). A part of Python, such as `part(0)`, counts from 0. Raises UsageError for a number
+        below 1."""
+        if not numbers:
+            raise UsageError("no domain is named", [], "ds.in_domains(1, 2)")
+        ranges = [number if isinstance(number, range) else range(number, number + 1) for number in numbers]
+        words = [str(one[0]) if len(one) == 1 else f"{one[0]}-{one[-1]}" for one in ranges if len(one)]
+        return self._within("domains:" + ",".join(words))
+
     def inside(self, region: str) -> Selection:
         """The cells in a region in the words of the command: "sphere:center:0.2 - cylinder:center:z:0.05:1"."""
         return self._within(region)

@@ -80,7 +80,7 @@ class Spectrum:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.pictures.picture import labelled, plain, when
+        from octavo.pictures.picture import labelled, lacking, plain, when
 
         figure = Figure(figsize=(7.5, 5.0), layout="constrained")
         FigureCanvasAgg(figure)
@@ -95,7 +95,9 @@ class Spectrum:
         unit = f"{self.unit}*{self.unit}*code_length" if self.unit else ""
         axes.set_ylabel(labelled("power for each k", unit))
         chosen = f"   ({self.facts['selection']})" if self.facts["selection"] else ""
-        axes.set_title(plain(f"spectrum of {names}{chosen}") + f"   {when(self)}", fontsize=10, loc="left")
+        axes.set_title(
+            plain(f"spectrum of {names}{chosen}") + f"   {when(self)}{lacking(self.facts)}", fontsize=10, loc="left"
+        )
         return figure
 
     def plot(self) -> Any:

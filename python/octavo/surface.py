@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.printable import printable
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,20 @@ class Surface:
         """That of the compiled verb's result."""
         facts = dict(found)
         return cls(points=facts.pop("points"), triangles=facts.pop("triangles"), facts=facts)
+
+    def __repr__(self) -> str:
+        return printable(f"<octavo.Surface: {self._said()}>")
+
+    def _repr_html_(self) -> str:
+        from octavo import shown
+
+        size = ("area" if self.dim == 3 else "length", self.area)
+        return shown.facts(self._said(), [size, ("closed", self.closed), ("time", self.facts["time"])])
+
+    def _said(self) -> str:
+        kind = "triangles" if self.dim == 3 else "lines"
+        count = f"{len(self.points)} points, {len(self.triangles)} {kind}"
+        return f"{self.facts['field']} = {self.facts['at']:g}, {count}"
 
     @property
     def dim(self) -> int:

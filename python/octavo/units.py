@@ -66,25 +66,6 @@ def stats_in(result: dict[str, Any], units: dict[str, str], data: Any) -> None:
         field["unit"] = unit
 
 
-def stats_in(result: dict[str, Any], units: dict[str, str], data: Any) -> None:
-    """Gives fields of statistics in other units. Integrals are those units times a code volume. Raises UsageError for a name
-    that is not computed, and as factor()."""
-    for name, unit in units.items():
-        if name not in result["fields"]:
-            raise UsageError(
-                f"a unit for '{name}', which is not computed", [], "there are: " + ", ".join(result["fields"])
-            )
-        field = result["fields"][name]
-        scale = factor(field["unit"], unit, data, name)
-        for row in (field, *field["levels"]):
-            for key in ("min", "max", "mean", "volume_mean", "mass_mean", "sum", "integral"):
-                if row.get(key) is not None:
-                    row[key] *= scale
-        for key in field.get("percentiles", {}):
-            field["percentiles"][key] *= scale
-        field["unit"] = unit
-
-
 def facts_of(image: Any, data: Any, unit: str | None = None) -> dict[str, Any]:
     """The facts that one must know to read a compiled map, which is given in `unit` from now on."""
     if unit is not None:

@@ -236,3 +236,65 @@ def test_facts_of_memory():
     _core.set_memory_limit(0)
     assert _core.memory_limit() > 12345
     assert json.dumps(before)
+
+
+@pytest.mark.parametrize(
+    "ranks", [0, pytest.param(3, marks=pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun"))]
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["map", "--field", "density"],
+        ["map", "--field", "density", "--weight", "density"],
+        ["map", "--field", "density", "--camera", "1,1,1"],
+        ["map", "--particles", "particles"],
+        ["slice", "--field", "density"],
+    ],
+)
+def test_an_image_that_does_not_fit_is_refused_before_it_is_made(run, sample, tmp_path, words, ranks):
+    """20,000 x 20,000 pixels are 3.2 GB; a rank has its share of the rows."""
+    large = [words[0], sample, *words[1:], "--pixels", 20000, "-o", tmp_path / "a.npy", "--memory", "900MB"]
+    done = run(*large, check=False, ranks=ranks)
+    assert done.returncode == 5, done.stderr
+    assert "an image of 20000 x 20000 pixels takes" in done.stderr and "pixels" in done.stderr.split("try:")[1]
+    assert not list(tmp_path.iterdir())
+    run(words[0], sample, *words[1:], "--pixels", 500, "-o", tmp_path / "a.npy", "--memory", "900MB", ranks=ranks)
+
+
+def test_memory_of_an_image_that_is_refused_is_never_taken(sample, tmp_path):
+    words = ["map", sample, "--field", "density", "-o", tmp_path / "a.npy", "--memory", "64MB"]
+    code, text, used = peak_of([*words, "--pixels", 8000])  # 512 MB
+    assert code == 5 and "--memory" in text, text
+    _, _, bare = peak_of([*words, "--pixels", 64])
+    assert used < bare + (20 << 20)
+
+
+def test_an_image_of_triangles_is_asked_for_too(run, files, tmp_path):
+    path = files / "r2d_malpasset-small_5steps.slf"
+    done = run(
+        "map",
+        path,
+        "--field",
+        "WATER DEPTH",
+        "--pixels",
+        20000,
+        "-o",
+        tmp_path / "a.npy",
+        "--memory",
+        "500MB",
+        check=False,
+    )
+    assert done.returncode == 5 and "pixels takes" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["hist", "--field", "density", "--bins", 65536],
+        ["phase", "--x", "density", "--y", "pressure", "--bins", "4000", "-o", "p.npy"],
+    ],
+)
+def test_bins_that_do_not_fit_are_refused(run, sample, words, tmp_path):
+    limit = "1MB" if words[0] == "hist" else "300MB"
+    done = run(words[0], sample, *words[1:], "--memory", limit, check=False, cwd=tmp_path)
+    assert done.returncode == 5 and "bins takes" in done.stderr and not list(tmp_path.iterdir())

@@ -66,7 +66,7 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
     return scope_of(dataset, options.region, options.max_level,
                     parts_in_any(dataset, boxes, options.region, options.max_level));
   };
-  ScopeShare scope = share_scope(step, near_line, options.ranks, Sharing::in_ranges);
+  ScopeShare scope = share_scope(step, options.region, near_line, options.ranks, Sharing::in_ranges);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
   table.parts = std::move(scope.listed);
   table.bytes_read = scope.bytes;

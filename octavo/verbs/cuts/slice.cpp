@@ -92,7 +92,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
     return scope_of(dataset, options.region, options.max_level,
                     parts_in_any(dataset, boxes, options.region, options.max_level));
   };
-  ScopeShare scope = share_scope(step, near_plane, options.ranks, Sharing::in_turn);
+  ScopeShare scope = share_scope(step, options.region, near_plane, options.ranks, Sharing::in_turn);
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;

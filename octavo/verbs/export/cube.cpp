@@ -103,11 +103,12 @@ Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
   return cube;
 }
 
-void read_cube(const mesh::Dataset& dataset, const Cube& cube, const std::optional<mesh::Region>& region,
+void read_cube(const mesh::Dataset& whole, const Cube& cube, const std::optional<mesh::Region>& region,
                const std::string& field, const std::string& where, const step::Definitions& definitions,
                std::span<double> values) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::fill(values.begin(), values.end(), nan);
+  const mesh::Dataset dataset = within_domains(whole, region);
   step::Definitions own = definitions;
   mesh::Dataset known = step::with_fields(dataset, {field}, own);
   const mesh::FieldInfo& info = known.header.fields[mesh::select_fields(known.header, std::vector{field}).front()];

@@ -82,6 +82,16 @@ def say(quiet: bool, text: str) -> None:
         print(printable_lines(text), file=sys.stderr)
 
 
+def end(reading: Any) -> int:
+    """Names the damaged domains that a result lacks, and returns the command's exit code."""
+    from octavo.damage import said
+
+    facts = reading.facts()
+    if text := said(facts):
+        say(False, "\n".join([text, *facts["incomplete"]["damage"]]))
+    return int(reading.exit_code())
+
+
 def notes(quiet: bool, texts: Iterable[str]) -> None:
     """Prints notes on stderr, by rank 0."""
     for text in texts:

@@ -173,6 +173,21 @@ def _add_points(parser: Any, option: str, effect: str, required: bool, several: 
     )
 
 
+def add_skip_damaged(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--skip-damaged",
+        action="store_true",
+        help="leave damaged domains out, name them, and mark the result as incomplete (exit code 6)",
+    )
+
+
+def reading(arguments: argparse.Namespace, ds: Any, ranks: Any) -> Any:
+    """The opened step as verbs read it: past its damaged domains with --skip-damaged."""
+    from octavo.damage import Reading
+
+    return Reading(ds, ranks, skip=arguments.skip_damaged)
+
+
 def add_crs(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--crs", metavar="CRS", help=f"{what}: the coordinate system of the mesh, EPSG:2154")
 
@@ -376,7 +391,9 @@ def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
         if arguments.step is not None:
             raise UsageError("--over-time takes all steps", [], "leave --step away")
         return _core.over_time(arguments.path, arguments.over_time, arguments.flow)
-    return _core.open(arguments.path, arguments.flow, arguments.step, ranks)
+    # Whoever reads on behind damage may have to read other parts than those of its share.
+    open_step = _core.open_on_all if getattr(arguments, "skip_damaged", False) else _core.open
+    return open_step(arguments.path, arguments.flow, arguments.step, ranks)
 
 
 def check_output(path: str, overwrite: bool) -> None:

@@ -11,9 +11,11 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.exports import fits
 from octavo.exports.libraries import needed
 from octavo.exports.tables import write_npz
 from octavo.printable import printable
+from octavo.shown import facts as facts_html
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,19 @@ class Cube:
         """The centres of the cells along "x", "y" or "z" [code length]."""
         a = self.axes.index(axis)
         return self.corner[a] + (np.arange(self.shape[::-1][a]) + 0.5) * self.cell[a]
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.shape[::-1]))
+        return printable(f"<octavo.Cube: {size} cells of level {self.level}, fields {', '.join(self.fields)}>")
+
+    def _repr_html_(self) -> str:
+        known = [(name, values[np.isfinite(values)], self.units[name]) for name, values in self.fields.items()]
+        ranges = [
+            (name, f"{some.min():.6g} to {some.max():.6g} {unit}".rstrip() if some.size else "no value")
+            for name, some, unit in known
+        ]
+        size = " x ".join(map(str, self.shape[::-1]))
+        return facts_html(f"{size} cells of level {self.level}", [("time", self.time), ("cell", self.cell[0]), *ranges])
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset with coordinates of the cells' centres."""
@@ -107,43 +122,13 @@ def _write_vtkhdf(cube: Cube, path: str) -> None:
         group.create_group("FieldData")["TimeValue"] = [cube.time]
 
 
-# ------------------------------------------------------------------------------------------------ FITS
-
-_FITS_BLOCK = 2880
-
-
-def _card(key: str, value: bool | int | float | str) -> str:
-    if isinstance(value, bool):
-        text = f"{'T' if value else 'F':>20}"
-    elif isinstance(value, str):
-        ascii_text = printable(value).encode("ascii", "replace").decode()[:68].replace("'", "''")[:68]
-        text = f"'{ascii_text:8}'"
-    else:
-        text = f"{value!r:>20}".upper()
-    return f"{key:8}= {text}"[:80].ljust(80)
-
-
-def _fits_unit(cube: Cube, name: str, values: np.ndarray, first: bool) -> bytes:
-    """One image with its header: the primary one, or an extension."""
-    head = [_card("SIMPLE", True)] if first else [_card("XTENSION", "IMAGE   ")]
-    head += [_card("BITPIX", -8 * values.dtype.itemsize), _card("NAXIS", values.ndim)]
-    head += [_card(f"NAXIS{a + 1}", n) for a, n in enumerate(values.shape[::-1])]
-    head += [_card("EXTEND", True)] if first else [_card("PCOUNT", 0), _card("GCOUNT", 1)]
-    head += [_card("EXTNAME", name), _card("BUNIT", cube.units[name]), _card("TIME", float(cube.time))]
-    head += [_card("LEVEL", cube.level)]
-    for a, axis in enumerate(cube.axes, start=1):
-        head += [_card(f"CTYPE{a}", axis), _card(f"CRPIX{a}", 0.5)]
-        head += [_card(f"CRVAL{a}", float(cube.corner[a - 1])), _card(f"CDELT{a}", float(cube.cell[a - 1]))]
-    header = ("".join(head) + "END".ljust(80)).encode()
-    return header + b" " * (-len(header) % _FITS_BLOCK)
-
-
 def _write_fits(cube: Cube, path: str) -> None:
+    axes = [fits.Axis(*row) for row in zip(cube.axes, cube.corner, cube.cell, strict=True)]
+    cards = {"TIME": float(cube.time), "LEVEL": cube.level}
     with open(path, "wb") as file:
         for i, (name, values) in enumerate(cube.fields.items()):
-            file.write(_fits_unit(cube, name, values, i == 0))
-            values.astype(values.dtype.newbyteorder(">")).tofile(file)
-            file.write(b"\0" * (-values.nbytes % _FITS_BLOCK))
+            image = fits.Image(name, cube.units[name], values.shape, values.dtype.itemsize, axes, cards)
+            fits.write(file, image, [values], first=i == 0)
 
 
 WRITERS = {".npy": _write_npy, ".npz": _write_npz, ".fits": _write_fits, ".vtkhdf": _write_vtkhdf}

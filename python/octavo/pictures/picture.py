@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from octavo.damage import said
 from octavo.errors import UsageError
 from octavo.pictures.overlays import Overlays, draw_arrows, draw_dots, draw_levels, draw_scale_bar
 from octavo.printable import printable
@@ -83,8 +84,24 @@ class Picture:
         x0, x1, y0, y1 = self.extent
         return float(np.nansum(self.values)) * (x1 - x0) / nx * (y1 - y0) / ny
 
+    def to_xarray(self) -> Any:
+        """An xarray.DataArray with the pixels' middles as coordinates [code length]. Raises Unsupported without xarray."""
+        from octavo.exports.libraries import needed
+
+        xarray = needed("xarray")
+        x0, x1, y0, y1 = self.extent
+        ny, nx = self.values.shape
+        coords = {
+            self.axes[1]: y0 + (np.arange(ny) + 0.5) * (y1 - y0) / ny,
+            self.axes[0]: x0 + (np.arange(nx) + 0.5) * (x1 - x0) / nx,
+        }
+        facts = {name: value for name, value in self.facts.items() if isinstance(value, (str, int, float, list))}
+        return xarray.DataArray(
+            self.values, coords, dims=tuple(coords), name=self.label, attrs=facts | {"units": self.unit}
+        )
+
     def save(self, path: str, **options: Any) -> None:
-        """Writes .png, .pdf, .svg, .npy, .h5 or .tif (GeoTIFF). Options are those of draw(), of .tif `crs`: "EPSG:2154"."""
+        """Writes .png, .pdf, .svg, .npy, .h5, .fits or .tif (GeoTIFF). Options are those of draw(), of .tif `crs`: "EPSG:2154"."""
         save(self, path, **options)
 
     def plot(self, **options: Any) -> Any:
@@ -158,11 +175,11 @@ def ready(picture: Picture) -> Picture:
 
 
 def save(picture: Picture, path: str, **options: Any) -> None:
-    """Writes the picture by the ending of `path`: .png, .pdf, .svg, .npy, .h5 or .tif. `options` are those of draw(), of
+    """Writes the picture by the ending of `path`: .png, .pdf, .svg, .npy, .h5, .fits or .tif. `options` are those of draw(), of
     .tif `crs`, the coordinate system."""
     if path.endswith(".npy"):
         np.save(path, picture.values)
-    elif path.endswith((".h5", ".tif")):
+    elif path.endswith((".h5", ".fits", ".tif")):
         save_bands(picture.facts, picture.values.shape, _bands(picture.values), path, options.get("crs"))
     else:
         import json
@@ -175,9 +192,11 @@ def save(picture: Picture, path: str, **options: Any) -> None:
 def save_bands(
     facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str, crs: str | None
 ) -> None:
-    """Writes a map whose rows come in bands as .h5 or .tif."""
+    """Writes a map whose rows come in bands as .h5, .fits or .tif."""
     if path.endswith(".h5"):
         save_hdf5(facts, shape, bands, path)
+    elif path.endswith(".fits"):
+        save_fits(facts, shape, bands, path)
     else:
         from octavo.exports.geo import save_raster
 
@@ -186,6 +205,8 @@ def save_bands(
 
 def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str) -> None:
     """Writes a map whose rows come in bands of whole chunks."""
+    import json
+
     import h5py
 
     with h5py.File(path, "w") as file:
@@ -197,7 +218,26 @@ def save_hdf5(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.
             row += len(band)
         for name, value in facts.items():
             if value is not None:
+                value = json.dumps(value) if isinstance(value, dict) else value
                 data.attrs[name] = printable(value) if isinstance(value, str) else value
+
+
+def save_fits(facts: dict[str, Any], shape: tuple[int, ...], bands: Iterable[np.ndarray], path: str) -> None:
+    """Writes a map whose rows come in bands as one image, lowest row first."""
+    from octavo.exports import fits
+
+    x0, x1, y0, y1 = facts["extent"]
+    axes = [
+        fits.Axis(facts["axes"][0], x0, (x1 - x0) / shape[1]),
+        fits.Axis(facts["axes"][1], y0, (y1 - y0) / shape[0]),
+    ]
+    cards: dict[str, Any] = {"OBJECT": facts["label"], "TIME": float(facts["time"])}
+    if facts["selection"]:
+        cards["SELECT"] = facts["selection"]
+    if text := said(facts):
+        cards["LACKING"] = text
+    with open(path, "wb") as file:
+        fits.write(file, fits.Image(facts["field"], facts["unit"] or "", shape, 8, axes, cards), bands, first=True)
 
 
 def colours_of(
@@ -220,6 +260,12 @@ def colours_of(
     if low > 0 and (scale == "log" or (scale is None and high / low > 100)):
         return colors.LogNorm(low, high), "viridis"
     return colors.Normalize(low, high), "viridis"
+
+
+def lacking(facts: dict[str, Any]) -> str:
+    """A title's second line where a result lacks damaged domains."""
+    text = said(facts)
+    return f"\n{text}" if text else ""
 
 
 def plain(text: str) -> str:
@@ -345,7 +391,7 @@ def draw(
     axes.set_xlabel(f"{picture.axes[0]} [{length}]")
     axes.set_ylabel(f"{picture.axes[1]} [{length}]")
     axes.set_title(
-        f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}",
+        f"{plain(picture.facts.get('title', picture.label))}   {when(picture)}{lacking(picture.facts)}",
         fontsize=10,
         loc="left",
         pad=20 if arrows else 6,

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from octavo import _core
-from octavo.errors import Damaged, Interrupted, Unsupported, UsageError
+from octavo.errors import Interrupted, Unsupported, UsageError
 from octavo.printable import valid
-from octavo.view.damage import Damage, search, without
+from octavo.view.damage import Damage
 from octavo.view.tiles import Look, level_of, packed
 from octavo.view.work import Progress
 
@@ -161,14 +161,7 @@ def brick(ds: Any, look: Look, zoom: int, place: Index3, progress: Progress, dam
         return voxels(of, [look.field, "level"], look.where, level, block, progress)
 
     parts = data.parts_of(region, level)
-    try:
-        values, units = read(without(data, damage.of(key)) if damage.of(key) else data)
-    except Damaged:
-        found = search(data, [part for part in parts if part not in damage.of(key)], read)
-        if not found:
-            raise
-        damage.add(key, found)
-        values, units = read(without(data, damage.of(key)))
+    values, units = damage.read(key, data, read)
     deepest = finest if look.max_level is None else min(look.max_level, finest)
     facts = {
         "extent": [side for a in range(3) for side in (block.lo[a], block.lo[a] + block.edge)],

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from octavo import _core
-from octavo.errors import Damaged, UsageError
+from octavo.damage import read_past
+
+T = TypeVar("T")
 
 #: Fields and conditions of which damage is remembered.
 REMEMBERED = 64
@@ -34,23 +35,12 @@ class Damage:
         while len(self._met) > REMEMBERED:
             self._met.popitem(last=False)
 
-
-def search(data: Any, parts: list[int], image_of: Callable[[Any], Any]) -> dict[int, str]:
-    """The damaged ones of some parts, each with a sentence that names it. Each is read as the picture needs it."""
-    found = {}
-    for part in parts:
-        try:
-            image_of(_core.only_parts(data, [part]))
-        except Damaged as error:
-            found[part] = f"domain {part + 1} is damaged: {str(error).replace(chr(10), '')}"
-        except UsageError:
-            pass  # no cell of it is in the picture
-    return found
-
-
-def without(data: Any, parts: dict[int, str]) -> Any:
-    """The data set without some parts."""
-    return _core.only_parts(data, [part for part in range(data.num_parts) if part not in parts])
+    def read(self, key: Hashable, data: Any, job: Callable[[Any], T]) -> T:
+        """`job` of the data set without damaged domains; those that it meets are remembered."""
+        result, found = read_past(data, self.of(key), job)
+        if found:
+            self.add(key, found)
+        return result
 
 
 def gaps(covered: Any) -> np.ndarray:

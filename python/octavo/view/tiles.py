@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from octavo import _core
-from octavo.errors import Damaged, UsageError
+from octavo.damage import NothingLeft, without
+from octavo.errors import UsageError
 from octavo.printable import valid
-from octavo.view.damage import Damage, gaps, search, without
+from octavo.view.damage import Damage, gaps
 from octavo.view.work import Progress
 
 #: Pixels along the longer side of a tile.
@@ -158,12 +159,12 @@ def tile(ds: Any, look: Look, zoom: int, column: int, row: int, progress: Progre
     facts: dict[str, Any] = {"extent": extent, "level": level_of(data, look, pixel_of(window, PIXELS))}
     try:
         shown, lacking, damaged = seen(data, look, window, PIXELS, progress, damage)
-    except UsageError as error:
-        if not error.message.startswith(_NOTHING):
+    except (UsageError, NothingLeft) as error:
+        damaged = list(error.parts.values()) if isinstance(error, NothingLeft) else []
+        if not damaged and not error.message.startswith(_NOTHING):
             raise
-        return packed(
-            facts | {"unit": "", "label": look.field} | {"bytes_read": 0, "parts_read": 0}, np.full((1, 1), np.nan)
-        )
+        facts |= {"unit": "", "label": look.field, "bytes_read": 0, "parts_read": 0}
+        return packed(facts | ({"damaged": damaged} if damaged else {}), np.full((1, 1), np.nan))
     described = facts | _described(shown, data, look) | {"damaged": damaged}  # which gives the values their unit
     return packed(described, shown.values if lacking is None else np.where(lacking, np.nan, shown.values))
 
@@ -194,21 +195,12 @@ def _whole(
 ) -> tuple[Any, np.ndarray | None, list[str]]:
     """The result of seen(). `drawn` makes the image of a data set, `parts` lists the domains that it needs."""
     key = (look.field, look.weight, look.where)
-    sound = without(data, damage.of(key)) if damage.of(key) else data
-    try:
-        shown = drawn(sound)
-    except Damaged:
-        found = search(data, [part for part in parts() if part not in damage.of(key)], drawn)
-        if not found:  # it is not in a domain
-            raise
-        damage.add(key, found)
-        sound = without(data, damage.of(key))
-        shown = drawn(sound)
+    shown = damage.read(key, data, drawn)
     known = damage.of(key)
     here = [known[part] for part in parts() if part in known] if known else []
     if not here or kind_of(data, look.kind) == "slice":
         return shown, None, here
-    return shown, gaps(drawn(sound, Look("1", "integral", look.axis))), here
+    return shown, gaps(drawn(without(data, known), Look("1", "integral", look.axis))), here
 
 
 def _described(drawn: Any, data: Any, look: Look) -> dict[str, Any]:

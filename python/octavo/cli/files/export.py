@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     options.add_fields(parser, unit=False)
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     parser.add_argument("--all-steps", action="store_true", help="all steps of a store in one VTKHDF file")
     options.add_threads(parser)
@@ -53,6 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
+    from octavo.damage import replacing
     from octavo.exports import files
     from octavo.ranks import world
 
@@ -64,13 +66,15 @@ def run(arguments: argparse.Namespace) -> int:
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, arguments.field):
         return 0
+    reading = options.reading(arguments, ds, ranks)
     with console.Progress("export", arguments.quiet, unit="domains") as progress:
-        report = files.write(
-            ds, options.chosen(arguments, ds), arguments.out, arguments.kind, fields=arguments.field, species=arguments.species,
-            single_precision=arguments.precision == "single", overwrite=arguments.force, threads=arguments.threads,
-            ranks=ranks, progress=progress, crs=arguments.crs,
-        )  # fmt: skip
-    return _tell(arguments, report)
+        report = reading.do(replacing(lambda data, overwrite: files.write(
+            data, options.chosen(arguments, data), arguments.out, arguments.kind, fields=arguments.field,
+            species=arguments.species, single_precision=arguments.precision == "single", overwrite=overwrite,
+            threads=arguments.threads, ranks=ranks, progress=progress, crs=arguments.crs,
+        ), arguments.force))  # fmt: skip
+    _tell(arguments, report | reading.facts())
+    return console.end(reading)
 
 
 def _series(arguments: argparse.Namespace, ranks: Any) -> int:
@@ -80,7 +84,7 @@ def _series(arguments: argparse.Namespace, ranks: Any) -> int:
     from octavo.exports import files, over_time
     from octavo.snapshots import Snapshot
 
-    for name in ("step", "dry_run", "species", "crs"):
+    for name in ("step", "dry_run", "species", "crs", "skip_damaged"):
         if getattr(arguments, name):
             raise UsageError(f"--{name.replace('_', '-')} does not go with several steps", [arguments.out], "")
     snapshots = listed(arguments.path, arguments.flow, ranks)
@@ -98,10 +102,11 @@ def _series(arguments: argparse.Namespace, ranks: Any) -> int:
         report = over_time.write(
             snapshots, arguments.out, arguments.kind, export, overwrite=arguments.force, ranks=ranks
         )
-    return _tell(arguments, report)
+    _tell(arguments, report)
+    return 0
 
 
-def _tell(arguments: argparse.Namespace, report: dict[str, Any]) -> int:
+def _tell(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
     from octavo.cli import console
 
     notes = report.pop("notes")
@@ -110,7 +115,6 @@ def _tell(arguments: argparse.Namespace, report: dict[str, Any]) -> int:
         console.print_json({**report, "notes": notes})
     else:
         console.say(arguments.quiet, f"{arguments.out}: {_amount(report)}, {console.size(report['bytes'])}")
-    return 0
 
 
 def _amount(report: dict[str, Any]) -> str:

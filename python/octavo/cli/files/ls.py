@@ -120,7 +120,7 @@ def _list_native(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     ds = options.open_dataset(arguments)
-    rows = [{"domain": part, "bytes": ds.part_bytes(part)} for part in range(ds.num_parts)]
+    rows = [{"domain": part + 1, "bytes": ds.part_bytes(part)} for part in range(ds.num_parts)]
     if arguments.json:
         console.print_json({"path": ds.path, "domains": rows, "fields": [f["name"] for f in ds.fields]})
         return 0

@@ -25,36 +25,39 @@ def add_options(parser: argparse.ArgumentParser, weight: str) -> None:
     options.add_fields(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="out.png, out.csv or out.npy")
     options.add_force(parser, "overwrite the output file")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_over_time(parser)
     options.add_threads(parser)
     options.add_json(parser)
 
 
-def add_centre(parser: argparse.ArgumentParser, which: str) -> None:
-    """Where the distances `radius`, `cylinder` and `height` of the options `which` begin."""
+def add_centre(parser: argparse.ArgumentParser) -> None:
+    """Adds the place and the direction of distances; centre_of() reads them."""
     parser.add_argument(
         "--centre",
         default="center",
         metavar="C",
-        help=f"of {which}: x,y,z in fractions of the box length, center, max:FIELD or min:FIELD (default: center)",
+        help="of radius, cylinder, height and angle: x,y,z in fractions of the box length, center, max:FIELD or "
+        "min:FIELD (default: center)",
     )
     parser.add_argument(
         "--normal",
         default="z",
         metavar="N",
-        help="direction of the axis of cylinder and height: x, y, z or nx,ny,nz (z)",
+        help="direction of the axis of cylinder, height and angle: x, y, z or nx,ny,nz (z)",
     )
 
 
-def normal(text: str) -> Any:
-    """The direction that --normal names."""
-    if "," not in text:
-        return text
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError:
-        raise UsageError(f"'{text}': expected a direction", [], "--normal 1,1,0") from None
+def centre_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The place and the direction of distances, as bin_by() takes them."""
+    normal: Any = arguments.normal
+    if "," in normal:
+        try:
+            normal = [float(word) for word in normal.split(",")]
+        except ValueError:
+            raise UsageError(f"'{normal}': expected a direction", [], "--normal 1,1,0") from None
+    return {"centre": arguments.centre, "normal": normal}
 
 
 def pair(text: str | None, what: str) -> tuple[float, float] | None:
@@ -89,7 +92,8 @@ def compute(
     weight: str,
     percentiles: Sequence[float] = (),
 ) -> Any:
-    """The opened step, and the compiled verb's result; None if only a plan was asked for. Collective under mpirun."""
+    """The opened step as it is read, and the compiled verb's result; None if only a plan was asked for. Collective under
+    mpirun."""
     from octavo.cli import console
     from octavo.ranks import world
 
@@ -102,31 +106,35 @@ def compute(
     read = [axis["field"] for axis in axes if "field" in axis] + fields + ([counted] if counted != "none" else [])
     if options.planned(arguments, ds, read):
         return None
+    reading = options.reading(arguments, ds, ranks)
     label = f"{arguments.verb} " + ", ".join(fields or [axis.get("field") or axis["distance"] for axis in axes])
     with console.Progress(label, arguments.quiet, unit="domains") as progress:
-        sums = sums_of(arguments, ds, ranks, progress, axes, fields, weight, percentiles)
+        sums = sums_of(arguments, reading, ranks, progress, axes, fields, weight, percentiles)
     console.notes(arguments.quiet, ds.notes)
-    return ds, sums
+    return ds, reading, sums
 
 
 def sums_of(
-    arguments: argparse.Namespace, ds: Any, ranks: Any, progress: Any,
+    arguments: argparse.Namespace, reading: Any, ranks: Any, progress: Any,
     axes: list[dict[str, Any]], fields: list[str], weight: str, percentiles: Sequence[float],
 ) -> dict[str, Any]:  # fmt: skip
     """The compiled verb's result; without axes, of one bin with all cells. Collective over `ranks`."""
     from octavo import _core
 
-    return _core.bins(
-        ds,
-        axes=axes,
-        fields=fields,
-        percentiles=list(percentiles),
-        weight=arguments.weight or weight,
-        threads=arguments.threads,
-        ranks=ranks,
-        progress=progress,
-        **options.chosen(arguments, ds),
+    sums = reading.do(
+        lambda data: _core.bins(
+            data,
+            axes=axes,
+            fields=fields,
+            percentiles=list(percentiles),
+            weight=arguments.weight or weight,
+            threads=arguments.threads,
+            ranks=ranks,
+            progress=progress,
+            **options.chosen(arguments, data),
+        )
     )
+    return sums | reading.facts()
 
 
 def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:

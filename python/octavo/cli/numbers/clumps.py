@@ -38,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ".csv, or out.octavo, a store with all fields"
     )  # fmt: skip
     options.add_force(parser, "overwrite the output files")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_threads(parser)
     options.add_json(parser)
@@ -58,26 +59,35 @@ def run(arguments: argparse.Namespace) -> int:
         options.check_output(arguments.output, arguments.force)
     ranks = world()
     # Labels of a part are of the clumps that cross it, so that any rank may read any part.
-    open_step = _core.open_on_all if arguments.labels else _core.open
+    open_step = _core.open_on_all if arguments.labels or arguments.skip_damaged else _core.open
     ds = open_step(arguments.path, arguments.flow, arguments.step, ranks)
     if options.planned(arguments, ds, [arguments.field]):
         return 0
+    reading = options.reading(arguments, ds, ranks)
     with console.Progress("clumps " + arguments.field, arguments.quiet, unit="domains") as progress:
-        found = _core.clumps(
-            ds,
-            field=arguments.field,
-            above=arguments.above,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments, ds),
-        )
+
+        def find(data) -> tuple:
+            chosen = options.chosen(arguments, data)
+            found = _core.clumps(
+                data, field=arguments.field, above=arguments.above, threads=arguments.threads, ranks=ranks,
+                progress=progress, **chosen,
+            )  # fmt: skip
+            return found, data, chosen
+
+        found, data, chosen = reading.do(find)
     console.notes(arguments.quiet, ds.notes)
-    clumps = Clumps.of(found, ds, arguments.min_cells, options.chosen(arguments, ds)).in_units(dict(arguments.unit), ds)
+    clumps = Clumps.of(found | reading.facts(), data, arguments.min_cells, chosen).in_units(dict(arguments.unit), ds)
     if arguments.labels:
         _write_labels(arguments, clumps, ranks)
-    if not is_root():
-        return 0
+    if is_root():
+        _tell(arguments, clumps)
+    return console.end(reading)
+
+
+def _tell(arguments: argparse.Namespace, clumps) -> None:
+    """Writes or prints the table."""
+    from octavo.cli import console
+
     if arguments.output:
         clumps.save(arguments.output)
     if arguments.json:
@@ -86,7 +96,6 @@ def run(arguments: argparse.Namespace) -> int:
         console.say(arguments.quiet, f"{arguments.output}: {_said(clumps)}")
     else:
         _print(clumps)
-    return 0
 
 
 def _check_labels(arguments: argparse.Namespace) -> None:

@@ -21,8 +21,11 @@ EXAMPLES = [
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
-    parser.add_argument("--field", required=True, metavar="F", help="the field to bin by; or radius, cylinder, height")
+    parser.add_argument(
+        "--field", required=True, metavar="F", help="the field to bin by, or radius, cylinder, height, angle"
+    )
     options.add_particles(parser, "those by an attribute, or by their age; --weight is mass, another attribute or none")
+    binned.add_centre(parser)
     parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
     parser.add_argument(
         "--log", action="store_true", help="logarithmic bins; values of 0 and below are outside of them"
@@ -31,7 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--range", metavar="A,B", help="first and last edge (default: the smallest and largest value, found first)"
     )
     parser.add_argument("--cumulative", action="store_true", help="add to each bin the sum of all bins before it")
-    binned.add_centre(parser, "radius, cylinder and height")
     options.add_percentiles(parser, "all values, as lines in the picture and in --json")
     binned.add_options(parser, "volume")
     parser.set_defaults(verb="hist")
@@ -39,29 +41,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.binned import bin_by, histogram, percentiles_of_all
+    from octavo.cli import console
     from octavo.ranks import world
 
     path = binned.output_of(arguments, None)
     limits = binned.pair(arguments.range, "range")
     if arguments.particles is not None:
         return _particles(arguments, path, limits)
-    axis = bin_by(
-        arguments.field, arguments.bins, log=arguments.log, range=limits, centre=arguments.centre,
-        normal=binned.normal(arguments.normal),
-    )  # fmt: skip
+    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits, **binned.centre_of(arguments))
     if arguments.percentiles and "field" not in axis:
         raise UsageError("--percentiles are of fields, not of distances")
     found = binned.compute(arguments, [axis], [], "volume")
     if found is None:
         return 0
-    ds, sums = found
+    ds, reading, sums = found
     marks = None
     if arguments.percentiles:
-        found = binned.sums_of(arguments, ds, world(), None, [], [arguments.field], "volume", arguments.percentiles)
+        found = binned.sums_of(
+            arguments, reading, world(), None, [], [arguments.field], "volume", arguments.percentiles
+        )
         marks = percentiles_of_all(found, arguments.percentiles)[arguments.field]
     result = histogram(sums, arguments.cumulative, marks).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
-    return _print(arguments, result, path)
+    _print(arguments, result, path)
+    return console.end(reading)
 
 
 def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[float, float] | None) -> int:
@@ -75,17 +78,21 @@ def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[fl
     ranks = world()
     data, region = options.open_particles(arguments, ranks)
     axis = bin_by_field(arguments.field, arguments.bins, log=arguments.log, range=limits)
+    reading = options.reading(arguments, data, ranks)
     with console.Progress("hist " + arguments.particles, arguments.quiet, unit="domains") as progress:
-        sums = particles.binned(
-            data, region, arguments.particles, axis, arguments.weight or "mass", threads=arguments.threads, ranks=ranks,
-            progress=progress,
+        sums = reading.do(
+            lambda data: particles.binned(
+                data, region, arguments.particles, axis, arguments.weight or "mass", threads=arguments.threads,
+                ranks=ranks, progress=progress,
+            )
         )  # fmt: skip
-    result = histogram(sums, arguments.cumulative).in_units(dict(arguments.unit), data)
+    result = histogram(sums | reading.facts(), arguments.cumulative).in_units(dict(arguments.unit), data)
     binned.write(arguments, data, result, path)
-    return _print(arguments, result, path)
+    _print(arguments, result, path)
+    return console.end(reading)
 
 
-def _print(arguments: argparse.Namespace, result, path: str | None) -> int:
+def _print(arguments: argparse.Namespace, result, path: str | None) -> None:
     from octavo.cli import console
 
     if path is None and not arguments.json:
@@ -93,4 +100,3 @@ def _print(arguments: argparse.Namespace, result, path: str | None) -> int:
         console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
         if marks := result.facts.get("percentiles"):
             console.table("percentiles", list(marks), [list(marks.values())])
-    return 0

@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="out.csv or out.npy, of triangles also a picture (default: a table)"
     )
     options.add_force(parser, "overwrite the output file")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_threads(parser)
     options.add_json(parser)
@@ -59,30 +60,39 @@ def run(arguments: argparse.Namespace) -> int:
         return _transect(arguments, ds, ranks)
     if arguments.through is not None:
         raise UsageError("a line with bends goes through meshes of triangles", [arguments.path], "--from P --to P")
+    reading = options.reading(arguments, ds, ranks)
     with console.Progress("line", arguments.quiet, unit="domains") as progress:
-        found = _core.line(
-            ds,
-            fields=arguments.field,
-            start=options.place(arguments.start, ds),
-            end=options.place(arguments.end, ds),
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments, ds),
+        found = reading.do(
+            lambda data: _core.line(
+                data,
+                fields=arguments.field,
+                start=options.place(arguments.start, ds),
+                end=options.place(arguments.end, ds),
+                threads=arguments.threads,
+                ranks=ranks,
+                progress=progress,
+                **options.chosen(arguments, data),
+            )
         )
     console.notes(arguments.quiet, ds.notes)
-    if not is_root():
-        return 0
-    line = Line.of(found).in_units(dict(arguments.unit), ds)
+    if is_root():
+        _tell(arguments, Line.of(found | reading.facts()).in_units(dict(arguments.unit), ds), reading)
+    return console.end(reading)
+
+
+def _tell(arguments: argparse.Namespace, line, reading) -> None:
+    """Writes or prints a line through cells."""
+    from octavo.cli import console
+
     if arguments.output:
         line.save(arguments.output)
     if arguments.json:
-        console.print_json({"output": arguments.output, **line.facts(), **({} if arguments.output else line.rows())})
+        rows = {} if arguments.output else line.rows()
+        console.print_json({"output": arguments.output, **line.facts(), **reading.facts(), **rows})
     elif arguments.output:
         console.say(arguments.quiet, f"{arguments.output}: {len(line)} cells, {line.length:.6g} [code length]")
     else:
         _print(line)
-    return 0
 
 
 def _check_ends(arguments: argparse.Namespace) -> None:

@@ -21,9 +21,10 @@ _LOGS = {"auto": (None, None), "xy": (True, True), "x": (True, False), "y": (Fal
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", help="an output directory, or a store")
     parser.add_argument(
-        "--x", required=True, metavar="F", help="along the horizontal axis: a field, or radius, cylinder, height"
+        "--x", required=True, metavar="F", help="the field along the horizontal axis, or radius, cylinder ..."
     )
-    parser.add_argument("--y", required=True, metavar="F", help="along the vertical axis: likewise")
+    parser.add_argument("--y", required=True, metavar="F", help="the field along the vertical axis")
+    binned.add_centre(parser)
     parser.add_argument("--bins", default="128", metavar="N[,M]", help="bins of x, and of y (128)")
     parser.add_argument(
         "--log",
@@ -35,7 +36,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{axis}-range", metavar="A,B", help="first and last edge (default: the smallest and largest value)"
         )
-    binned.add_centre(parser, "radius, cylinder and height")
     binned.add_options(parser, "mass, or volume where there is no density")
     parser.set_defaults(verb="phase")
 
@@ -52,17 +52,18 @@ def _bins(text: str) -> tuple[int, int]:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.binned import Phase, bin_by
+    from octavo.cli import console
 
     path = binned.output_of(arguments, None if arguments.json else f"{arguments.x}_{arguments.y}_phase")
     (nx, ny), (log_x, log_y) = _bins(arguments.bins), _LOGS[arguments.log]
-    around = {"centre": arguments.centre, "normal": binned.normal(arguments.normal)}
+    place = binned.centre_of(arguments)
     axes = [
-        bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range"), **around),
-        bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range"), **around),
+        bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range"), **place),
+        bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range"), **place),
     ]
     found = binned.compute(arguments, axes, [], "")
     if found is None:
         return 0
-    ds, sums = found
+    ds, reading, sums = found
     binned.write(arguments, ds, Phase.of(sums).in_units(dict(arguments.unit), ds), path)
-    return 0
+    return console.end(reading)

@@ -10,6 +10,7 @@ from typing import Any
 
 from octavo.cli import options
 from octavo.cli.numbers import binned
+from octavo.errors import UsageError
 
 EXAMPLES = [
     "octavo profile output_00080 --field density --centre max:density --log -o profile.png",
@@ -17,6 +18,8 @@ EXAMPLES = [
     "octavo profile run.octavo --field pressure --axis cylinder --normal 1,1,0 --weight mass",
     "octavo profile run.octavo --field density --percentiles 16,50,84 --weight mass -o band.png",
     "octavo profile run.octavo --field pressure --axis density --log -o polytrope.png",
+    "octavo profile run.octavo --field density --cumulative --centre max:density --log -o mass.csv",
+    "octavo profile run.octavo --field density --axis angle --roi cylinder:center:z:0.2:0.05 --bins 36",
 ]
 
 
@@ -29,14 +32,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--axis",
         default="radius",
         metavar="A",
-        help="radius (from the centre), cylinder (radius from the axis), height (along the axis), x, y, z, or a field "
+        help="radius (from the centre), cylinder (radius from the axis), height (along the axis), angle (around it, in "
+        "degrees), x, y, z, or a field "
         "(default: radius)",
     )
-    binned.add_centre(parser, "distances")
+    binned.add_centre(parser)
     parser.add_argument("--bins", type=options.positive, default=64, metavar="N", help="number of bins (64)")
     parser.add_argument("--log", action="store_true", help="logarithmic bins")
     parser.add_argument(
         "--range", metavar="A,B", help="first and last edge (default: all that the selection can reach)"
+    )
+    parser.add_argument(
+        "--cumulative",
+        action="store_true",
+        help="numbers of all cells up to each bin's upper edge, and the sum of value times weight: of a density by volume "
+        "the mass within",
     )
     options.add_percentiles(parser, "the fields in each bin; the picture shows the band between the outermost")
     binned.add_options(parser, "volume")
@@ -44,8 +54,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.binned import Profile, bin_by
+    from octavo.binned import Profile, below_edges, bin_by, cumulated
     from octavo.cli import console
+    from octavo.ranks import world
 
     path = binned.output_of(arguments, None)
     fields = [name for text in arguments.field for name in options.names(text)]
@@ -54,18 +65,24 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.bins,
         log=arguments.log,
         range=binned.pair(arguments.range, "range"),
-        centre=arguments.centre,
-        normal=binned.normal(arguments.normal),
+        **binned.centre_of(arguments),
     )
+    if arguments.cumulative and arguments.percentiles:
+        raise UsageError("--percentiles are of bins, not cumulative")
     found = binned.compute(arguments, [axis], fields, "volume", arguments.percentiles)
     if found is None:
         return 0
-    ds, sums = found
-    result = Profile.of(sums, arguments.percentiles).in_units(dict(arguments.unit), ds)
+    ds, reading, sums = found
+    if arguments.cumulative:
+        inner = below_edges(axis, sums)
+        sums = cumulated(
+            sums, inner and binned.sums_of(arguments, reading, world(), None, [inner], fields, "volume", [])
+        )
+    result = Profile.of(sums, arguments.percentiles, cumulative=arguments.cumulative).in_units(dict(arguments.unit), ds)
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         _print(result, console)
-    return 0
+    return console.end(reading)
 
 
 def _print(result: Any, console: Any) -> None:

@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="FILE", help="out.png, out.csv or out.npy (default: a table on stdout)"
     )
     options.add_force(parser, "overwrite the output file")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_json(parser)
 
@@ -49,13 +50,16 @@ def run(arguments: argparse.Namespace) -> int:
     arguments.threads = 1
     if options.planned(arguments, ds, arguments.field):
         return 0
-    spectrum = spectrum_of(ds, options.chosen(arguments, ds), arguments.field, arguments.cells)
+    reading = options.reading(arguments, ds, None)
+    spectrum = reading.do(
+        lambda data: spectrum_of(data, options.chosen(arguments, data), arguments.field, arguments.cells)
+    )
     console.notes(arguments.quiet, ds.notes)
     if arguments.output:
         spectrum.save(arguments.output)
     cells = " x ".join(map(str, spectrum.facts["cells"]))
     if arguments.json:
-        console.print_json({"output": arguments.output, **spectrum.table()})
+        console.print_json({"output": arguments.output, **spectrum.table(), **reading.facts()})
     elif arguments.output:
         console.say(arguments.quiet, f"{arguments.output}: {len(spectrum.k)} shells of {cells} cells")
     else:
@@ -64,4 +68,4 @@ def run(arguments: argparse.Namespace) -> int:
         )
         columns = spectrum.columns()
         console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
-    return 0
+    return console.end(reading)

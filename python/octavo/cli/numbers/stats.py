@@ -32,6 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_edge(parser)
     options.add_fields(parser)
     parser.add_argument("--no-particles", action="store_true", help="leave particles out")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_over_time(parser)
     options.add_threads(parser)
@@ -50,35 +51,38 @@ def run(arguments: argparse.Namespace) -> int:
     ds = options.open_dataset(arguments, ranks)
     if options.planned(arguments, ds, arguments.field):
         return 0
+    reading = options.reading(arguments, ds, ranks)
     with console.Progress("stats", arguments.quiet, unit="domains") as progress:
-        result = _core.stats(
-            ds,
-            fields=arguments.field,
-            edge=arguments.edge,
-            particles=not arguments.no_particles,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments, ds),
+        result = reading.do(
+            lambda data: _core.stats(
+                data,
+                fields=arguments.field,
+                edge=arguments.edge,
+                particles=not arguments.no_particles,
+                threads=arguments.threads,
+                ranks=ranks,
+                progress=progress,
+                **options.chosen(arguments, data),
+            )
         )
     console.notes(arguments.quiet, ds.notes)
     if arguments.percentiles:
-        add_percentiles(arguments, ds, ranks, result)
+        add_percentiles(arguments, reading, ranks, result)
     stats_in(result, dict(arguments.unit), ds)
     if arguments.json:
-        console.print_json(result)
+        console.print_json({**result, **reading.facts()})
     else:
         _print(result, ds.unstructured, ds.dim)
-    return 0
+    return console.end(reading)
 
 
-def add_percentiles(arguments: argparse.Namespace, ds: Any, ranks: Any, result: dict[str, Any]) -> None:
+def add_percentiles(arguments: argparse.Namespace, reading: Any, ranks: Any, result: dict[str, Any]) -> None:
     """Collective over `ranks`."""
     from octavo.binned import percentiles_of_all
     from octavo.cli.numbers import binned
 
     fields = list(result["fields"])
-    sums = binned.sums_of(arguments, ds, ranks, None, [], fields, "volume", arguments.percentiles)
+    sums = binned.sums_of(arguments, reading, ranks, None, [], fields, "volume", arguments.percentiles)
     for name, row in percentiles_of_all(sums, arguments.percentiles).items():
         result["fields"][name]["percentiles"] = row
 

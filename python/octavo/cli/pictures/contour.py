@@ -25,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_fields(parser, unit=False)
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="out.ply, out.vtp or out.geojson")
     options.add_force(parser, "overwrite the output file")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_over_time(parser)
     options.add_threads(parser)
@@ -44,20 +45,23 @@ def run(arguments: argparse.Namespace) -> int:
     options.check_output(arguments.output, arguments.force)
     if options.planned(arguments, ds, [arguments.field]):
         return 0
+    reading = options.reading(arguments, ds, ranks)
     with console.Progress("contour " + arguments.field, arguments.quiet, unit="domains") as progress:
-        found = _core.contour(
-            ds,
-            field=arguments.field,
-            at=arguments.at,
-            threads=arguments.threads,
-            ranks=ranks,
-            progress=progress,
-            **options.chosen(arguments, ds),
+        found = reading.do(
+            lambda data: _core.contour(
+                data,
+                field=arguments.field,
+                at=arguments.at,
+                threads=arguments.threads,
+                ranks=ranks,
+                progress=progress,
+                **options.chosen(arguments, data),
+            )
         )
     console.notes(arguments.quiet, ds.notes)
     if is_root():
-        _write(arguments, found)
-    return 0
+        _write(arguments, found | reading.facts())
+    return console.end(reading)
 
 
 def _write(arguments: argparse.Namespace, found) -> None:

@@ -12,7 +12,7 @@ from octavo.cli import options
 from octavo.errors import UsageError
 
 _PICTURES = (".png", ".pdf", ".svg")
-_ENDINGS = (*_PICTURES, ".npy", ".h5", ".tif")
+_ENDINGS = (*_PICTURES, ".npy", ".h5", ".fits", ".tif")
 
 
 def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
@@ -20,7 +20,7 @@ def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help=f"out.png, .pdf, .svg, .npy, .h5 or .tif (default: a PNG named for the {what})",
+        help=f"out.png, .pdf, .svg, .npy, .h5, .fits or .tif (default: a PNG named for the {what})",
     )
     options.add_crs(parser, "of .tif (GeoTIFF)")
     add_drawing(parser)
@@ -58,7 +58,7 @@ def output_of(arguments: argparse.Namespace, *words: str) -> str:
         # A field's name may hold a slash.
         path = "_".join([name, *(re.sub(r"[^\w.+-]+", "_", word) for word in words)]) + ".png"
     if not path.endswith(_ENDINGS):
-        raise UsageError("the output must end in .png, .pdf, .svg, .npy, .h5 or .tif", [path], "-o out.png")
+        raise UsageError("the output must end in .png, .pdf, .svg, .npy, .h5, .fits or .tif", [path], "-o out.png")
     options.check_output(path, arguments.force)
     if path.endswith(".tif"):
         from octavo.exports.geo import library
@@ -125,22 +125,27 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ds: An
 
 
 def finish(
-    arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any, shown: str | None = None
+    arguments: argparse.Namespace, image_of: Any, path: str, ds: Any, ranks: Any, reading: Any, shown: str | None = None
 ) -> int:
-    """Makes the image, writes it and says so. `image_of` is as in overlays_of(); --unit is of `shown`, by default of the
-    field. Collective."""
+    """Makes the image, writes it and says so; returns the exit code. `image_of(data, field=, kind=, pixels=)` makes it of
+    the data set that `reading` gives; --unit is of `shown`, by default of the field. Collective."""
     from octavo.cli import console
     from octavo.ranks import is_root
     from octavo.units import facts_of
 
     drawing = drawing_of(arguments)
-    image = image_of()
+
+    def read(**others: Any) -> Any:
+        return reading.do(lambda data: image_of(data, **others))
+
+    image = read()
     console.notes(arguments.quiet, ds.notes)
     facts = facts_of(image, ds, options.unit_of(arguments, shown or arguments.field))
-    overlays = overlays_of(arguments, image_of, image, ds, ranks) if path.endswith(_PICTURES) else None
+    overlays = overlays_of(arguments, read, image, ds, ranks) if path.endswith(_PICTURES) else None
+    facts |= reading.facts()
     _save(image, facts, path, ranks, {**drawing, "crs": arguments.crs}, overlays)
     if not is_root():
-        return 0
+        return int(reading.exit_code())
     if arguments.json:
         console.print_json({"output": path, **facts})
     else:
@@ -150,7 +155,7 @@ def finish(
             + (f"{console.number(facts['particles'])} particles, " if "particles" in facts else "")
             + f"read {facts['parts_read']} of {ds.num_parts} domains",
         )
-    return 0
+    return console.end(reading)
 
 
 def drawn(image: Any, facts: dict[str, Any], ranks: Any) -> Any:
@@ -188,7 +193,7 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
             os.remove(temporary)
         if path.endswith(".npy"):
             image.write_npy(ranks, temporary)
-        elif path.endswith((".h5", ".tif")):
+        elif path.endswith((".h5", ".fits", ".tif")):
             _save_bands(image, facts, temporary, ranks, drawing["crs"])
         elif (shown := drawn(image, facts, ranks)) is not None:
             from octavo.pictures import picture

@@ -37,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     options.add_fields(parser)
     image_output.add_image_output(parser, "map")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_over_time(parser)
     options.add_threads(parser)
@@ -126,11 +127,13 @@ def _particles(arguments: argparse.Namespace) -> int:
     ranks = world()
     data, region = options.open_particles(arguments, ranks)
     with console.Progress("map " + arguments.particles, arguments.quiet, unit="domains") as progress:
-        image = partial(
-            deposit, data, region, arguments.particles, arguments.field, arguments.weight or "mass", arguments.axis,
-            arguments.pixels, threads=arguments.threads, ranks=ranks, progress=progress,
+        image_of = partial(
+            deposit, region=region, name=arguments.particles, field=arguments.field, weight=arguments.weight or "mass",
+            axis=arguments.axis, pixels=arguments.pixels, threads=arguments.threads, ranks=ranks, progress=progress,
         )  # fmt: skip
-        return image_output.finish(arguments, image, path, data, ranks, shown)
+        return image_output.finish(
+            arguments, image_of, path, data, ranks, options.reading(arguments, data, ranks), shown
+        )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -152,4 +155,5 @@ def run(arguments: argparse.Namespace) -> int:
     if options.planned(arguments, ds, [name for name in (arguments.field, arguments.weight, mask) if name]):
         return 0
     with console.Progress("map " + arguments.field, arguments.quiet, unit="domains") as progress:
-        return image_output.finish(arguments, partial(project, arguments, ds, ranks, progress), path, ds, ranks)
+        image_of = partial(project, arguments, ranks=ranks, progress=progress)
+        return image_output.finish(arguments, image_of, path, ds, ranks, options.reading(arguments, ds, ranks))

@@ -57,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     options.add_fields(parser)
     image_output.add_image_output(parser, "slice")
+    options.add_skip_damaged(parser)
     options.add_step(parser)
     options.add_threads(parser)
     options.add_json(parser)
@@ -126,4 +127,5 @@ def run(arguments: argparse.Namespace) -> int:
     if options.planned(arguments, ds, [arguments.field]):
         return 0
     with console.Progress("slice " + arguments.field, arguments.quiet, unit="domains") as progress:
-        return image_output.finish(arguments, partial(cut, arguments, ds, ranks, progress), path, ds, ranks)
+        image_of = partial(cut, arguments, ranks=ranks, progress=progress)
+        return image_output.finish(arguments, image_of, path, ds, ranks, options.reading(arguments, ds, ranks))
