@@ -108,7 +108,7 @@ void only_agree(MPI_Comm comm, const Run& run) {
 void open_for_analysis(MPI_Comm comm, const Run& run) {
   const base::Ranks ranks = ranks::ranks_of(comm);
   const step::SharedStep step = step::open_shared(run.store, {}, ranks);
-  verbs::share_scope(step, {}, {}, ranks, verbs::Sharing::in_ranges);
+  verbs::share_scope(step, {}, std::optional<int>{}, ranks, verbs::Sharing::in_ranges);
 }
 
 void make_store(const std::filesystem::path& store, int parts, int per_file) {
