@@ -22,7 +22,7 @@ def series_at(
     """What probe() gives. Collective over `ranks`, of cells alone."""
     names = paths_of(paths)
     if not _core.open(names[0], flow, None, ranks).unstructured:
-        return _of_cells(found(names, flow=flow), places, fields, ranks, progress)
+        return _of_cells(found(names, flow=flow).snapshots, places, fields, ranks, progress)
     if len(names) > 1:
         raise UsageError("places in triangles are of one file with its steps, and there are several", names, "")
     if ranks is not None:
