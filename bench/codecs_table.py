@@ -46,9 +46,9 @@ def sum_of(name, bound, compressor, rows):
 
 def measure(name, path):
     import numpy as np
+    from octavo.codecs import codec_bench
 
     import octavo
-    from octavo import codec_bench
 
     dataset = octavo.open(path)
     for bound in BOUNDS:

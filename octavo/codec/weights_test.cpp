@@ -12,7 +12,7 @@ using testing::Weighted;
 using testing::weighted_case;
 
 template <class T>
-std::vector<std::byte> encoded(const Weighted<T>& c, const Context<T>& context, const Settings& settings = {}) {
+std::vector<std::byte> chunk_of(const Weighted<T>& c, const Context<T>& context, const Settings& settings = {}) {
   std::vector<T> decoded(c.values.size());
   std::vector<std::byte> chunk;
   encode(std::span<const T>(c.values), context, settings, std::span<T>(decoded), chunk);
@@ -33,7 +33,7 @@ void weights_save_the_last_child() {
       const Weighted<T> c = weighted_case<T>(400, family, width, 3);
       Context<T> without = c.context();
       without.weights = {};
-      const auto with = encoded(c, c.context()), plain = encoded(c, without);
+      const auto with = chunk_of(c, c.context()), plain = chunk_of(c, without);
       EXPECT_TRUE(needs_weights(with));
       EXPECT_FALSE(needs_weights(plain));
       // One child of a family falls from all its random bits to a few. A float has few to begin with.
@@ -49,11 +49,11 @@ TEST(Weights, save_the_last_child_of_floats) { weights_save_the_last_child<float
 TEST(Weights, are_left_alone_where_they_do_not_help) {
   Weighted<double> c = weighted_case<double>(400, 8, 1, 4);
   for (double& coarse : c.coarse) coarse += 0.01;
-  const auto chunk = encoded(c, c.context());
+  const auto chunk = chunk_of(c, c.context());
   EXPECT_FALSE(needs_weights(chunk));
   Context<double> without = c.context();
   without.weights = {};
-  EXPECT_EQ(chunk, encoded(c, without));
+  EXPECT_EQ(chunk, chunk_of(c, without));
   expect_same(c, chunk, without);
 }
 
@@ -66,7 +66,7 @@ TEST(Weights, may_be_anything) {
     c.values[8 * (60 + i) + i % 8] = odd[i];
   }
   for (const Effort effort : {Effort::normal, Effort::max}) {
-    const auto chunk = encoded(c, c.context(), {{}, effort, Method::automatic});
+    const auto chunk = chunk_of(c, c.context(), {{}, effort, Method::automatic});
     EXPECT_TRUE(needs_weights(chunk));
     expect_same(c, chunk, c.context());
   }
@@ -74,7 +74,7 @@ TEST(Weights, may_be_anything) {
 
 TEST(Weights, that_a_reader_lacks_are_an_error) {
   const Weighted<double> c = weighted_case<double>(400, 8, 1, 6);
-  const auto chunk = encoded(c, c.context());
+  const auto chunk = chunk_of(c, c.context());
   Context<double> without = c.context();
   without.weights = {};
   std::vector<double> values(c.values.size());
@@ -88,7 +88,7 @@ TEST(Weights, serve_bounds_too) {
   const Weighted<double> c = weighted_case<double>(4000, 8, 1, 7);
   for (const BoundKind kind : {BoundKind::pointwise_relative, BoundKind::absolute}) {
     const Settings settings{{kind, 1e-4}, Effort::normal, Method::tree};
-    const auto chunk = encoded(c, c.context(), settings);
+    const auto chunk = chunk_of(c, c.context(), settings);
     EXPECT_TRUE(needs_weights(chunk));
     std::vector<double> values(c.values.size());
     decode(chunk, c.context(), std::span<double>(values));

@@ -27,11 +27,11 @@ from octavo.units import factor, in_fractions, stats_in
 
 if TYPE_CHECKING:
     from octavo.binned import Histogram, Phase, Profile
-    from octavo.clumps import Clumps
     from octavo.exports.cube import Cube
     from octavo.sinks import Sinks
-    from octavo.spectrum import Spectrum
-    from octavo.surface import Surface
+    from octavo.structures.clumps import Clumps
+    from octavo.structures.spectrum import Spectrum
+    from octavo.structures.surface import Surface
 
 Path = str | os.PathLike[str]
 T = TypeVar("T")
@@ -581,7 +581,7 @@ class Selection(Regions):
         the `cube` of the selection, a full box, at the finest level on which the whole box has at most `cells` cells along
         each axis. The transform takes the box as periodic; there is no window. Raises UsageError for an unknown field,
         or where cells of the cube have no value. Memory: the cube of each field, and twice one of them."""
-        from octavo.spectrum import spectrum_of
+        from octavo.structures.spectrum import spectrum_of
 
         spectrum = self._do(lambda data: spectrum_of(data, self._chosen(), _listed(fields) or [], cells))
         return replace(spectrum, facts=self._marked(spectrum.facts))
@@ -595,7 +595,7 @@ class Selection(Regions):
         cells take part. `units` gives "mass", "volume", "length" (of places) and the field in other units. The result has the
         same bits for any number of threads. Raises UsageError for an unknown field; Unsupported for triangles. Releases
         the GIL."""
-        from octavo.clumps import Clumps
+        from octavo.structures.clumps import Clumps
 
         data, found = self._do(
             lambda data: (data, _core.clumps(
@@ -610,7 +610,7 @@ class Selection(Regions):
         between levels and domains. It ends at the outermost cells' centres, and at cells that the selection leaves out or
         whose value is not finite. Empty if the value is passed nowhere. The result has the same bits for any number of
         threads. Raises UsageError for an unknown field; Unsupported for 1-D data and prisms. Releases the GIL."""
-        from octavo.surface import Surface
+        from octavo.structures.surface import Surface
 
         found = self._do(
             lambda data: _core.contour(

@@ -27,8 +27,13 @@ def dask(ds: Selection) -> list[Any]:
     """
     from dask import delayed
 
-    domains = [Domain(_place(ds, part), **ds._choices()) for part in ds.parts]
+    domains = [Domain(_place(ds, part), **_sent(ds._choices())) for part in ds.parts]
     return [delayed(domain, pure=True, traverse=False) for domain in domains]
+
+
+def _sent(choices: dict[str, Any]) -> dict[str, Any]:
+    """The choices that another process can make: it does not know which domains were found damaged here."""
+    return {name: value for name, value in choices.items() if name != "_reading"}
 
 
 def _place(ds: Selection, part: int) -> _Place:
@@ -65,6 +70,9 @@ class Domain(Selection):
             return _core.understand(self._place)
         *opened, part = self._place
         return _core.only_parts(_opened(*opened), [part])
+
+    def _choices(self) -> dict[str, Any]:
+        return _sent(super()._choices())
 
     def _with(self, **changes: Any) -> Selection:
         return Domain(self._place, **(self._choices() | changes))

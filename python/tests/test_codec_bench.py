@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from octavo.codecs import codec_bench, peers
 
 import octavo
-from octavo import codec_bench, peers
 
 GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
 STORES = ["v2.0-lossless", "v2.0-blocks", "v2.0-roots"]

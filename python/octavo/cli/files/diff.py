@@ -201,18 +201,18 @@ def _print_series(report: dict[str, Any]) -> None:
     )
 
 
-def _print_which(arguments: argparse.Namespace) -> None:
-    """Says which of several steps was compared if none was named."""
-    from octavo.cli import console
-
+def _which(arguments: argparse.Namespace) -> list[str]:
+    """Says which of several steps was compared if none was named. Collective."""
     if arguments.step is not None or arguments.step_b is not None:
-        return
+        return []
+    lines = []
     for name, path, flow in (
         ("A", arguments.a, arguments.flow),
         ("B", arguments.b, arguments.flow_b or arguments.flow),
     ):
         if path is not None and len(steps := _steps(path, flow)) > 1:
-            console.line(f"{name}: step {steps[-1]} of {len(steps)} is compared; --step takes another")
+            lines.append(f"{name}: step {steps[-1]} of {len(steps)} is compared; --step takes another")
+    return lines
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -229,13 +229,15 @@ def run(arguments: argparse.Namespace) -> int:
     report = _compare_series(arguments, pairs, reasons) if pairs else _compare(arguments, a, b)
     if not pairs and reasons:
         report = {**report, "equal": False, "reasons": reasons + report["reasons"]}
+    which = [] if pairs or arguments.json or arguments.quiet else _which(arguments)
     if arguments.json:
         console.print_json({"a": a.path, "b": b.path, **report})
     elif not arguments.quiet and is_root():
         if pairs:
             _print_series(report)
         else:
-            _print_which(arguments)
+            for line in which:
+                console.line(line)
             _print(report)
     return 0 if report["equal"] else 1
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def texts() -> dict[str, Path]:
     """The pages of the documentation that the package brings, by name."""
-    folder = Path(__file__).parents[1] / "pages"
+    folder = Path(__file__).parents[2] / "pages"
     return {path.stem: path for path in sorted(folder.glob("*.md"))}
 
 

@@ -47,8 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
-    from octavo.clumps import Clumps
     from octavo.ranks import is_root, world
+    from octavo.structures.clumps import Clumps
 
     if arguments.labels:
         _check_labels(arguments)

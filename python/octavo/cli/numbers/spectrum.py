@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
-    from octavo.spectrum import spectrum_of
+    from octavo.structures.spectrum import spectrum_of
 
     options.refuse_ranks("spectrum")
     if arguments.output:

@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(arguments: argparse.Namespace, found) -> None:
     from octavo.cli import console
-    from octavo.surface import Surface
+    from octavo.structures.surface import Surface
 
     surface = Surface.of(found)
     if len(surface.triangles) == 0:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from octavo import peers as others
+from octavo.codecs import peers as others
+from octavo.codecs.peers import Bound, Peer
 from octavo.errors import Unsupported
-from octavo.peers import Bound, Peer
 
 BRICK = 8  # cells along each side of a cube that a peer gets as one array
 

@@ -1,0 +1,1 @@
+"""The codec beside its peers, measured on values of a file."""

@@ -1,0 +1,1 @@
+"""Structures in a step: clumps, surfaces, power spectra."""
