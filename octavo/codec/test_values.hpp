@@ -129,7 +129,7 @@ Weighted<T> weighted_case(std::size_t families, std::size_t family, std::size_t 
       c.weights.push_back(static_cast<T>(std::exp(3 * uniform(random))));
       mass += static_cast<double>(c.weights.back());
       for (double& sum : sums) {
-        c.values.push_back(static_cast<T>(uniform(random)));
+        c.values.push_back(static_cast<T>(1.5 + 0.4 * uniform(random)));
         sum += static_cast<double>(c.weights.back()) * static_cast<double>(c.values.back());
       }
     }

@@ -286,7 +286,7 @@ TEST_F(DevicePack, a_read_before_the_event_is_seen_as_wrong_values) {
     const DeviceBytes copy(std::vector<std::byte>(values.size() * sizeof(double)));
     void* stream = nullptr;
     ASSERT_EQ(standin().create_stream(&stream, 1), 0);
-    standin().delay(20000);
+    standin().delay(400000);
     standin().kernel(stream, copy.data(), values.data(), copy.size());
     ArrayView there = testing::on_device(view_of(values), copy, values.data());
     there.stream = stream;

@@ -391,7 +391,7 @@ void fail_at_every_call(const Puts& run, Mode mode, bool lend, int error) {
     if (message != "no error") {
       EXPECT_THAT(message, ::testing::AnyOf(HasSubstr("the device failed"), HasSubstr("it lies in"))) << n;
       EXPECT_THAT(message,
-                  ::testing::AnyOf(HasSubstr(", field "), HasSubstr(", particles "), HasSubstr(", attribute ")))
+                  ::testing::AnyOf(HasSubstr(" field "), HasSubstr(" particles "), HasSubstr(" attribute ")))
           << n;
     }
   }

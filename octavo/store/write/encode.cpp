@@ -576,7 +576,7 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
   const Weighing weighing = weighing_in(part, table, options);
   std::vector<std::byte> memory;
   std::span<const std::byte> weights;
-  if (!weighing.weighs.empty()) {
+  if (std::find(weighing.weighs.begin(), weighing.weighs.end(), true) != weighing.weighs.end()) {
     table.weights = weighing.by;
     weights = packed(part.fields[weighing.by], table.offsets.back(), memory);
   }

@@ -8,7 +8,7 @@
 /// velocities so, with density as weight. Codecs then need not store a last child (codec::Context::weights).
 namespace octavo::store {
 
-/// The field that weighs, and for each field whether it is weighed by it. Empty: no field is.
+/// The field that weighs, and for each field whether it is weighed by it: none, if no field weighs others.
 struct Weighing {
   std::size_t by = 0;
   std::vector<bool> weighs;
