@@ -390,8 +390,7 @@ void fail_at_every_call(const Puts& run, Mode mode, bool lend, int error) {
     // A pointer's attributes may fail without harm; other calls name themselves.
     if (message != "no error") {
       EXPECT_THAT(message, ::testing::AnyOf(HasSubstr("the device failed"), HasSubstr("it lies in"))) << n;
-      EXPECT_THAT(message,
-                  ::testing::AnyOf(HasSubstr(" field "), HasSubstr(" particles "), HasSubstr(" attribute ")))
+      EXPECT_THAT(message, ::testing::AnyOf(HasSubstr(" field "), HasSubstr(" particles "), HasSubstr(" attribute ")))
           << n;
     }
   }
@@ -441,7 +440,7 @@ TEST_F(DeviceMpi, an_error_names_the_field_in_outputs_for_other_codes) {
       reached = more != 0;
       expect_same_everywhere(message);
       if (message != "no error") {
-        EXPECT_THAT(message, HasSubstr(", field density")) << n;
+        EXPECT_THAT(message, HasSubstr(" field density")) << n;
       }
       testing::message_of([&] { writer.close(); });
     }
@@ -474,7 +473,9 @@ TEST_F(DeviceMpi, a_stream_of_another_device_is_an_error_of_all_ranks_that_names
     }
     EXPECT_THAT(message, HasSubstr("stream"));
     EXPECT_THAT(message, HasSubstr("field density"));
-    EXPECT_THAT(message, HasSubstr("rank " + std::to_string(wrong)));
+    if (size() > 1) {
+      EXPECT_THAT(message, HasSubstr("rank " + std::to_string(wrong)));
+    }
   }
   writer.close();
   standin().destroy_stream(foreign);

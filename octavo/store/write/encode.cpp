@@ -498,12 +498,14 @@ void encode_opaque(const OpaqueBytes& opaque, codec::Effort effort, EncodedPart&
 
 // ------------------------------------------------------------------ weights
 
-// Fields that are stored bit for bit from their prediction: any of them may weigh others.
+// Fields that are stored bit for bit from their prediction: any of them may weigh others. Their values must be in memory:
+// `pack` gives an array that a run has lent once, and then the run has it again.
 Weighing weighing_in(const PartView& part, const LevelTable& table, const EncodeOptions& options) {
   std::vector<const Values*> fields;
   for (const Values& values : part.fields) {
     const codec::Settings& settings = settings_of(values.info.name, options);
-    const bool fits = settings.bound.kind == codec::BoundKind::lossless && !values.held && !options.single_precision &&
+    const bool fits = values.data != nullptr && !values.held && !options.single_precision &&
+                      settings.bound.kind == codec::BoundKind::lossless &&
                       (settings.method == codec::Method::automatic || settings.method == codec::Method::tree);
     fields.push_back(fits ? &values : nullptr);
   }

@@ -41,13 +41,7 @@ struct Tried {
 };
 
 double first_value(const Values& values, std::size_t cell_bytes, std::size_t cell) {
-  std::vector<std::byte> packed;
   const std::byte* at = values.data + cell * cell_bytes;
-  if (values.data == nullptr) {
-    packed.resize(cell_bytes);
-    values.pack(cell * cell_bytes, packed);
-    at = packed.data();
-  }
   if (values.info.type == mesh::ScalarType::float32) {
     float single;
     std::memcpy(&single, at, sizeof single);

@@ -15,7 +15,7 @@ struct Weighing {
 };
 
 /// Finds them on a sample of families: nothing is taken from names. `fields`: null for those that may neither weigh nor
-/// be weighed; `offsets`, `parents`, `family`: of the cells, as codec contexts have them.
+/// be weighed, the others with `data`; `offsets`, `parents`, `family`: of the cells, as codec contexts have them.
 Weighing find_weighing(const std::vector<const Values*>& fields, const std::vector<std::size_t>& offsets,
                        const std::vector<std::vector<std::uint32_t>>& parents, std::size_t family);
 
