@@ -83,7 +83,7 @@ class Found:
 
 
 def measured(folder, source, convert, peers):
-    from octavo import peers as others
+    from octavo.codecs import peers as others
 
     def size(peer, values):
         return others.size_of(peer.compress(np.ascontiguousarray(values), 0.0))
@@ -118,7 +118,7 @@ def total(fields, effort, form):
 
 
 def table(folder, convert, head, row):
-    from octavo import peers as others
+    from octavo.codecs import peers as others
 
     peers = [peer for peer in others.available()[0] if peer.name in PEERS]
     if len(peers) < len(PEERS):

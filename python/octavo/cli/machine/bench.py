@@ -142,8 +142,8 @@ def bounds(text: str) -> list[str]:
 
 def _codec(arguments: argparse.Namespace) -> int:
     import octavo
-    from octavo import codec_bench, peers
     from octavo.cli import console
+    from octavo.codecs import codec_bench, peers
 
     dataset = octavo.open(arguments.path, step=arguments.step, flow=arguments.flow)
     fields = arguments.field or dataset.fields
