@@ -29,7 +29,7 @@ struct Table {
 /// `reading`: files are written once, then read (from the page cache) and compared with the written values.
 Table measure(MPI_Comm comm, const Setup& setup, bool reading);
 
-/// What a directory takes a second, for plans.
+/// The operations and bytes a second that a directory takes, for plans.
 struct Rates {
   int ranks = 0, hosts = 0;
   double creates = 0;  ///< files, made by all ranks in one folder

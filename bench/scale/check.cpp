@@ -22,7 +22,7 @@ struct Case {
   std::string name;
   Program program;
   engine::Options options;
-  /// Of the store that the program reads, by ranks; nothing: none.
+  /// The number of parts of the store that the program reads, by ranks. Empty: it reads no store.
   std::function<int(int ranks)> parts{};
   int old_steps = 0;  ///< in the store before
   int least_ranks = 1;

@@ -44,7 +44,7 @@ struct Summary {
   std::int64_t first_heap = 0;          ///< rank 0's
 };
 Summary summary_of(const std::vector<simulated::Activity>& all);
-/// What a longer run needs more. Heaps are those of the longer one.
+/// The needs of a longer run beyond those of a shorter one. Heaps are those of the longer one.
 Summary difference(Summary more, const Summary& less);
 FileOperations difference(FileOperations more, const FileOperations& less);
 

@@ -9,7 +9,7 @@
 /// [code length, code length^dim; of rings code length^3], and level (the code's own number).
 namespace octavo::mesh {
 
-/// What a cell's edges enclose. Codes say their coordinates: FLASH's "geometry", AMReX's coordinate system.
+/// The volume between a cell's edges. Codes say their coordinates: FLASH's "geometry", AMReX's coordinate system.
 enum class CellShape : std::uint8_t {
   box,   ///< Cartesian
   ring,  ///< 2-D, r and z: a cell is turned about the axis r = 0, its volume is 2 pi r dr dz

@@ -62,7 +62,7 @@ auto named(const Lines& lines, Work&& work) {
 // Lines begin at multiples of this in a buffer.
 std::size_t aligned_in_buffer(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-// What is read. It gives the next lines until the arrays end.
+// The source of lines. It gives the next lines until the arrays end.
 class Reading {
  public:
   explicit Reading(const std::function<bool(Lines&)>& next) : next_(next) { pass(); }

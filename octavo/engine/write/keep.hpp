@@ -72,7 +72,7 @@ class Keeper {
   /// anything in it is damaged.
   Keeper(const std::filesystem::path& store, const Options& options, const FoundCheckpoints& found,
          const std::optional<store::StepId>& resumed_from);
-  /// What may go when the writer is opened. The mark says so already.
+  /// The steps that may go when the writer is opened: the mark already lacks them.
   const std::vector<OldDirectory>& garbage() const noexcept { return garbage_; }
 
   /// All ranks have the step on disk. The chore marks it as durable. With keep_last the steps that it supersedes and

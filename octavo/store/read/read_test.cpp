@@ -45,7 +45,7 @@ TEST(Read, single_precision_rounds_doubles_and_says_so) {
   EXPECT_EQ(kind_of([&] { encode(step.parts[0], step.header, options); }), Kind::usage);
 }
 
-// What docs/format.md says of a complete step, one pair after another.
+// The rule of docs/format.md for complete steps, applied to one pair after another.
 std::vector<bool> superseded_pair_by_pair(const std::vector<SegmentPlan>& history) {
   std::vector<bool> superseded(history.size());
   for (std::size_t later = 0; later < history.size(); ++later)

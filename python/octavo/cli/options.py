@@ -391,7 +391,7 @@ def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
         if arguments.step is not None:
             raise UsageError("--over-time takes all steps", [], "leave --step away")
         return _core.over_time(arguments.path, arguments.over_time, arguments.flow)
-    # Whoever reads on behind damage may have to read other parts than those of its share.
+    # A rank that reads past damage may have to read other parts than those of its share.
     open_step = _core.open_on_all if getattr(arguments, "skip_damaged", False) else _core.open
     return open_step(arguments.path, arguments.flow, arguments.step, ranks)
 
