@@ -25,6 +25,16 @@ MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 
 
+def mostly_long(*cases, short) -> list:
+    """Cases of parametrize: all with --long, else those of `short`."""
+    short = list(short)
+    values = [case if isinstance(case, tuple) else (case,) for case in cases]
+    return [
+        pytest.param(*value, marks=() if case in short else pytest.mark.long)
+        for case, value in zip(cases, values, strict=True)
+    ]
+
+
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run the long tests")
 
@@ -39,6 +49,12 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; run by make test-long")
+
+
+@pytest.fixture(scope="session")
+def few(pytestconfig):
+    """few(2, 3, 9): all of these with --long, else the one in the middle. For results that are the same for each."""
+    return lambda *cases: cases if pytestconfig.getoption("--long") else cases[len(cases) // 2 :][:1]
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from conftest import mostly_long
 
 ROOT = Path(__file__).resolve().parents[2]
 SCALING = ROOT / "docs" / "scaling.md"
@@ -209,7 +210,10 @@ def test_rewritten_synced_and_background_steps(run_json, tmp_path):
 
 @needs_mpi
 @pytest.mark.parametrize(
-    ("flow", "files"), [("checkpoint", "fresh"), ("analysis", "fresh"), ("checkpoint", "rewritten")]
+    ("flow", "files"),
+    mostly_long(
+        ("checkpoint", "fresh"), ("analysis", "fresh"), ("checkpoint", "rewritten"), short=[("checkpoint", "fresh")]
+    ),
 )
 def test_a_throttled_run_sees_the_rate_of_its_store(run_json, tmp_path, flow, files):
     """200 kB at 4 MB/s are 50 ms a step: a run that waits for them takes at least that, and computing takes longer."""

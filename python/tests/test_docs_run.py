@@ -128,10 +128,19 @@ def commands(page: str) -> list[str]:
     return [re.sub(r" +#.*", "", line) for line in found]
 
 
-CASES = [(page, line) for page in PAGES if (ROOT / page).exists() for line in commands(page)]
+def cases() -> list:
+    """A command that differs from one before in values and names of files alone is a long test."""
+    found, seen = [], set()
+    for page in PAGES:
+        for line in commands(page) if (ROOT / page).exists() else []:
+            words = line.split("octavo ", 1)[1].split()
+            kind = (words[0], *sorted({word for word in words if word.startswith("-")}), line.endswith(".png"))
+            found.append(pytest.param(page, line, marks=[pytest.mark.long] if kind in seen else []))
+            seen.add(kind)
+    return found
 
 
-@pytest.mark.parametrize(("page", "line"), CASES)
+@pytest.mark.parametrize(("page", "line"), cases())
 def test_commands_of_pages_run(page, line, files, tmp_path, request):
     folder = tmp_path / "here"
     copied(files, page, request, folder)

@@ -19,6 +19,7 @@ import pytest
 import octavo
 
 pytest.importorskip("mpi4py")
+from conftest import mostly_long
 from test_engine import ENVIRONMENT
 from test_engine_faults import BOUND, beside, errors, expect_whole, start, told, until
 
@@ -344,7 +345,7 @@ def test_a_silent_caller_does_not_keep_ranks_from_meeting(tmp_path, library, cal
 # ---------------------------------------------------------------- file systems without locks
 
 
-@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+@pytest.mark.parametrize("number", mostly_long(errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK, short=(errno.ENOTSUP,)))
 def test_a_file_system_that_refuses_locks_can_be_written_by_one_at_a_time(tmp_path, library, number):
     store = tmp_path / "run.octavo"
     env = fault(library, "all", "lock", 0, number, "run.octavo")

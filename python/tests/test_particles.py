@@ -294,7 +294,7 @@ def parsed(text):
     return sinks_of(SimpleNamespace(path="a", attributes={"sink_csv": text}, time=1.0))
 
 
-def test_ranks_share_particles_and_give_the_same_bits(mixed, with_sinks, run, run_json, tmp_path):
+def test_ranks_share_particles_and_give_the_same_bits(few, mixed, with_sinks, run, run_json, tmp_path):
     if not shutil.which("mpirun"):
         pytest.skip("no mpirun on this machine")
     run("convert", mixed, tmp_path / "run.octavo", "-q")
@@ -305,13 +305,13 @@ def test_ranks_share_particles_and_give_the_same_bits(mixed, with_sinks, run, ru
             ["map", path, "--particles", "dm", "--roi", "sphere:0.5,0.5,0.5:0.2", "--weight", "none"],
         ):
             run(*words, "-j", "1", "-f", "-o", tmp_path / "one.npy")
-            for ranks, threads in ((0, 3), (2, 1), (3, 2), (4, 1)):
+            for ranks, threads in few((0, 3), (2, 1), (3, 2), (4, 1)):
                 run(*words, "-j", threads, "-f", "-o", tmp_path / "all.npy", ranks=ranks)
                 assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "all.npy").read_bytes()
         words = ["hist", path, "--particles", "dm", "--field", "velocity_x", "--bins", "30"]
         one = run_json(*words, "-j", "1")
         assert sum(one["cells"]) > 100
-        for ranks in (2, 3, 5):
+        for ranks in few(2, 3, 5):
             assert run_json(*words, ranks=ranks) == one
     words = ["hist", with_sinks, "--particles", "sink", "--field", "mass", "--bins", "4"]
     assert run_json(*words, ranks=3) == run_json(*words)
@@ -404,6 +404,8 @@ def test_dots_over_cells_are_where_the_particles_are(sample, region):
         assert max(dots.shape) == 512
         counts = np.nan_to_num(dots) * (x1 - x0) * (y1 - y0) / dots.size
         assert (np.abs(counts - expected) > 1e-6).sum() <= 4 and (thickness == 0.004 or expected.sum() > 0)
+        if picture is not pictures[0][0] and picture is not pictures[-1][0]:
+            continue
         figure = picture.plot()
         assert len(figure.axes[0].collections) == (1 if counts.any() else 0)
         assert [text.get_text() for text in figure.axes[0].texts] == ["dots: dm"]

@@ -211,7 +211,9 @@ def test_a_run_that_was_killed_goes_on(store, site, tmp_path):
 
 def test_an_interrupt_ends_it_with_its_code(store, tmp_path):
     command = [str(word) for word in (OCTAVO, "publish", store, "-o", tmp_path / "site", *WORDS, "--zooms", "5", "-q")]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # A shell that starts the tests in the background lets them, and what they start, ignore interrupts.
+    heeds = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **heeds)
     end = time.monotonic() + 60
     while not list(tmp_path.rglob("*.tile")) and time.monotonic() < end:
         time.sleep(0.01)

@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import OCTAVO, measured
+from conftest import OCTAVO, measured, mostly_long
 
 needs_mpi = pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
 
@@ -44,7 +44,7 @@ def test_streams_are_the_same_for_any_threads_and_files(run, run_json, sample, r
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 9])
+@pytest.mark.parametrize("ranks", mostly_long(1, 2, 3, 4, 9, short=(3, 9)))
 def test_streams_are_the_same_for_any_ranks(run, run_json, sample, reference, tmp_path, ranks):
     """Nine ranks for eight domains: one has nothing to do, and nothing hangs."""
     out = tmp_path / "run.octavo"
@@ -63,7 +63,7 @@ def test_maps_and_stats_are_the_same_bits_for_any_threads(run, run_json, referen
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [2, 3, 4, 8, 9])
+@pytest.mark.parametrize("ranks", mostly_long(2, 3, 4, 8, 9, short=(3,)))
 def test_maps_and_stats_are_the_same_bits_for_any_ranks(run, run_json, reference, tmp_path, ranks):
     """Of a store, which rank 0 opens for all, and in files that the ranks write together."""
     path, _, stats = reference
@@ -205,7 +205,7 @@ def bytes_read_by_each(program, words, ranks):
 
 
 @needs_mpi
-def test_diff_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
+def test_diff_shares_the_parts_over_ranks(few, run, sample, reference, tmp_path):
     """The same report, figures and all, of cells and particles; each rank reads a share of both steps."""
     path = reference[0]
     fewer = tmp_path / "few.octavo"
@@ -221,7 +221,7 @@ def test_diff_shares_the_parts_over_ranks(run, sample, reference, tmp_path):
     for words in ([sample, path], [path, fewer], [sample, path, "--rel", "2e-3"]):
         alone = report(0, *words)
         assert alone[1]["variables"]
-        for ranks in (2, 3, 9):
+        for ranks in few(2, 3, 9):
             assert report(ranks, *words) == alone
     for pair in ([sample, path], [path, path]):
         alone, shared = bytes_read_by_each(DIFF, pair, 1)[0], bytes_read_by_each(DIFF, pair, 2)
@@ -273,7 +273,7 @@ def test_diff_opens_a_file_of_a_store_twice_and_once_a_part_that_is_read(run, re
 
 @needs_mpi
 @needs_strace
-def test_ranks_share_the_outputs_of_a_series(run, run_json, tmp_path):
+def test_ranks_share_the_outputs_of_a_series(few, run, run_json, tmp_path):
     """The same table from any ranks. Each output is opened and read by one rank; fewer outputs than ranks are read by
     all together."""
     for number in range(1, 5):
@@ -281,7 +281,7 @@ def test_ranks_share_the_outputs_of_a_series(run, run_json, tmp_path):
         run("sample", out, "--dim", 2, "--levels", "4-7", "--domains", 3, "--seed", number, "-q")
     words = ["series", tmp_path / "output_*", "--roi", "sphere:max:density:0.3", "--of", "min,integral"]
     alone = run_json(*words)
-    for ranks in (2, 3, 9):
+    for ranks in few(2, 3, 9):
         assert run_json(*words, ranks=ranks) == alone
     one, two = (bytes_of_each("read,pread64", tmp_path, words, ranks) for ranks in (1, 2))
     assert one[0] > 0 and max(two) < 0.75 * one[0]
@@ -292,7 +292,7 @@ def test_ranks_share_the_outputs_of_a_series(run, run_json, tmp_path):
 
 @needs_mpi
 @needs_strace
-def test_ranks_share_the_domains_of_a_sample(run, run_json, tmp_path):
+def test_ranks_share_the_domains_of_a_sample(few, run, run_json, tmp_path):
     words = ["--to", "octavo", "--levels", "4-6", "--domains", 8, "--particles", 500, "-j", 1]
 
     def made(name, ranks):
@@ -303,7 +303,7 @@ def test_ranks_share_the_domains_of_a_sample(run, run_json, tmp_path):
 
     alone = made("alone", 0)
     assert alone
-    for ranks in (2, 3, 9):
+    for ranks in few(2, 3, 9):
         assert made(f"by{ranks}", ranks) == alone
     counts = []
     for ranks in (1, 2):
@@ -319,7 +319,7 @@ def test_ranks_share_the_domains_of_a_sample(run, run_json, tmp_path):
 
 @needs_mpi
 @needs_strace
-def test_ranks_share_the_fields_of_triangles(run, run_json, data, tmp_path):
+def test_ranks_share_the_fields_of_triangles(few, run, run_json, data, tmp_path):
     """The report of `diff` and the numbers of `stats` are the same; a rank reads a share of the values, and rank 0 the
     meshes."""
     source = data / "serafin" / "f2d_malpasset-large.slf"
@@ -339,7 +339,7 @@ def test_ranks_share_the_fields_of_triangles(run, run_json, data, tmp_path):
 
     for words in (("diff", a, b), ("stats", a), ("series", a)):
         alone = report(*words)
-        for ranks in (2, 3, 9):
+        for ranks in few(2, 3, 9):
             assert report(*words, ranks=ranks) == alone, words
     one, two = (bytes_of_each("read,pread64", tmp_path, ["stats", a], ranks) for ranks in (1, 2))
     assert max(two) < 0.85 * one[0]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import product
 
 import pytest
+from conftest import mostly_long
 
 import octavo
 
@@ -45,8 +47,12 @@ def complete(outputs):
     shutil.copytree(outputs / "whole" / "output_00003", outputs / "output_00003")
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("verb", ["series", "movie", "export"])
+@pytest.mark.parametrize(
+    ("verb", "cut"),
+    mostly_long(
+        *product(("series", "movie", "export"), CUTS), short=zip(("series", "movie", "export"), CUTS, strict=True)
+    ),
+)
 def test_verbs_of_many_outputs_leave_it_out_and_name_it(outputs, run, verb, cut):
     cut(outputs / "output_00003")
     words = {

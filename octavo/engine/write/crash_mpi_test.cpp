@@ -431,7 +431,7 @@ void crash_of_each(const Log& log, const fs::path& from, const fs::path& scratch
   std::vector<std::vector<const Record*>> by_rank(static_cast<std::size_t>(size()));
   for (const Record& record : log.records) by_rank[static_cast<std::size_t>(record.rank)].push_back(&record);
   testing::Random random(1000 + static_cast<std::uint64_t>(rank()));
-  const int cuts = (is_long() ? 2000 : 60) / size();
+  const int cuts = (is_long() ? 2000 : 40) / size();
   for (int i = 0; i < cuts; ++i) {
     const auto cut = consistent_cut(by_rank, random);
     Promise promise;
@@ -479,7 +479,7 @@ void restart_after_some(const Log& log, const fs::path& root, const fs::path& sc
   std::size_t done = 0;
   // We take all moments of the beginning, when there may be nothing yet, and some of the rest.
   const std::size_t dense = scenario.lost_nodes > 0 ? 0 : options.staging_directory.empty() ? 12 : 30;
-  const std::size_t moments = scenario.lost_nodes > 0 ? 40 : 6;
+  const std::size_t moments = scenario.lost_nodes > 0 ? 20 : 6;
   const std::size_t stride = is_long() ? 3 : std::max<std::size_t>(1, log.records.size() / moments);
   for (std::size_t moment = 0; moment <= log.records.size(); moment += moment < dense ? 1 : stride) {
     for (; done < moment; ++done) testing::advance(log.records[done].done, disk);

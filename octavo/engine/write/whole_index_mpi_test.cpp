@@ -205,7 +205,7 @@ TEST(WriterMpi, keep_last_takes_lines_out_of_the_index_and_the_steps_left_are_li
 TEST(WriterMpi, the_index_of_slots_that_are_used_again_stays_small_and_true) {
   const testing::SharedDirectory directory;
   const fs::path path = directory.path() / "s";
-  constexpr int kept = 3, steps = 60;
+  constexpr int kept = 3, steps = 30;
   for (const bool recycle : {true, false}) {
     {
       Writer writer(everyone(), path, make_domain(1, 0, 1).header, with_keep_last(kept, recycle));

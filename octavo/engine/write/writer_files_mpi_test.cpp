@@ -11,6 +11,7 @@
 #include "octavo/engine/write/writer.hpp"
 #include "tests/support/crash_disk.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
 
 // Which files the engine writes, when it syncs them, and what of them a crash leaves.
@@ -420,6 +421,7 @@ void crash_at_every_moment(Options options) {
   testing::Random random(7);
   for (std::size_t moment = 0; moment <= log.done.size(); ++moment) {
     if (moment > 0) testing::advance(log.done[moment - 1], disk);
+    if (!testing::is_long() && moment % 3 != 0) continue;
     const std::array others{testing::Fate::kept, testing::Fate::torn, testing::Fate::chance};
     for (testing::Fate fate : {testing::Fate::dropped, others[moment % others.size()]}) {
       testing::rebuild(disk, directory.path(), scratch.path() / "s", fate, random);
