@@ -435,8 +435,10 @@ bool is_whole(const ConvertOptions& options) {
   return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
 }
 
-void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes) {
-  if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step); !note.empty())
+/// Names of bytes that begin with `kept` are not lost.
+void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes,
+                     const std::string& kept = {}) {
+  if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step, kept); !note.empty())
     notes.push_back(std::move(note));
 }
 
@@ -620,7 +622,8 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
   refuse_partial(format, options);
   if (!format.triangles) {
     ConvertReport report = report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
-    if (store::recognise(inputs[0])) note_lost_bytes(inputs[0], options.from, report.notes);
+    if (store::recognise(inputs[0]))  // the format writes such bytes of its own again
+      note_lost_bytes(inputs[0], options.from, report.notes, options.to + "/run/");
     return report;
   }
   if (options.from.step)
