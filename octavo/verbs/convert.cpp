@@ -140,8 +140,19 @@ void keep_region(const mesh::Region& asked, const mesh::Header& header, mesh::Pa
   for (mesh::Particles& species : part.particles) mesh::keep(species, mesh::inside(region, header, species));
 }
 
+/// Whether all cells are written, and no bound loosens their values.
+bool is_whole_and_exact(const ConvertOptions& options) {
+  bool exact = !options.region && !options.max_level && options.accuracy.kind == Accuracy::Kind::lossless;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    exact = exact && accuracy.kind == Accuracy::Kind::lossless;
+  return exact;
+}
+
 mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
   mesh::Part part = dataset.read(index, request_of(options));
+  // Hints are for a restart.
+  if (!is_whole_and_exact(options))
+    std::erase_if(part.opaque, [](const auto& one) { return one.first.starts_with('.'); });
   if (options.region) keep_region(*options.region, dataset.header, part);
   return part;
 }
@@ -300,14 +311,6 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 }
 
 // ------------------------------------------------------------------ writing
-
-/// Whether all cells are written, and no bound loosens their values.
-bool is_whole_and_exact(const ConvertOptions& options) {
-  bool exact = !options.region && !options.max_level && options.accuracy.kind == Accuracy::Kind::lossless;
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    exact = exact && accuracy.kind == Accuracy::Kind::lossless;
-  return exact;
-}
 
 /// Whether the store gets all that a step has, to the bit.
 bool is_whole_and_lossless(const ConvertOptions& options) {
