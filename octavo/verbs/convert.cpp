@@ -438,7 +438,7 @@ bool is_whole(const ConvertOptions& options) {
   return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
 }
 
-/// Names of bytes that begin with `kept` are not lost.
+/// Bytes whose names contain `kept` are not lost.
 void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes,
                      const std::string& kept = {}) {
   if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step, kept); !note.empty())

@@ -169,7 +169,9 @@ def test_the_state_of_turbulence_comes_along(data, run, tmp_path, monkeypatch):
     for name, values in state.items():
         (native / name).write_bytes(values)
     run("convert", native, tmp_path / "run.octavo", "--flow", "checkpoint")
-    for source in (native, tmp_path / "run.octavo"):
+    done = run("repack", tmp_path / "run.octavo", tmp_path / "packed.octavo", "--domains", 3)
+    assert "left out" not in done.stdout + done.stderr
+    for source in (native, tmp_path / "run.octavo", tmp_path / "packed.octavo"):
         for domains in (4, 3):
             out = tmp_path / source.stem / str(domains) / "output_00002"
             done = run("convert", source, out, "--to", "ramses", "--domains", domains)

@@ -286,7 +286,8 @@ std::string lost_bytes_note(const OpenedStep& step, const std::string& kept) {
     names.insert(segment.table.opaque.begin(), segment.table.opaque.end());
   std::string text;
   for (const std::string& name : names)
-    if (!name.starts_with('.') && (kept.empty() || !name.starts_with(kept))) text += (text.empty() ? "" : ", ") + name;
+    if (!name.starts_with('.') && (kept.empty() || name.find(kept) == std::string::npos))
+      text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? text : "left out are bytes of the code's own, which belong to single parts: " + text;
 }
 

@@ -48,7 +48,7 @@ Fetch fetch_from(const file::File& file);
 Source source_of(const file::File& file);
 
 /// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none. Names that begin
-/// with a dot or with `kept` are passed over.
+/// with a dot or contain `kept` are passed over.
 std::string lost_bytes_note(const OpenedStep& step, const std::string& kept = {});
 /// The same for a step as open_step() chooses it.
 std::string lost_bytes_note(const std::filesystem::path& store, std::optional<Flow> flow,
