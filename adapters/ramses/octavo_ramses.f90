@@ -73,9 +73,6 @@ contains
     call refuse(overload > 1, 'overload above 1'//lost)
     call refuse(ordering /= 'hilbert' .and. ordering /= 'planar', 'ordering='//trim(ordering)//lost)
     call refuse(IOGROUPSIZEREP > 0, 'IOGROUPSIZEREP'//lost)
-#if USE_TURB==1
-    call refuse(turb, 'the state of the turbulent forcing (turb)'//lost)
-#endif
 #ifdef QUADHILBERT
     call refuse(.true., 'QUADHILBERT'//lost)
 #endif
@@ -158,6 +155,7 @@ contains
     call writer%begin_step(flow, nstep_coarse, dble(t))
     call find_tree(tree)
     call writer%put_tree(tree)
+    if (flow == octavo_checkpoint) call put_order(tree)
     deallocate (tree%refined, tree%owned)
     call put_run
     if (simple_boundary .and. flow == octavo_checkpoint) call put_walls
@@ -167,6 +165,9 @@ contains
     if (rt .or. neq_chem) call put_radiation
 #endif
     if (pic) call put_particles
+#if USE_TURB==1
+    if (turb .and. flow == octavo_checkpoint) call put_forcing
+#endif
     call writer%end_step()
     if (allocated(family)) deallocate (family, tag)
     if (allocated(walls)) deallocate (walls, centres, levels, wall_values)
@@ -240,6 +241,33 @@ contains
     oct_of = 0
     if (cell > ncoarse) oct_of = mod(cell - ncoarse - 1, ngridmax) + 1
   end function
+
+  !> The order in which RAMSES' lists have the own octs of each level: it draws random numbers in this order. Each oct by
+  !> its place in the tree, from 0; as differences of neighbours.
+  subroutine put_order(tree)
+    type(octavo_tree), intent(in) :: tree
+    integer, allocatable :: place(:), order(:)
+    integer :: level, cell, last, own, oct, i, n
+    allocate (place(ngridmax), order(count(tree%owned)/twotondim))
+    n = 0
+    last = 0
+    do level = 1, size(tree%cells_of_level)
+      own = 0
+      do cell = last + 1, last + tree%cells_of_level(level), twotondim
+        if (.not. tree%owned(cell)) cycle
+        place(oct_of(cells(cell))) = own
+        own = own + 1
+      end do
+      last = last + tree%cells_of_level(level)
+      oct = headl(myid, level)
+      do i = 1, own
+        n = n + 1
+        order(n) = place(oct)
+        oct = next(oct)
+      end do
+    end do
+    call writer%put_bytes('.ramses/oct_order', transfer(order - eoshift(order, -1), [0_1]))
+  end subroutine
 
   subroutine add_oct(oct, n)
     integer, intent(in) :: oct
@@ -527,6 +555,28 @@ contains
     if (stellar) call put_written('stellar_csv', output_stellar_csv)
 #endif
   end subroutine
+
+#if USE_TURB==1
+  !> The state of the turbulent forcing: three files that RAMSES' first rank writes, and reads when it restarts.
+  subroutine put_forcing
+    external :: write_turb_fields
+    character(*), parameter :: folder = '.octavo_', files(3) = [character(15) :: 'turb_fields.dat', 'turb_last.0.dat', &
+                                                                'turb_next.0.dat']
+    integer(1), allocatable :: bytes(:)
+    integer :: unit, i, length
+    if (myid /= 1) return
+    call write_turb_fields(folder)
+    do i = 1, size(files)
+      open (newunit=unit, file=folder//trim(files(i)), access='stream', status='old', action='readwrite')
+      inquire (unit, size=length)
+      if (allocated(bytes)) deallocate (bytes)
+      allocate (bytes(length))
+      read (unit) bytes
+      close (unit, status='delete')
+      call writer%put_bytes('ramses/run/'//trim(files(i)), bytes)
+    end do
+  end subroutine
+#endif
 
   !> A text that RAMSES writes itself.
   subroutine put_written(name, write_table)

@@ -140,8 +140,19 @@ void keep_region(const mesh::Region& asked, const mesh::Header& header, mesh::Pa
   for (mesh::Particles& species : part.particles) mesh::keep(species, mesh::inside(region, header, species));
 }
 
+/// Whether all cells are written, and no bound loosens their values.
+bool is_whole_and_exact(const ConvertOptions& options) {
+  bool exact = !options.region && !options.max_level && options.accuracy.kind == Accuracy::Kind::lossless;
+  for (const auto& [name, accuracy] : options.field_accuracy)
+    exact = exact && accuracy.kind == Accuracy::Kind::lossless;
+  return exact;
+}
+
 mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptions& options) {
   mesh::Part part = dataset.read(index, request_of(options));
+  // Hints are for a restart.
+  if (!is_whole_and_exact(options))
+    std::erase_if(part.opaque, [](const auto& one) { return one.first.starts_with('.'); });
   if (options.region) keep_region(*options.region, dataset.header, part);
   return part;
 }
@@ -301,14 +312,6 @@ store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& pl
 
 // ------------------------------------------------------------------ writing
 
-/// Whether all cells are written, and no bound loosens their values.
-bool is_whole_and_exact(const ConvertOptions& options) {
-  bool exact = !options.region && !options.max_level && options.accuracy.kind == Accuracy::Kind::lossless;
-  for (const auto& [name, accuracy] : options.field_accuracy)
-    exact = exact && accuracy.kind == Accuracy::Kind::lossless;
-  return exact;
-}
-
 /// Whether the store gets all that a step has, to the bit.
 bool is_whole_and_lossless(const ConvertOptions& options) {
   return is_whole_and_exact(options) && !options.fields && !options.single_precision && options.particles;
@@ -435,8 +438,10 @@ bool is_whole(const ConvertOptions& options) {
   return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
 }
 
-void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes) {
-  if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step); !note.empty())
+/// Bytes whose names contain `kept` are not lost.
+void note_lost_bytes(const fs::path& store, const step::StepChoice& choice, std::vector<std::string>& notes,
+                     const std::string& kept = {}) {
+  if (std::string note = store::lost_bytes_note(store, choice.flow, choice.step, kept); !note.empty())
     notes.push_back(std::move(note));
 }
 
@@ -620,7 +625,8 @@ ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& 
   refuse_partial(format, options);
   if (!format.triangles) {
     ConvertReport report = report_of(step::write(step::open(inputs[0], options.from), out, options), out, options);
-    if (store::recognise(inputs[0])) note_lost_bytes(inputs[0], options.from, report.notes);
+    if (store::recognise(inputs[0]))  // the format writes such bytes of its own again
+      note_lost_bytes(inputs[0], options.from, report.notes, options.to + "/run/");
     return report;
   }
   if (options.from.step)

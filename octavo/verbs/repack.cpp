@@ -127,6 +127,9 @@ NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store
 
 // ------------------------------------------------------------------ one step
 
+/// Stands in the names of bytes that belong to the whole run, not to one part: "ramses/run/turb_fields.dat".
+const std::string of_the_run = "/run/";
+
 struct RepackRun {
   const RepackOptions& options;
   RepackReport report;
@@ -180,7 +183,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   base::agree(options.ranks, [&] {
     work.dataset = mesh::with_walls_as_species(store::open_step(scan.store, found.flow, found.step));
   });
-  work.lost_bytes = store::lost_bytes_note(work.step);
+  work.lost_bytes = store::lost_bytes_note(work.step, of_the_run);
   work.recut = step::plan_recut(work.dataset, options.domains, options.ranks);
   work.encoding = encoding_of(work.step, options.effort);
   work.lossy = lossy_attributes(work.step);
@@ -195,13 +198,24 @@ void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Repack
   }
 }
 
+/// Bytes of the whole run, which part 0 has.
+std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const mesh::Dataset& dataset) {
+  mesh::Request bytes_only;
+  bytes_only.fields.emplace();
+  bytes_only.opaque = true;
+  auto bytes = dataset.read(0, bytes_only).opaque;
+  std::erase_if(bytes, [](const auto& one) { return one.first.find(of_the_run) == std::string::npos; });
+  return bytes;
+}
+
 void make_parts(const Work& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
                 RepackRun& run) {
   const int first = work.files.first(file);
   base::ordered_for(
       static_cast<std::size_t>(work.files.last(file) - first), threads,
       [&](std::size_t i) {
-        const mesh::Part part = recutter.part(first + static_cast<int>(i));
+        mesh::Part part = recutter.part(first + static_cast<int>(i));
+        if (first + static_cast<int>(i) == 0) part.opaque = bytes_of_the_run(work.dataset);
         return encode_exactly(part, work.step.header, work.encoding, work.lossy);
       },
       [&](std::size_t, NewPart part) {

@@ -352,7 +352,8 @@ using Bytes = std::map<int, std::map<std::string, std::vector<std::byte>>>;
 
 bool tells_lost_bytes(const std::vector<std::string>& notes) {
   return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-    return note.find("bytes of the code's own, which belong to single parts: clock") != std::string::npos;
+    return note.find("bytes of the code's own, which belong to single parts: ") != std::string::npos &&
+           note.ends_with(": clock");
   });
 }
 
@@ -361,7 +362,8 @@ TEST(Opaque, bytes_stay_with_their_parts_and_a_note_tells_where_they_cannot) {
   mesh::Dataset dataset = with_particles();
   dataset.read = [](int part, const mesh::Request& request) {
     mesh::Part out = with_particles().read(part, request);
-    if (request.opaque) out.opaque = {{"clock", {static_cast<std::byte>(part)}}};
+    const std::vector<std::byte> bytes{static_cast<std::byte>(part)};
+    if (request.opaque) out.opaque = {{"clock", bytes}, {".hint", bytes}};
     return out;
   };
   const auto bytes_in = [](const fs::path& store) { return store::read_opaque(store, Flow::analysis, 3); };
@@ -377,7 +379,9 @@ TEST(Opaque, bytes_stay_with_their_parts_and_a_note_tells_where_they_cannot) {
   ConvertOptions coarse;
   coarse.max_level = 4;
   EXPECT_FALSE(tells_lost_bytes(converted("coarse.octavo", coarse)));
-  EXPECT_EQ(bytes_in(dir / "coarse.octavo"), all);
+  Bytes without_hints = all;
+  for (auto& [part, bytes] : without_hints) bytes.erase(".hint");
+  EXPECT_EQ(bytes_in(dir / "coarse.octavo"), without_hints);
   ConvertOptions blocks;
   blocks.to = "flash";
   blocks.fill = true;

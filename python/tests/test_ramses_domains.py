@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from pathlib import Path
 
 import pytest
 
@@ -159,6 +160,29 @@ def test_as_many_domains_keep_their_random_seeds(data, run, tmp_path):
         out = tmp_path / str(domains) / "output_00002"
         run("convert", tmp_path / "run.octavo", out, "--to", "ramses", "--domains", domains)
         assert seeds_of(out)[:kept] == before[:kept] and len(set(seeds_of(out))) == domains
+
+
+def test_the_state_of_turbulence_comes_along(data, run, tmp_path, monkeypatch):
+    native = tmp_path / "output_00002"
+    shutil.copytree(data / "ramses" / "sedov3d_4ranks" / "output_00002", native)
+    state = {f"turb_{name}.dat": bytes(range(256)) * 40 + name.encode() for name in ("fields", "last.0", "next.0")}
+    for name, values in state.items():
+        (native / name).write_bytes(values)
+    run("convert", native, tmp_path / "run.octavo", "--flow", "checkpoint")
+    done = run("repack", tmp_path / "run.octavo", tmp_path / "packed.octavo", "--domains", 3)
+    assert "left out" not in done.stdout + done.stderr
+    for source in (native, tmp_path / "run.octavo", tmp_path / "packed.octavo"):
+        for domains in (4, 3):
+            out = tmp_path / source.stem / str(domains) / "output_00002"
+            done = run("convert", source, out, "--to", "ramses", "--domains", domains)
+            assert {name: (out / name).read_bytes() for name in state} == state
+            assert "left out" not in done.stdout + done.stderr
+    monkeypatch.chdir(tmp_path / "run" / "3")
+    shutil.rmtree("output_00002")
+    start = octavo.restart(None, tmp_path / "run.octavo")
+    with octavo.restart_write_ramses(None, tmp_path / "run.octavo", start, tmp_path / "scratch"):
+        assert {name: Path("output_00002", name).read_bytes() for name in state} == state
+    assert not list((tmp_path / "scratch").glob("*"))
 
 
 def star_masses(output) -> list[float]:

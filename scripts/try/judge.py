@@ -98,6 +98,22 @@ def run(
     return text
 
 
+MEASURING = (
+    "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
+    "print('octavo: memory', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 'kB', flush=True); sys.exit(code)"
+)
+
+
+def measured(words: Sequence[object]) -> list[object]:
+    """The words of a command that runs a program and then prints its memory, for memory_of."""
+    return [PYTHON, "-c", MEASURING, *words]
+
+
+def memory_of(text: str) -> int:
+    """The memory [bytes] of the largest of the processes that ran measured."""
+    return 1024 * max(int(found) for found in re.findall(r"octavo: memory (\d+) kB", text))
+
+
 def kill_when(pattern: str, command: Sequence[object], ranks: int, folder: Path) -> None:
     """Starts the program in the folder, and kills all its processes when a line of its log has the pattern."""
     log = folder / "killed.log"

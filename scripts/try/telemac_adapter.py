@@ -395,11 +395,6 @@ def refusals(run: Run) -> None:
 
 # ------------------------------------------------------------------------------------------------------------- measured
 
-MEASURING = (
-    "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; "
-    "print('octavo: memory', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 'kB', flush=True); sys.exit(code)"
-)
-
 
 def prepare_larger(run: Run, folder: Path, ranks: int) -> Path:
     """16 times as many triangles; results of 5 steps."""
@@ -434,12 +429,11 @@ def figures_of(run: Run, folder: Path, ranks: int, chosen: bool, slow: list[str]
     prepare_larger(run, folder, ranks)
     before = ["env", f"OCTAVO_TELEMAC={'all' if chosen else ''}", "OCTAVO_TELEMAC_TIMES=1"]
     program = ["env", *slow, run.programs.adapted]
-    text = judge.run([*before, judge.PYTHON, "-c", MEASURING, *program], folder, "telemac.log", ranks)
+    text = judge.run([*before, *judge.measured(program)], folder, "telemac.log", ranks)
     visible = re.findall(r"octavo: results took +([\d.]+) s", text)
-    memory = max(int(found) for found in re.findall(r"octavo: memory (\d+) kB", text))
     merging = 0.0 if chosen else run.merge(["env", *slow, run.programs.gretel], folder, "T2DRES", ranks)
     files = [path.stat().st_size for path in folder.glob("T2DRES*")]
-    return Figures(float(visible[0]), merging, len(files), sum(files), 1024 * memory)
+    return Figures(float(visible[0]), merging, len(files), sum(files), judge.memory_of(text))
 
 
 def measure(run: Run) -> None:

@@ -11,6 +11,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/cover.hpp"
+#include "octavo/formats/ramses/file_tree.hpp"
 #include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/ramses/variables.hpp"
 #include "octavo/formats/ramses/writer.hpp"
@@ -166,6 +167,49 @@ TEST_P(RamsesSets, with_the_same_bounds_each_file_holds_the_octs_that_RAMSES_wro
       return octs;
     };
     EXPECT_TRUE(describe(ours) == describe(theirs)) << name;
+  }
+}
+
+/// The centres of a domain's own octs in the order of its file: level after level.
+std::vector<testing::Place> own_octs(const fs::path& output, int domain) {
+  char name[32];
+  std::snprintf(name, sizeof name, "amr_00002.out%05d", domain + 1);
+  const testing::CheckedFile file = testing::read_amr_for_check(output / name);
+  const auto lists = static_cast<std::size_t>(file.ncpu + file.regions);
+  std::vector<testing::Place> places;
+  for (std::size_t list = static_cast<std::size_t>(domain); list < file.order.size(); list += lists)
+    for (const std::int32_t oct : file.order[list]) places.push_back(file.octs.at(oct).centre);
+  return places;
+}
+
+// RAMSES draws random numbers for one oct after another: stars form in the same places only if the order stays.
+TEST_P(RamsesSets, with_the_same_bounds_a_domain_s_octs_keep_their_order) {
+  const auto step = open(real(GetParam()));
+  const auto path = written(step, 0), others = written(step, step.num_parts + 1), again = written(open(path), 0);
+  for (int d = 0; d < step.num_parts; ++d) {
+    EXPECT_EQ(own_octs(path, d), own_octs(real(GetParam()), d)) << d;
+    EXPECT_EQ(own_octs(again, d), own_octs(real(GetParam()), d)) << d;
+  }
+  EXPECT_THAT(testing::check_ramses_output(others, 2), ::testing::IsEmpty());
+}
+
+TEST_F(RamsesDomains, an_order_that_is_not_one_of_the_octs_is_passed_over) {
+  if (!fs::exists(real("sedov3d_4ranks"))) GTEST_SKIP() << "no real data at " << root_;
+  for (const std::size_t change : {0U, 1U, 2U}) {
+    auto step = open(real("sedov3d_4ranks"));
+    step.read = [read = step.read, change](int domain, const mesh::Request& request) {
+      mesh::Part part = read(domain, request);
+      if (!request.opaque) return part;
+      OctOrder order = unpack_order(part.opaque.at(order_name));
+      if (change == 0) order.pop_back();
+      if (change == 1) order.back() = order.front() + 1000000;
+      if (change == 2) order[order.size() - 1] = order[order.size() - 2];
+      part.opaque[order_name] = pack_order(order);
+      return part;
+    };
+    const auto path = written(step, 0);
+    expect_same(open(path), step);
+    EXPECT_THAT(testing::check_ramses_output(path, 2), ::testing::IsEmpty()) << change;
   }
 }
 

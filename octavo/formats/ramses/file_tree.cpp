@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 
+#include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 
 namespace octavo::formats::ramses {
@@ -180,8 +181,23 @@ void add_level(Builder& builder, int l) {
   link_sons(above, builder.tree.levels.back(), builder.coarse.dim);
 }
 
+/// Puts the own octs of a level, which follow the Z curve in `own`, into the order that RAMSES had, and takes it off
+/// the front of `order`. An order of other octs is dropped: a part may hold octs that by the keys are not its own.
+void reorder(std::span<std::uint32_t> own, std::span<const std::uint32_t>& order) {
+  std::vector<std::uint32_t> ordered;
+  std::vector<bool> used(own.size(), false);
+  for (std::size_t i = 0; i < std::min(own.size(), order.size()); ++i) {
+    if (order[i] >= own.size() || used[order[i]]) break;
+    used[order[i]] = true;
+    ordered.push_back(own[order[i]]);
+  }
+  const bool fits = ordered.size() == own.size();
+  order = fits ? order.subspan(own.size()) : std::span<const std::uint32_t>{};
+  if (fits) std::copy(ordered.begin(), ordered.end(), own.begin());
+}
+
 /// Numbers the octs level by level, list after list.
-void number(Builder& builder) {
+void number(Builder& builder, std::span<const std::uint32_t> order) {
   FileTree& tree = builder.tree;
   std::int64_t total = 0;
   for (FileLevel& level : tree.levels) {
@@ -194,6 +210,9 @@ void number(Builder& builder) {
     std::iota(level.order.begin(), level.order.end(), 0U);
     std::stable_sort(level.order.begin(), level.order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return level.list[a] < level.list[b]; });
+    const auto is_own = [&](std::uint32_t i) { return level.list[i] == tree.domain; };
+    const auto first = std::find_if(level.order.begin(), level.order.end(), is_own);
+    reorder(std::span(first, std::find_if_not(first, level.order.end(), is_own)), order);
     level.counts.assign(static_cast<std::size_t>(builder.owners.count() + builder.coarse.regions), 0);
     level.index.resize(level.size());
     for (const std::uint32_t i : level.order) {
@@ -238,14 +257,29 @@ MirroredCell reference_cell(const Coarse& coarse, const Coordinate& at, int shif
   return cell;
 }
 
-FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known) {
+std::vector<std::byte> pack_order(const OctOrder& order) {
+  std::vector<std::byte> bytes(4 * order.size());
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < order.size(); last = order[i++]) base::store(&bytes[4 * i], order[i] - last);
+  return bytes;
+}
+
+OctOrder unpack_order(std::span<const std::byte> bytes) {
+  OctOrder order(bytes.size() / 4);
+  std::uint32_t last = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = last += base::load<std::uint32_t>(&bytes[4 * i]);
+  return order;
+}
+
+FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known,
+                         const OctOrder& order) {
   Builder builder{coarse, owners, known, {}};
   builder.tree.domain = domain;
   add_coarse(builder);
   link_coarse(builder);
   for (int level = 0; builder.tree.levels.back().size() > 0; ++level) add_level(builder, level);
   builder.tree.levels.pop_back();
-  number(builder);
+  number(builder, order);
   return std::move(builder.tree);
 }
 

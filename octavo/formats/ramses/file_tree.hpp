@@ -1,6 +1,8 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "octavo/formats/ramses/oct_table.hpp"
@@ -68,8 +70,18 @@ struct MirroredCell {
 };
 MirroredCell reference_cell(const Coarse& coarse, const mesh::Coordinate& at, int shift);
 
-/// `known` are the octs, per level and keyed without walls, that the domain and its surroundings can need. Throws
-/// Error(corrupt) if one is missing, or has a cell that no part owns.
-FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known);
+/// The domain's own octs level after level in the order of RAMSES' list, each by its place along the Z curve among the
+/// own octs of its level. RAMSES draws random numbers in this order. A part keeps it as opaque bytes `order_name`:
+/// differences of neighbours as 32-bit integers, little-endian.
+using OctOrder = std::vector<std::uint32_t>;
+inline constexpr const char* order_name = ".ramses/oct_order";
+std::vector<std::byte> pack_order(const OctOrder& order);
+OctOrder unpack_order(std::span<const std::byte> bytes);
+
+/// `known` are the octs, per level and keyed without walls, that the domain and its surroundings can need. With an
+/// empty `order`, or one of other octs, the own octs follow the Z curve, as all others do. Throws Error(corrupt) if an
+/// oct is missing or has a cell that no part owns.
+FileTree build_file_tree(const Coarse& coarse, const Owners& owners, int domain, const std::vector<OctTable>& known,
+                         const OctOrder& order = {});
 
 }  // namespace octavo::formats::ramses

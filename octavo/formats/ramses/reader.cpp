@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
 #include "octavo/formats/ramses/domains.hpp"
+#include "octavo/formats/ramses/file_tree.hpp"
 #include "octavo/formats/ramses/output.hpp"
 #include "octavo/formats/ramses/walls.hpp"
 #include "octavo/mesh/pack.hpp"
@@ -64,6 +66,35 @@ void read_kind(const Output& output, CellKind kind, int domain, const AmrHeader&
   read_cells(reader, header, amr, tree, wanted, whole);
 }
 
+/// Ranks the families of the own octs: families ascend along the Z curve if there is one coarse cell.
+OctOrder order_of(const AmrHeader& amr, const DomainTree& tree, int domain) {
+  OctOrder order;
+  for (std::size_t level = 0; level < tree.family_of_oct.size(); ++level) {
+    std::size_t first = 0;
+    for (int list = 0; list < domain; ++list) first += num_octs(amr, static_cast<int>(level), list);
+    const auto own =
+        std::span(tree.family_of_oct[level]).subspan(first, num_octs(amr, static_cast<int>(level), domain));
+    OctOrder sorted(own.begin(), own.end());
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::uint32_t family : own)
+      order.push_back(
+          static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), family) - sorted.begin()));
+  }
+  return order;
+}
+
+/// The bytes that a copy of the output needs beside values: the order of the octs, and files of the whole run.
+void add_opaque(const Output& output, int domain, const AmrHeader& amr, const DomainTree& tree, mesh::Part& part) {
+  if (tree.root_cell.size() >> amr.ndim == 1) part.opaque[order_name] = pack_order(order_of(amr, tree, domain));
+  for (const char* name : carried_files) {
+    const FileEntry* entry = domain == 0 ? find_file(output.listing, name) : nullptr;
+    if (entry == nullptr) continue;
+    const std::string bytes = read_text(entry->path);
+    const auto all = std::as_bytes(std::span(bytes));
+    part.opaque[std::string(carried_prefix) + name].assign(all.begin(), all.end());
+  }
+}
+
 void read_mesh(const Output& output, int domain, const mesh::Request& request, mesh::Part& part) {
   file::RecordReader reader(file_of(output.listing, "amr", domain).path);
   const AmrHeader amr = read_amr_header(reader);
@@ -77,6 +108,7 @@ void read_mesh(const Output& output, int domain, const mesh::Request& request, m
     const auto wanted = wanted_of(output, kind, chosen, part.fields);
     if (!wanted.empty()) read_kind(output, kind, domain, amr, tree, wanted, levels == amr.nlevelmax);
   }
+  if (request.opaque) add_opaque(output, domain, amr, tree, part);
   part.mesh = std::move(tree.tree);
 }
 

@@ -313,6 +313,13 @@ void read_walls(const Sources& sources, const std::vector<Cover>& covers, const 
 
 }  // namespace
 
+OpaqueBytes read_opaque(const Dataset& dataset, int part) {
+  mesh::Request bytes_only;
+  bytes_only.fields.emplace();
+  bytes_only.opaque = true;
+  return dataset.read(part, bytes_only).opaque;
+}
+
 Sources survey(const Dataset& dataset, const Owners& owners, int nlevelmax, const std::function<void()>& advance) {
   Sources sources;
   sources.dataset = &dataset;
@@ -348,7 +355,9 @@ std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const O
   {
     auto known = gather_octs(sources, covers, owners);
     for (std::size_t d = 0; d < out.size(); ++d) {
-      out[d].tree = build_file_tree(coarse, owners, first + static_cast<int>(d), known[d]);
+      const int domain = first + static_cast<int>(d);
+      const OctOrder order = same_domains ? unpack_order(read_opaque(dataset, domain)[order_name]) : OctOrder{};
+      out[d].tree = build_file_tree(coarse, owners, domain, known[d], order);
       known[d].clear();
       out[d].values = make_values(dataset.header, static_cast<std::size_t>(out[d].tree.total));
       finders.emplace_back(coarse, out[d].tree);

@@ -1,5 +1,8 @@
 #pragma once
 #include <array>
+#include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "octavo/formats/ramses/cover.hpp"
@@ -21,6 +24,10 @@ struct Sources {
 /// Reads every tree once, and the coarse levels' values, one part at a time. `advance` is called after each part.
 Sources survey(const mesh::Dataset& dataset, const Owners& owners, int nlevelmax, const std::function<void()>& advance);
 
+/// Bytes of the code's own, by name.
+using OpaqueBytes = std::map<std::string, std::vector<std::byte>>;
+OpaqueBytes read_opaque(const mesh::Dataset& dataset, int part);
+
 /// One domain, ready to be written.
 struct Domain {
   FileTree tree;
@@ -29,9 +36,9 @@ struct Domain {
 };
 /// `count` domains from `first` on. Reads the parts near any of them one at a time, first all trees, then all values.
 /// Cells in walls get the values that the parts' own files have there (Dataset::read_walls); with `same_domains`, those
-/// of the domain's own part. If no part has them, they are made as RAMSES makes gas there: values of the nearest cell
-/// beside the wall, mirrored if the wall is known to reflect. Throws Error(corrupt) if the parts lack values that the
-/// trees need.
+/// of the domain's own part, whose octs keep their order. If no part has them, they are made as RAMSES makes gas there:
+/// values of the nearest cell beside the wall, mirrored if the wall is known to reflect. Throws Error(corrupt) if the
+/// parts lack values that the trees need.
 std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
                            bool same_domains);
 

@@ -58,4 +58,9 @@ inline constexpr CarriedText carried_texts[] = {
     {"info_rt", "info_rt", true, ".txt"},
 };
 
+/// Files of the whole run that we keep as opaque bytes of part 0, by the name `carried_prefix` and their own: the state
+/// of the turbulent forcing.
+inline constexpr const char* carried_files[] = {"turb_fields.dat", "turb_last.0.dat", "turb_next.0.dat"};
+inline constexpr const char* carried_prefix = "ramses/run/";
+
 }  // namespace octavo::formats::ramses

@@ -225,4 +225,14 @@ void write_carried_texts(const mesh::Header& header, const std::filesystem::path
   }
 }
 
+void write_carried_files(const OpaqueBytes& bytes, const std::filesystem::path& directory) {
+  for (const char* name : carried_files) {
+    const auto found = bytes.find(std::string(carried_prefix) + name);
+    if (found == bytes.end()) continue;
+    file::File out = file::create(directory / name);
+    file::pwrite_all(out, 0, found->second);
+    out.close();
+  }
+}
+
 }  // namespace octavo::formats::ramses

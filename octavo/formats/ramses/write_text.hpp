@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "octavo/formats/ramses/sources.hpp"
 #include "octavo/formats/ramses/write_records.hpp"
 
 namespace octavo::formats::ramses {
@@ -27,5 +28,7 @@ std::string coarse_cells(const Plan& plan);
 void write_namelist(const std::filesystem::path& path, const Plan& plan);
 /// The texts that an output is read with (namelist.txt, compilation.txt, sinks ...); `suffix` is "_NNNNN".
 void write_carried_texts(const mesh::Header& header, const std::filesystem::path& directory, const std::string& suffix);
+/// The files among the bytes of part 0.
+void write_carried_files(const OpaqueBytes& bytes, const std::filesystem::path& directory);
 
 }  // namespace octavo::formats::ramses

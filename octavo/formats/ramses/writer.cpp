@@ -136,6 +136,7 @@ void write_one_domain(const mesh::Dataset& dataset, const fs::path& directory, c
   Written written;
   for (const Domain& one : gather(sources, plan.coarse, plan.owners, domain, 1, same_domains))
     write_domain(sources, plan, directory, options, one, written);
+  if (domain == 0) write_carried_files(read_opaque(dataset, 0), directory);  // RAMSES' first rank reads them
   // Other ranks write the same texts into the same directory: each text appears whole.
   const fs::path aside = directory / ("texts" + std::to_string(domain));
   file::make_directories(aside);
@@ -181,6 +182,7 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   write_header_text(directory / (numbered("header", options.number) + ".txt"), written.by_family,
                     dataset.species.empty() ? std::vector<mesh::FieldInfo>{} : dataset.species[0].attributes);
   write_carried_texts(dataset.header, directory, numbered("", options.number));
+  write_carried_files(read_opaque(dataset, 0), directory);
   plan.ngridmax = written.ngridmax;
   plan.has_tracers = std::any_of(written.by_family.begin(), written.by_family.begin() + 6,
                                  [](std::int64_t particles) { return particles > 0; });

@@ -280,18 +280,21 @@ OpenedStep open_numbered(const fs::path& store, Flow flow, std::int64_t step) {
   return choose(scan_store(store), flow, step, notes);
 }
 
-std::string lost_bytes_note(const OpenedStep& step) {
+std::string lost_bytes_note(const OpenedStep& step, const std::string& kept) {
   std::set<std::string> names;
   for (const OpenedSegment& segment : step.segments)
     names.insert(segment.table.opaque.begin(), segment.table.opaque.end());
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names)
+    if (!name.starts_with('.') && (kept.empty() || name.find(kept) == std::string::npos))
+      text += (text.empty() ? "" : ", ") + name;
   return text.empty() ? text : "left out are bytes of the code's own, which belong to single parts: " + text;
 }
 
-std::string lost_bytes_note(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step) {
+std::string lost_bytes_note(const fs::path& store, std::optional<Flow> flow, std::optional<std::int64_t> step,
+                            const std::string& kept) {
   std::vector<std::string> notes;
-  return lost_bytes_note(choose(scan_store(store), flow, step, notes));
+  return lost_bytes_note(choose(scan_store(store), flow, step, notes), kept);
 }
 
 std::map<int, std::map<std::string, std::vector<std::byte>>> read_opaque(const fs::path& store, Flow flow,

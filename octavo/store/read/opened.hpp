@@ -47,11 +47,12 @@ Fetch fetch_from(const file::File& file);
 /// The same; values that are stored raw are read from the file straight into place.
 Source source_of(const file::File& file);
 
-/// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none.
-std::string lost_bytes_note(const OpenedStep& step);
+/// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none. Names that begin
+/// with a dot or contain `kept` are passed over.
+std::string lost_bytes_note(const OpenedStep& step, const std::string& kept = {});
 /// The same for a step as open_step() chooses it.
 std::string lost_bytes_note(const std::filesystem::path& store, std::optional<Flow> flow,
-                            std::optional<std::int64_t> step);
+                            std::optional<std::int64_t> step, const std::string& kept = {});
 /// Gives the sink a part's values: stream_part() on the segment's file.
 void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request, const ValueSink& sink);
 
