@@ -206,8 +206,12 @@ class Names {
   }
 
  private:
+  /// Not known for a slope of a slope, which is refused later and may lead back to itself.
   mesh::ValueUnit unit_of_slope(const SlopeColumn& slope) const {
-    const auto unit = unit_of_formula(mesh::Term(slope.of));
+    const std::vector<std::string> inputs = mesh::compile(slope.of, vocabulary()).inputs;
+    const auto is_slope = [this](const std::string& input) { return slope_named(input) != nullptr; };
+    if (std::any_of(inputs.begin(), inputs.end(), is_slope)) return {};
+    const auto unit = unit_of_formula(slope.of);
     const std::string length = unit_text("x");
     if (!unit || length.empty()) return {};
     return {mesh::product(*unit, mesh::parse_unit(length), -1), false, false};
