@@ -101,28 +101,32 @@ void count_batch(BinBatch& batch, PartialBins& to) {
   }
 }
 
-void add_moments(const BinBatch& batch, std::span<const double> values, std::vector<Moments>& to) {
+void add_value(double x, double weight, Moments& bin) {
+  if (!std::isfinite(x)) {
+    bin.left_out += weight;
+    return;
+  }
+  if (std::isnan(bin.origin)) bin.origin = x;
+  const double away = x - bin.origin, product = weight * away;
+  bin.first.add(product);
+  bin.second += product * away;
+  bin.min = std::min(bin.min, x);
+  bin.max = std::max(bin.max, x);
+}
+
+/// Sample by sample: the sums of several fields wait for one another less than those of one bin.
+void add_moments(const BinBatch& batch, std::vector<std::vector<Moments>>& to) {
   for (std::size_t k = 0; k < batch.bin.size(); ++k) {
     if (batch.bin[k] < 0) continue;
-    Moments& bin = to[static_cast<std::size_t>(batch.bin[k])];
-    const double x = values[k], weight = batch.weight[k];
-    if (!std::isfinite(x)) {
-      bin.left_out += weight;
-      continue;
-    }
-    if (std::isnan(bin.origin)) bin.origin = x;
-    const double away = x - bin.origin, product = weight * away;
-    bin.first.add(product);
-    bin.second += product * away;
-    bin.min = std::min(bin.min, x);
-    bin.max = std::max(bin.max, x);
+    const auto bin = static_cast<std::size_t>(batch.bin[k]);
+    for (std::size_t f = 0; f < to.size(); ++f) add_value(batch.fields[f][k], batch.weight[k], to[f][bin]);
   }
 }
 
 void add_bin_batch(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBatch& batch, PartialBins& to) {
   find_bins(finders, plan, batch);
   count_batch(batch, to);
-  for (std::size_t f = 0; f < to.fields.size(); ++f) add_moments(batch, batch.fields[f], to.fields[f]);
+  if (!to.fields.empty()) add_moments(batch, to.fields);
 }
 
 std::vector<BinFinder> finders_of(const BinPlan& plan) {
@@ -154,6 +158,22 @@ class Column {
   std::span<const double> values_;
 };
 
+/// distance_to() of the cells' centres, with the same bits: axis by axis, and without a call for each.
+void radii_of(const mesh::Header& header, const Distance& distance, const Cells& cells, std::vector<double>& to) {
+  const mesh::Point3 size = mesh::cell_size(header, cells.level);
+  std::fill(to.begin(), to.end(), 0.0);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double extent = header.hi[axis] - header.lo[axis], lo = header.lo[axis], centre = distance.centre[axis];
+    const bool periodic = header.periodic[axis];
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      double away = lo + (cells.positions[k][axis] + 0.5) * size[axis] - centre;
+      if (periodic && std::abs(away / extent) >= 0.5) away -= extent * std::round(away / extent);
+      to[k] += away * away;
+    }
+  }
+  for (double& radius : to) radius = std::sqrt(radius);
+}
+
 /// The quantities of a part, ready to be taken batch by batch.
 class QuantityColumns {
  public:
@@ -173,6 +193,10 @@ class QuantityColumns {
       }
       const mesh::Point3 size = mesh::cell_size(header_, cells.level);
       to[q].resize(cells.positions.size());
+      if (distance->kind == Distance::Kind::radius) {
+        radii_of(header_, *distance, cells, to[q]);
+        continue;
+      }
       for (std::size_t k = 0; k < to[q].size(); ++k) {
         mesh::Point3 middle{};
         for (std::size_t axis = 0; axis < 3; ++axis)

@@ -134,14 +134,16 @@ bool in(const Scale& scale, std::uint32_t i) { return i - scale.begin < scale.en
 
 template <class Values>
 void list_strokes(const View& view, const Cells& cells, Values values, std::vector<Stroke>& strokes) {
-  strokes.clear();
+  strokes.resize(cells.positions.size());
+  std::size_t count = 0;
   for (std::size_t k = 0; k < cells.positions.size(); ++k) {
     const mesh::Coordinate& at = cells.positions[k];
     const std::uint32_t u = at[view.axes[0]], v = at[view.axes[1]], depth = at[view.axes[2]];
     if (!in(view.u, u) || !in(view.v, v) || !in(view.depth, depth)) continue;
     if (view.within && !(*view.within)(at)) continue;
-    strokes.push_back({u, v, static_cast<double>(values[cells.values[k]]), view.path_of(depth)});
+    strokes[count++] = {u, v, static_cast<double>(values[cells.values[k]]), view.path_of(depth)};
   }
+  strokes.resize(count);
 }
 
 void list_strokes(const mesh::Field& field, const View& view, const Cells& cells, std::vector<Stroke>& strokes) {
@@ -152,7 +154,9 @@ void list_strokes(const mesh::Field& field, const View& view, const Cells& cells
 void make_strokes(const Source& source, const View& view, const Cells& cells, std::vector<Stroke>& strokes,
                   std::vector<Stroke>& weights) {
   list_strokes(source.field, view, cells, strokes);
-  if (source.weight) {
+  if (source.weight == &source.field) {
+    for (Stroke& stroke : strokes) stroke.weight *= stroke.amount;
+  } else if (source.weight) {
     list_strokes(*source.weight, view, cells, weights);
     for (std::size_t k = 0; k < strokes.size(); ++k) strokes[k].weight *= weights[k].amount;
   }
@@ -193,6 +197,56 @@ void take(Tile& tile, std::size_t pixel, double share, const Stroke& stroke) {
   }
 }
 
+/// The range of cells along both axes of the image.
+struct CellBox {
+  std::uint32_t u0 = 0xFFFFFFFFU, u1 = 0, v0 = 0xFFFFFFFFU, v1 = 0;  ///< inclusive
+
+  void take_in(std::uint32_t u, std::uint32_t v) {
+    u0 = std::min(u0, u), u1 = std::max(u1, u);
+    v0 = std::min(v0, v), v1 = std::max(v1, v);
+  }
+  bool empty() const { return u0 > u1; }
+};
+
+CellBox box_of(const View& view, const Cells& cells) {
+  CellBox box;
+  for (const mesh::Coordinate& at : cells.positions) box.take_in(at[view.axes[0]], at[view.axes[1]]);
+  return box;
+}
+
+/// Whether cells of a batch stand behind one another: two of them on each place of the box, or more. It does not depend
+/// on the rows that are drawn.
+bool are_columns(const CellBox& box, const Cells& cells) {
+  const double columns = (box.u1 - box.u0 + 1.0) * (box.v1 - box.v0 + 1.0);
+  return 2 * columns <= static_cast<double>(cells.positions.size());
+}
+
+/// Sums over columns of cells, as a tile of which a pixel is a place of the box.
+template <Projection kind>
+Tile blank_columns(const CellBox& box, Tile columns) {
+  columns.size = {box.u1 - box.u0 + std::size_t{1}, box.v1 - box.v0 + std::size_t{1}};
+  columns.sum.assign(columns.size[0] * columns.size[1], blank_of(kind));
+  if constexpr (kind == Projection::mean) columns.weight.assign(columns.sum.size(), -0.0);
+  return columns;
+}
+
+template <Projection kind>
+void add_to_columns(const CellBox& box, const std::vector<Stroke>& strokes, Tile& columns) {
+  for (const Stroke& stroke : strokes)
+    take<kind>(columns, (stroke.v - box.v0) * columns.size[0] + (stroke.u - box.u0), 1.0, stroke);
+}
+
+/// One stroke for each column.
+template <Projection kind>
+void list_columns(const CellBox& box, const Tile& columns, std::vector<Stroke>& strokes) {
+  strokes.clear();
+  std::size_t at = 0;
+  for (std::uint32_t v = box.v0; v <= box.v1; ++v)
+    for (std::uint32_t u = box.u0; u <= box.u1; ++u, ++at)
+      if (!is_blank(kind, columns.sum[at]))
+        strokes.push_back({u, v, columns.sum[at], kind == Projection::mean ? columns.weight[at] : 0});
+}
+
 template <Projection kind>
 void draw(Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>& strokes) {
   for (const Stroke& stroke : strokes) {
@@ -212,33 +266,52 @@ void draw(Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>
   }
 }
 
-/// The range of cells along both axes of the image.
-struct CellBox {
-  std::uint32_t u0 = 0xFFFFFFFFU, u1 = 0, v0 = 0xFFFFFFFFU, v1 = 0;  ///< inclusive
-
-  void take_in(std::uint32_t u, std::uint32_t v) {
-    u0 = std::min(u0, u), u1 = std::max(u1, u);
-    v0 = std::min(v0, v), v1 = std::max(v1, v);
-  }
-  bool empty() const { return u0 > u1; }
-};
 Footprint footprint_of(const View& view, const CellBox& box, RowRange rows) {
   if (box.empty()) return {};
   return {{reach_of(view.u, box.u0).first, std::max(reach_of(view.v, box.v0).first, rows.first)},
           {reach_of(view.u, box.u1).last + 1, std::min(reach_of(view.v, box.v1).last + 1, rows.last)}};
 }
 
-void draw(Projection kind, Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>& strokes) {
-  if (strokes.empty()) return;
+/// Working space of a part's drawing.
+struct Work {
+  std::vector<Stroke> strokes, weights;
+  Tile columns;
+};
+
+constexpr std::size_t cells_at_once = 2048;  // their strokes stay in the second-level cache
+
+/// Cells that stand behind one another are added up first, so that each column is drawn once.
+template <Projection kind>
+void list_batch(const Source& source, const View& view, const Cells& cells, Work& work) {
+  const CellBox box = box_of(view, cells);
+  if (!are_columns(box, cells)) return make_strokes(source, view, cells, work.strokes, work.weights);
+  work.columns = blank_columns<kind>(box, std::move(work.columns));
+  for (std::size_t first = 0; first < cells.positions.size(); first += cells_at_once) {
+    const std::size_t count = std::min(cells_at_once, cells.positions.size() - first);
+    const Cells some{cells.level, cells.positions.subspan(first, count), cells.values.subspan(first, count)};
+    make_strokes(source, view, some, work.strokes, work.weights);
+    add_to_columns<kind>(box, work.strokes, work.columns);
+  }
+  list_columns<kind>(box, work.columns, work.strokes);
+}
+
+template <Projection kind>
+void draw_batch(const Source& source, const View& view, RowRange rows, const Cells& cells, Tile& tile, Work& work) {
+  list_batch<kind>(source, view, cells, work);
+  if (work.strokes.empty()) return;
   CellBox box;
-  for (const Stroke& stroke : strokes) box.take_in(stroke.u, stroke.v);
+  for (const Stroke& stroke : work.strokes) box.take_in(stroke.u, stroke.v);
   const Footprint pixels = footprint_of(view, box, rows);
   cover(kind, tile, pixels.first, pixels.last);
-  switch (kind) {
-    case Projection::integral: return draw<Projection::integral>(tile, view, rows, strokes);
-    case Projection::mean: return draw<Projection::mean>(tile, view, rows, strokes);
-    case Projection::maximum: return draw<Projection::maximum>(tile, view, rows, strokes);
-    case Projection::minimum: return draw<Projection::minimum>(tile, view, rows, strokes);
+  draw<kind>(tile, view, rows, work.strokes);
+}
+
+void draw_batch(const Source& source, const View& view, RowRange rows, const Cells& cells, Tile& tile, Work& work) {
+  switch (source.frame.kind) {
+    case Projection::integral: return draw_batch<Projection::integral>(source, view, rows, cells, tile, work);
+    case Projection::mean: return draw_batch<Projection::mean>(source, view, rows, cells, tile, work);
+    case Projection::maximum: return draw_batch<Projection::maximum>(source, view, rows, cells, tile, work);
+    case Projection::minimum: return draw_batch<Projection::minimum>(source, view, rows, cells, tile, work);
   }
 }
 
@@ -262,12 +335,11 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
   const auto shifts = all_shifts(header, frame);
   Tile tile;
   if (rows.first >= rows.last) return tile;
-  std::vector<Stroke> strokes, weights;
+  Work work;
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     for (const auto& shift : shifts) {
       const View view = view_of(frame, header, rows, cells.level, shift);
-      make_strokes(source, view, cells, strokes, weights);
-      draw(frame.kind, tile, view, rows, strokes);
+      draw_batch(source, view, rows, cells, tile, work);
     }
   });
   return tile;

@@ -155,6 +155,10 @@ const std::optional<mesh::Region> regions[] = {
     mesh::join(mesh::Join::both, mesh::Sphere{{0.05, 0.5, 0.5}, 0.3}, mesh::HalfSpace{{0.05, 0.5, 0.5}, {0, 0, 1}}),
 };
 
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
 TEST(Project, every_pixel_is_the_exact_overlap_of_the_definition) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
@@ -180,6 +184,32 @@ TEST(Project, every_pixel_is_the_exact_overlap_of_the_definition) {
     }
   }
   EXPECT_EQ(compared, 24 * 10);
+}
+
+TEST(Project, columns_of_cells_are_drawn_as_each_cell_would_be) {
+  testing::TreeOptions options;
+  options.dim = 3;
+  options.roots = {1, 1, 1};
+  options.max_levels = 4;
+  options.refine = 1;  // 8 x 8 x 8 leaves
+  mesh::Octree tree = testing::random_octree(1, options);
+  testing::own_randomly(tree, 0.8, 2);
+  const mesh::Header header = header_of(tree, true);
+  const mesh::Part part = part_of(tree, 3);
+  for (const auto& region : regions)
+    for (int number = 0; number < 5; ++number) {
+      const std::string weight = number == 4 ? "w" : "";
+      const Projection kind = number == 4 ? Projection::mean : static_cast<Projection>(number);
+      const Frame frame = make_frame(header, number % 3, kind, region, 13);
+      expect_same(image_of(part, header, frame, weight), Reference{part, header, frame, weight}.image(),
+                  "kind " + std::to_string(number));
+      ImageRows bands = blank_rows(frame, {frame.pixels[1]});
+      for (std::size_t row = 0; row < frame.pixels[1]; row += 3)
+        add(kind, bands, project(part, header, frame, "rho", weight, all_levels, {row, row + 3}));
+      ImageRows whole = blank_rows(frame, {frame.pixels[1]});
+      add(kind, whole, project(part, header, frame, "rho", weight, all_levels));
+      EXPECT_TRUE(same_bits(bands.sum, whole.sum) && same_bits(bands.weight, whole.weight)) << "kind " << number;
+    }
 }
 
 TEST(Project, an_integral_map_holds_what_the_cells_hold) {
@@ -256,10 +286,7 @@ TEST(Project, rows_drawn_alone_have_the_bits_of_the_whole_and_stay_in_the_footpr
       add(kind, expected, whole);
       for (std::size_t row = 0; row < frame.pixels[1]; row += 7)
         add(kind, bands, project(part, header, frame, "rho", "w", all_levels, {row, row + 7}));
-      const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
-        return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
-      };
-      EXPECT_TRUE(same(bands.sum, expected.sum) && same(bands.weight, expected.weight)) << "seed " << seed;
+      EXPECT_TRUE(same_bits(bands.sum, expected.sum) && same_bits(bands.weight, expected.weight)) << "seed " << seed;
     }
   }
 }

@@ -10,8 +10,6 @@ namespace {
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-double blank_of(Projection kind) { return is_extreme(kind) ? no_value : -0.0; }
-
 std::vector<double> enlarged(const std::vector<double>& from, const Tile& old, const Tile& to, double blank) {
   std::vector<double> out(to.size[0] * to.size[1], blank);
   const std::size_t dx = old.first[0] - to.first[0], dy = old.first[1] - to.first[1];
@@ -92,7 +90,7 @@ void add(Projection kind, ImageRows& to, const Tile& tile) {
 std::vector<double> finish(Projection kind, ImageRows&& image) {
   for (std::size_t i = 0; !is_extreme(kind) && i < image.sum.size(); ++i) {
     double& value = image.sum[i];
-    if (value == 0 && std::signbit(value)) value = no_value;
+    if (is_blank(kind, value)) value = no_value;
     if (kind == Projection::mean) value /= image.weight[i];
   }
   return std::move(image.sum);

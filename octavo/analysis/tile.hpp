@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct Tile {
   std::vector<double> sum;
   std::vector<double> weight;  ///< mean only
 };
+
+/// The sum of a pixel without a cell.
+inline double blank_of(Projection kind) { return is_extreme(kind) ? std::numeric_limits<double>::quiet_NaN() : -0.0; }
+inline bool is_blank(Projection kind, double sum) {
+  return is_extreme(kind) ? std::isnan(sum) : sum == 0 && std::signbit(sum);
+}
 
 /// Makes the tile hold the pixels first <= p < last too.
 void cover(Projection kind, Tile& tile, std::array<std::size_t, 2> first, std::array<std::size_t, 2> last);

@@ -50,7 +50,8 @@ enum class Program::Operation : std::uint8_t {
   unequal,
   both,
   either,
-  where
+  where,
+  beside  ///< of cells beside a cell: replaced before a formula is compiled (step/gradients.hpp)
 };
 
 namespace {
@@ -70,7 +71,7 @@ struct Function {
   std::size_t arguments;  ///< any_number: one or more, joined from the left
 };
 
-constexpr std::array<Function, 39> functions{{{"-x", Operation::negate, 1},
+constexpr std::array<Function, 48> functions{{{"-x", Operation::negate, 1},
                                               {"!", Operation::complement, 1},
                                               {"abs", Operation::abs, 1},
                                               {"sqrt", Operation::sqrt, 1},
@@ -108,7 +109,16 @@ constexpr std::array<Function, 39> functions{{{"-x", Operation::negate, 1},
                                               {"min", Operation::least, any_number},
                                               {"max", Operation::largest, any_number},
                                               {norm_function, Operation::add, any_number},
-                                              {"where", Operation::where, 3}}};
+                                              {"where", Operation::where, 3},
+                                              {"gradient", Operation::beside, 1},
+                                              {"gradient_x", Operation::beside, 1},
+                                              {"gradient_y", Operation::beside, 1},
+                                              {"gradient_z", Operation::beside, 1},
+                                              {"divergence", Operation::beside, 1},
+                                              {"vorticity", Operation::beside, 1},
+                                              {"vorticity_x", Operation::beside, 1},
+                                              {"vorticity_y", Operation::beside, 1},
+                                              {"vorticity_z", Operation::beside, 1}}};
 
 const Function* function_named(std::string_view name) {
   const auto found =
@@ -383,6 +393,9 @@ class Compiler {
   }
   void call(const Term& term, int definitions) {
     const Function& function = *function_named(term.text);
+    if (function.operation == Operation::beside)
+      throw Error(Kind::usage,
+                  term.text + " takes a formula of a field in cells or at points, without another slope in it");
     if (term.text == norm_function) return norm(term, definitions);
     if (function.operation == Operation::power && term.parts[1].kind == Term::Kind::number &&
         term.parts[1].number == 2) {

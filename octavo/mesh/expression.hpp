@@ -26,7 +26,8 @@
 /// (of one number), pow atan2 (of two), min max norm (of any number), where(condition, then, else). min and max of NaN
 /// are NaN; a comparison with NaN is 0; NaN as a condition counts as true in "&", "|", "!" and where, as every number
 /// but 0 does. A unit is words of the table of units (mesh/units.hpp) with whole powers, joined by "*", "/" or a blank:
-/// 1e-24 g/cm3. It goes on as long as such words do. norm(v) of a name that has no values but v_x, v_y or v_z is the
+/// 1e-24 g/cm3. It goes on as long as such words do. gradient, divergence and vorticity (step/gradients.hpp) are read
+/// here, and not compiled. norm(v) of a name that has no values but v_x, v_y or v_z is the
 /// length of that vector.
 namespace octavo::mesh {
 

@@ -8,7 +8,7 @@
 namespace octavo::step {
 namespace {
 
-enum class On : std::uint8_t { cells, triangles, any };
+enum class On : std::uint8_t { cells, triangles, any, sloped };  // sloped: cells, and triangles in one plane
 
 struct LibraryRow {
   std::string_view name, formula;
@@ -18,7 +18,7 @@ struct LibraryRow {
 
 /// If a name has two definitions, the first counts that the step has the fields for. TELEMAC's acceleration of gravity
 /// is 9.81 m/s2. A dry point has neither celerity nor Froude number: 0.
-constexpr std::array<LibraryRow, 19> library{
+constexpr std::array<LibraryRow, 24> library{
     {{"mass", "density*cell_volume", "density"},
      {"speed", "norm(velocity)", "velocity_x", On::any},
      {"kinetic_energy_density", "0.5*density*(norm(velocity))^2", "density velocity_x"},
@@ -28,6 +28,11 @@ constexpr std::array<LibraryRow, 19> library{
      {"sound_speed", "sqrt(gamma*pressure/density)", "pressure density"},
      {"mach_number", "speed/sound_speed", "pressure density velocity_x"},
      {"temperature", "mu*m_H/k_B*unit_velocity^2*pressure/density", "pressure density"},
+     {"divergence", "divergence(velocity)", "velocity_x", On::sloped},
+     {"vorticity_x", "vorticity_x(velocity)", "velocity_y velocity_z"},
+     {"vorticity_y", "vorticity_y(velocity)", "velocity_x velocity_z"},
+     {"vorticity_z", "vorticity_z(velocity)", "velocity_x velocity_y", On::sloped},
+     {"vorticity", "norm(vorticity(velocity))", "velocity_x velocity_y", On::sloped},
      {"water_depth", "free_surface - bottom", "free_surface bottom", On::triangles},
      {"free_surface", "water_depth + bottom", "water_depth bottom", On::triangles},
      {"bottom", "free_surface - water_depth", "free_surface water_depth", On::triangles},
@@ -57,6 +62,7 @@ std::vector<std::string> words_in(std::string_view text) {
 }
 
 bool is_for(const mesh::Dataset& dataset, const LibraryRow& definition) {
+  if (definition.on == On::sloped) return !dataset.unstructured || dataset.header.dim == 2;
   return definition.on == On::any || (definition.on == On::triangles) == dataset.unstructured;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <numbers>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
 #include "octavo/step/field_library.hpp"
+#include "octavo/step/gradients.hpp"
+#include "octavo/step/open.hpp"
 
 namespace octavo::step {
 namespace {
@@ -92,6 +95,13 @@ std::optional<std::string> property_named(const mesh::Dataset& dataset, const st
   return {};
 }
 
+/// A column with the slope of a formula along an axis.
+struct SlopeColumn {
+  std::string name;
+  mesh::Term of;
+  std::size_t axis = 0;
+};
+
 /// Finds the meaning of names in one data set.
 class Names {
  public:
@@ -99,7 +109,7 @@ class Names {
 
   std::optional<mesh::Meaning> find(const std::string& name) const {
     const Header& header = dataset_.header;
-    if (stores(header, name)) return mesh::Column{name};
+    if (stores(header, name) || slope_named(name)) return mesh::Column{name};
     if (const auto property = property_named(dataset_, name)) return mesh::Column{*property};
     for (const Definition& definition : own_)
       if (definition.name == name) return parsed(definition.name, definition.formula);
@@ -107,6 +117,14 @@ class Names {
     if (const auto field = library_field(dataset_, name)) return parsed(name, field->formula);
     if (const auto constant = constant_named(header, name)) return *constant;
     return {};
+  }
+
+  bool has(const std::string& name) const {
+    const auto defines = [&](const Definition& definition) { return definition.name == name; };
+    const Header& header = dataset_.header;
+    return stores(header, name) || slope_named(name) || property_named(dataset_, name) ||
+           std::any_of(own_.begin(), own_.end(), defines) || formats::field_meant(header, name) ||
+           library_field(dataset_, name) || constant_named(header, name);
   }
 
   /// Near matches are looked for among all that a name may stand for.
@@ -145,6 +163,7 @@ class Names {
     const auto meaning = find(name);
     if (std::holds_alternative<double>(*meaning)) return unit_of_constant(dataset_, name);
     const std::string& column = std::get<mesh::Column>(*meaning).name;
+    if (const SlopeColumn* slope = slope_named(column)) return unit_of_slope(*slope);
     const std::string unit = unit_text(column);
     try {
       if (!unit.empty()) return {mesh::parse_unit(unit), false, false};
@@ -159,7 +178,44 @@ class Names {
     return mesh::geometry_unit(dataset_.header, column);
   }
 
+  mesh::Vocabulary vocabulary() const {
+    return {[this](const std::string& word) { return find(word); },
+            [this](const std::string& word) { return unknown(word); },
+            [this](const std::string& unit) { return size_of(unit); }};
+  }
+  std::optional<mesh::UnitWords> unit_of_formula(const mesh::Term& formula) const {
+    const mesh::Vocabulary words = vocabulary();
+    return mesh::unit_of(formula, {words, [this](const std::string& word) { return unit_of(word); },
+                                   mesh::code_units(dataset_), dataset_.path});
+  }
+  /// A formula in which slopes are columns.
+  mesh::Term read(const std::string& formula) const {
+    const auto column = [this](const mesh::Term& of, std::size_t axis) {
+      const std::string name = "d(" + mesh::to_string(of) + ")/d" + "xyz"[axis];
+      if (slope_named(name) == nullptr) slopes_.push_back({name, of, axis});
+      return name;
+    };
+    const auto known = [this](const std::string& name) { return has(name); };
+    return without_gradients(mesh::parse_formula(formula), {dataset_.header.dim, known, column});
+  }
+  /// The slope of that column; null for another.
+  const SlopeColumn* slope_named(const std::string& name) const {
+    const auto found =
+        std::find_if(slopes_.begin(), slopes_.end(), [&](const SlopeColumn& slope) { return slope.name == name; });
+    return found == slopes_.end() ? nullptr : &*found;
+  }
+
  private:
+  /// Not known for a slope of a slope, which is refused later and may lead back to itself.
+  mesh::ValueUnit unit_of_slope(const SlopeColumn& slope) const {
+    const std::vector<std::string> inputs = mesh::compile(slope.of, vocabulary()).inputs;
+    const auto is_slope = [this](const std::string& input) { return slope_named(input) != nullptr; };
+    if (std::any_of(inputs.begin(), inputs.end(), is_slope)) return {};
+    const auto unit = unit_of_formula(slope.of);
+    const std::string length = unit_text("x");
+    if (!unit || length.empty()) return {};
+    return {mesh::product(*unit, mesh::parse_unit(length), -1), false, false};
+  }
   static bool missing(const std::string& name) { return name == "gamma" || name == "mu"; }
   static Error error_about(const std::string& name) {
     const bool gamma = name == "gamma";
@@ -167,9 +223,9 @@ class Names {
                                     : "mu, the mean mass of a particle in hydrogen masses, is not defined")
         .hint(gamma ? "--define gamma=1.4" : "--define mu=0.6");
   }
-  static mesh::Term parsed(const std::string& name, const std::string& formula) {
+  mesh::Term parsed(const std::string& name, const std::string& formula) const {
     try {
-      return mesh::parse_formula(formula);
+      return read(formula);
     } catch (Error& error) {
       throw error.at("definition of " + name);
     }
@@ -177,6 +233,7 @@ class Names {
 
   const mesh::Dataset& dataset_;
   const Definitions& own_;
+  mutable std::deque<SlopeColumn> slopes_;  ///< that formulas asked for
 };
 
 /// A field to be made.
@@ -188,14 +245,13 @@ struct Made {
 /// The formula that a name stands for: a name alone is itself, even if it is no word of the grammar.
 mesh::Term formula_of(const Names& names, const std::string& name) {
   if (names.find(name)) return {mesh::Term::Kind::name, 0, name, {}};
-  mesh::Term formula = mesh::parse_formula(name);
+  mesh::Term formula = names.read(name);
   if (mesh::is_plain_name(formula) && !names.find(formula.text)) throw names.unknown(formula.text);
   return formula;
 }
 
 /// A lone column keeps its unit as the file writes it; else the unit follows from the formula.
-FieldInfo info_of_made(const mesh::Dataset& dataset, const Names& names, const std::string& name,
-                       const mesh::Term& formula, const mesh::Vocabulary& vocabulary) {
+FieldInfo info_of_made(const Names& names, const std::string& name, const mesh::Term& formula) {
   FieldInfo info;
   info.name = name;
   const auto meaning = names.find(name);
@@ -203,9 +259,7 @@ FieldInfo info_of_made(const mesh::Dataset& dataset, const Names& names, const s
     info.unit = names.unit_text(std::get<mesh::Column>(*meaning).name);
     return info;
   }
-  const mesh::UnitVocabulary units{vocabulary, [&](const std::string& word) { return names.unit_of(word); },
-                                   mesh::code_units(dataset), dataset.path};
-  if (const auto unit = mesh::unit_of(formula, units)) info.unit = mesh::to_string(*unit);
+  if (const auto unit = names.unit_of_formula(formula)) info.unit = mesh::to_string(*unit);
   return info;
 }
 
@@ -220,10 +274,17 @@ mesh::Centring centring_of(const Header& header, const std::string& name, const 
       .at("field " + name);
 }
 
+void check_made(const mesh::Dataset& dataset, Made& made) {
+  for (const std::string& input : made.program.inputs)
+    if (stores(dataset.header, input)) {
+      const FieldInfo& info = info_named(dataset.header, input);
+      if (info.components != 1 || info.ghost != 0)
+        throw Error(Kind::unsupported, "a formula takes fields with one value a place").at("field " + input);
+    }
+  if (dataset.unstructured) made.info.centring = centring_of(dataset.header, made.info.name, made.program.inputs);
+}
+
 Made make(const mesh::Dataset& dataset, const Names& names, const std::string& name) {
-  const mesh::Vocabulary vocabulary{[&](const std::string& word) { return names.find(word); },
-                                    [&](const std::string& word) { return names.unknown(word); },
-                                    [&](const std::string& unit) { return names.size_of(unit); }};
   Made made;
   mesh::Term formula;
   try {
@@ -233,15 +294,21 @@ Made make(const mesh::Dataset& dataset, const Names& names, const std::string& n
     if (name.find_first_of("()*^<>=&|+\"`") == std::string::npos) throw names.unknown(name);
     throw;
   }
-  made.program = mesh::compile(formula, vocabulary);
-  made.info = info_of_made(dataset, names, name, formula, vocabulary);
+  made.program = mesh::compile(formula, names.vocabulary());
+  made.info = info_of_made(names, name, formula);
+  check_made(dataset, made);
+  return made;
+}
+
+constexpr const char* values_of = "values of ";
+/// The field that a slope is of.
+Made make_for_slope(const mesh::Dataset& dataset, const Names& names, const SlopeColumn& slope) {
+  Made made;
+  made.info.name = values_of + mesh::to_string(slope.of);
+  made.program = mesh::compile(slope.of, names.vocabulary());
   for (const std::string& input : made.program.inputs)
-    if (stores(dataset.header, input)) {
-      const FieldInfo& info = info_named(dataset.header, input);
-      if (info.components != 1 || info.ghost != 0)
-        throw Error(Kind::unsupported, "a formula takes fields with one value a place").at("field " + input);
-    }
-  if (dataset.unstructured) made.info.centring = centring_of(dataset.header, name, made.program.inputs);
+    if (names.slope_named(input) != nullptr) throw Error(Kind::unsupported, "a slope of a slope: " + slope.name);
+  check_made(dataset, made);
   return made;
 }
 
@@ -342,27 +409,12 @@ mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::v
   return part;
 }
 
-}  // namespace
-
-mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own) {
-  refuse_taken_names(dataset, own);
-  std::vector<Made> made;
+/// Adds fields that formulas make of those that the data set has.
+mesh::Dataset with_formulas(mesh::Dataset dataset, const std::vector<Made>& made) {
   std::vector<std::string> properties;
-  const Names known(dataset, own);
-  for (const std::string& name : names) {
-    if (name.empty() || stores(dataset.header, name)) continue;
-    if (property_named(dataset, name) == name && !dataset.unstructured) {
-      properties.push_back(name);
-      continue;
-    }
-    const bool twice =
-        std::any_of(made.begin(), made.end(), [&](const Made& field) { return field.info.name == name; });
-    if (twice) continue;
-    made.push_back(make(dataset, known, name));
-    for (const std::string& input : made.back().program.inputs)
+  for (const Made& field : made)
+    for (const std::string& input : field.program.inputs)
       if (!stores(dataset.header, input)) properties.push_back(input);
-  }
-  if (made.empty() && properties.empty()) return dataset;
   dataset = mesh::with_geometry(std::move(dataset), properties);
   if (made.empty()) return dataset;
   dataset.read = [read = dataset.read, made, unstructured = dataset.unstructured](int index,
@@ -376,6 +428,106 @@ mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>&
     };
   for (const Made& field : made) dataset.header.fields.push_back(field.info);
   return dataset;
+}
+
+// ------------------------------------------------------------------------------------------------ slopes
+
+/// Opens the whole step, for what lies beside the parts of a data set.
+using OpenStep = std::function<mesh::Dataset()>;
+
+OpenStep step_of(const mesh::Dataset& dataset) {
+  return [dataset] {
+    if (!dataset.numbers.empty())
+      throw Error(Kind::unsupported, "slopes need cells of parts of the step that are left out here").at(dataset.path);
+    return dataset;
+  };
+}
+
+OpenStep step_of(const SharedStep& step) {
+  const bool opened = !step.by_one || step.describe_parts;
+  if (opened) return step_of(static_cast<const mesh::Dataset&>(step));
+  return [path = step.path, choice = step.choice, time = step.header.time] {
+    mesh::Dataset whole = open(path, choice);
+    if (whole.header.time != time)
+      throw Error(Kind::unreadable, "the newest step is another one than when this began").at(path).hint("--step N");
+    return whole;
+  };
+}
+
+/// Adds the slopes that formulas look at.
+mesh::Dataset with_slopes(mesh::Dataset dataset, const Names& names, const std::vector<Made>& made,
+                          const OpenStep& step) {
+  std::vector<Made> of;
+  std::vector<Gradient> gradients;
+  const auto has = [](const auto& fields, const std::string& name) {
+    return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.info.name == name; });
+  };
+  for (const Made& field : made)
+    for (const std::string& input : field.program.inputs) {
+      const SlopeColumn* slope = names.slope_named(input);
+      if (slope == nullptr || has(gradients, input)) continue;
+      Made values = make_for_slope(dataset, names, *slope);
+      FieldInfo info = values.info;
+      info.name = input;
+      gradients.push_back({values.info.name, slope->axis, info});
+      if (!has(of, values.info.name)) of.push_back(std::move(values));
+    }
+  if (gradients.empty()) return dataset;
+  dataset = with_gradients(
+      with_formulas(std::move(dataset), of), [step, of] { return with_formulas(step(), of); }, std::move(gradients));
+  return dataset;
+}
+
+/// Without the columns behind formulas among its fields; a request of all fields does not mean them.
+mesh::Dataset hide_columns(mesh::Dataset dataset, const Names& names, const Header& given) {
+  std::erase_if(dataset.header.fields, [&](const FieldInfo& info) {
+    const bool column = names.slope_named(info.name) != nullptr || info.name.starts_with(values_of);
+    return column && !stores(given, info.name);
+  });
+  dataset.read = [read = dataset.read, header = dataset.header](int index, mesh::Request request) {
+    if (!request.fields) {
+      request.fields.emplace();
+      for (const FieldInfo& info : header.fields) request.fields->push_back(info.name);
+    }
+    return read(index, request);
+  };
+  return dataset;
+}
+
+mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own,
+                         const OpenStep& step) {
+  refuse_taken_names(dataset, own);
+  std::vector<Made> made;
+  std::vector<std::string> properties;
+  const mesh::Dataset given = dataset;
+  const Names known(given, own);
+  for (const std::string& name : names) {
+    if (name.empty() || stores(given.header, name)) continue;
+    if (property_named(given, name) == name && !given.unstructured) {
+      properties.push_back(name);
+      continue;
+    }
+    const bool twice =
+        std::any_of(made.begin(), made.end(), [&](const Made& field) { return field.info.name == name; });
+    if (!twice) made.push_back(make(given, known, name));
+  }
+  if (made.empty() && properties.empty()) return dataset;
+  dataset = with_slopes(std::move(dataset), known, made, step);
+  const bool sloped = dataset.header.fields.size() != given.header.fields.size();
+  dataset = with_formulas(mesh::with_geometry(std::move(dataset), properties), made);
+  return sloped ? hide_columns(std::move(dataset), known, given.header) : dataset;
+}
+
+}  // namespace
+
+mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own) {
+  const OpenStep step = step_of(dataset);
+  return add_fields(std::move(dataset), names, own, step);
+}
+
+mesh::Dataset with_fields(mesh::Dataset some, const std::vector<std::string>& names, const Definitions& own,
+                          const SharedStep& step) {
+  return add_fields(std::move(some), names, own, step_of(step));
 }
 
 std::string define_where(const mesh::Dataset& dataset, const std::string& field, const std::string& condition,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
+#include "octavo/step/shared.hpp"
 
 /// Fields that a step does not store: named otherwise, or computed from others when a part is read.
 namespace octavo::step {
@@ -25,6 +26,12 @@ using Definitions = std::vector<Definition>;
 /// is nothing to add. Throws Error(usage): an unknown name, with near matches; a formula that is none, with the column;
 /// a unit of another kind than what it is held against; a definition of a stored field's name.
 mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own = {});
+
+/// The same for some parts of a step, or for parts of which some cells were taken away: gradients (step/gradients.hpp)
+/// take what lies beside a cell from the step. Without it, reading them throws Error(unsupported) where parts are
+/// missing.
+mesh::Dataset with_fields(mesh::Dataset some, const std::vector<std::string>& names, const Definitions& own,
+                          const SharedStep& step);
 
 /// The name of a field with the values of `field` (a name or a formula) where the condition holds and those of
 /// `otherwise` elsewhere. Its definition is added to `own`. Without a condition it is `field` itself.

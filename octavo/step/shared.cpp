@@ -39,6 +39,13 @@ Told told_of(const SharedStep& step) {
   return {};
 }
 
+/// All parts that are known here, which are not all of the step.
+mesh::Dataset as_some_parts(const mesh::Dataset& dataset) {
+  std::vector<int> known(static_cast<std::size_t>(dataset.num_parts));
+  std::iota(known.begin(), known.end(), 0);
+  return only_parts(dataset, std::move(known));
+}
+
 }  // namespace
 
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks) {
@@ -88,7 +95,8 @@ mesh::Dataset deal_parts(const SharedStep& step, const base::Ranks& ranks,
   const std::string text =
       base::deal(ranks, [&](int rank) { return rank == 0 ? std::string() : step.describe_parts(parts_of(rank)); });
   mesh::Dataset mine;
-  base::agree(ranks, [&] { mine = ranks.rank == 0 ? only_parts(step, parts_of(0)) : store::understand(text); });
+  base::agree(ranks,
+              [&] { mine = ranks.rank == 0 ? only_parts(step, parts_of(0)) : as_some_parts(store::understand(text)); });
   return mine;
 }
 

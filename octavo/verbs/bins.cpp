@@ -397,7 +397,7 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
                          ? share_particles(step, *options.particles, options.region, options.ranks, Sharing::in_ranges)
                          : share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
   scope.text = with_condition(std::move(scope.text), options.where);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions, step);
   const Pass pass{step,
                   options,
                   scope,

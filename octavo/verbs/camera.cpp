@@ -94,7 +94,7 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
   if (scope.parts == 0 && !options.blank_too)
     throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions, step);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
   result.selection = with_edge(scope.text, options.edge);

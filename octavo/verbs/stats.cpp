@@ -72,7 +72,7 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
     result.statistics = shared_triangle_statistics(with_made, fields, selection, options.ranks);
     return result;
   }
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), made, options.definitions);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), made, options.definitions, step);
   const auto work = [&](std::size_t i) {
     return analysis::statistics(mine.read(static_cast<int>(i), request), header, selection, fields, species, density);
   };

@@ -365,7 +365,7 @@ nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
   made.push_back(options.where);
   const mesh::Dataset dataset =
-      step::with_fields(verbs::within_domains(given, options.region), made, options.definitions);
+      step::with_fields(verbs::within_domains(given, options.region), made, options.definitions, given);
   analysis::Selection selection{options.region, std::numeric_limits<int>::max(), options.where};
   mesh::Request request;
   if (options.max_level) selection.max_level = request.max_level = *options.max_level;

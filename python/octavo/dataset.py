@@ -676,8 +676,9 @@ class Selection(Regions):
         return yt_dataset(self, _listed(fields))
 
     def to_dask(self, fields: str | Sequence[str] | None = None) -> Any:
-        """The table of `to_pandas` as a dask.dataframe, a partition for each domain that the selection reads. Raises
-        Unsupported without Dask's data frames and for triangles."""
+        """The table of `to_pandas` as a dask.dataframe, a partition for each domain that the selection reads. With
+        `skip_damaged` damaged domains have none, and `damaged` names them. Raises Unsupported without Dask's data frames
+        and for triangles."""
         from octavo.exports.libraries import dask_table
 
         return dask_table(self, _listed(fields))

@@ -22,12 +22,14 @@ def dask(ds: Selection) -> list[Any]:
     that domain alone, with the same methods, region and level: `.sum("density")`, `.stats()`, `.map("density")`,
     `.arrays()`, `.chunks()` ... A map has the frame of the whole selection, with NaN where the domain has no cell.
 
-    The objects are small. A process that computes with a domain of a store opens the one file that holds it; of other
+    Of a data set opened with `skip_damaged`, domains that were found damaged (`ds.damaged`) have none. The objects are small. A process that computes with a domain of a store opens the one file that holds it; of other
     formats it opens the output once. Raises Unsupported for a step over time. Needs the package dask.
     """
     from dask import delayed
 
-    domains = [Domain(_place(ds, part), **_sent(ds._choices())) for part in ds.parts]
+    damaged = ds._reading.met if ds._reading else {}
+    parts = [part for part in ds.parts if part not in damaged]
+    domains = [Domain(_place(ds, part), **_sent(ds._choices())) for part in parts]
     return [delayed(domain, pure=True, traverse=False) for domain in domains]
 
 
@@ -67,7 +69,7 @@ class Domain(Selection):
     @functools.cached_property
     def _data(self) -> Any:
         if isinstance(self._place, bytes):
-            return _core.understand(self._place)
+            return _core.only_parts(_core.understand(self._place), [0])  # some of a step, not a step of one domain
         *opened, part = self._place
         return _core.only_parts(_opened(*opened), [part])
 

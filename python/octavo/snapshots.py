@@ -35,9 +35,11 @@ class Snapshot:
     time: float  #: [code time]
     attempt: str = field(default="", compare=False)  #: of a store: who wrote it, anew for each writing
 
-    def open(self, ranks: Any = None) -> Any:
-        """Opens it for compiled verbs: headers or footers only. Collective over `ranks`. Raises as octavo.open does."""
-        return _core.open(self.path, self.flow, self.step, ranks)
+    def open(self, ranks: Any = None, *, on_all: bool = False) -> Any:
+        """Opens it for compiled verbs: headers or footers only; with `on_all` so that each rank may read any part. Collective
+        over `ranks`. Raises as octavo.open does."""
+        open_step = _core.open_on_all if on_all else _core.open
+        return open_step(self.path, self.flow, self.step, ranks)
 
 
 def check_quantities(quantities: Sequence[str]) -> None:
@@ -47,10 +49,10 @@ def check_quantities(quantities: Sequence[str]) -> None:
         raise UsageError(f"no quantity '{unknown[0]}'", [], "there are " + ", ".join(QUANTITIES))
 
 
-def _opened(snapshot: Snapshot) -> Dataset:
+def _opened(snapshot: Snapshot, skip_damaged: bool) -> Dataset:
     from octavo import dataset
 
-    return dataset.open(snapshot.path, flow=snapshot.flow, step=snapshot.step)
+    return dataset.open(snapshot.path, flow=snapshot.flow, step=snapshot.step, skip_damaged=skip_damaged)
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Series:
 
     snapshots: tuple[Snapshot, ...]
     skipped: tuple[Error, ...] = ()  #: why outputs are left out: they are not whole, or no longer
+    skip_damaged: bool = False  #: data sets are opened so: octavo.open(..., skip_damaged=True)
 
     @property
     def times(self) -> np.ndarray:
@@ -74,11 +77,11 @@ class Series:
     def __getitem__(self, index: slice) -> Series: ...
     def __getitem__(self, index: int | slice) -> Dataset | Series:
         if isinstance(index, slice):
-            return Series(self.snapshots[index], self.skipped)
-        return _opened(self.snapshots[index])
+            return Series(self.snapshots[index], self.skipped, self.skip_damaged)
+        return _opened(self.snapshots[index], self.skip_damaged)
 
     def __iter__(self) -> Iterator[Dataset]:
-        return (_opened(snapshot) for snapshot in self.snapshots)
+        return (_opened(snapshot, self.skip_damaged) for snapshot in self.snapshots)
 
     def __repr__(self) -> str:
         if not self.snapshots:
@@ -117,7 +120,7 @@ class Series:
         names = [fields] if isinstance(fields, str) else fields
 
         def export(snapshot: Snapshot, out: str, kind: str) -> dict[str, Any]:
-            ds = _opened(snapshot)
+            ds = _opened(snapshot, self.skip_damaged)
             return (select(ds) if select else ds).export(
                 out, as_=kind, fields=names, single_precision=single_precision, threads=threads
             )
@@ -138,7 +141,7 @@ class Series:
         names = [fields] if isinstance(fields, str) else None if fields is None else list(fields)
 
         def stats(snapshot: Snapshot) -> dict[str, Any]:
-            ds = _opened(snapshot)
+            ds = _opened(snapshot, self.skip_damaged)
             return (select(ds) if select else ds).stats(names, threads=threads, particles=False)
 
         return Table.of(self.snapshots, stats, of)
@@ -151,6 +154,8 @@ class Table:
     snapshots: tuple[Snapshot, ...]
     leaves: np.ndarray  #: leaves, or of triangles points, that were counted
     columns: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
+    #: Of a series that skips damaged domains: of each snapshot those that its row lacks, or None.
+    incomplete: tuple[dict[str, Any] | None, ...] = ()
 
     @classmethod
     def of(
@@ -160,15 +165,17 @@ class Table:
         check_quantities(quantities)
         leaves = np.zeros(len(snapshots), np.int64)
         columns: dict[str, dict[str, np.ndarray]] = {}
+        incomplete = []
         for row, snapshot in enumerate(snapshots):
             found = stats(snapshot)
+            incomplete += [found["incomplete"]] if "incomplete" in found else []
             leaves[row] = found["leaves"]
             for name, numbers in found["fields"].items():
                 empty = {quantity: np.full(len(snapshots), np.nan) for quantity in quantities}
                 for quantity, values in columns.setdefault(name, empty).items():
                     value = numbers.get(quantity)
                     values[row] = np.nan if value is None else value
-        return cls(tuple(snapshots), leaves, columns)
+        return cls(tuple(snapshots), leaves, columns, tuple(incomplete))
 
     @property
     def times(self) -> np.ndarray:
@@ -287,16 +294,18 @@ def state_of(path: str) -> list[int]:
     return [len(listed), sum(file.st_size for file in listed), max(file.st_mtime_ns for file in listed)]
 
 
-def found(paths: Path | Sequence[Path], *, flow: str | None = None) -> Series:
+def found(paths: Path | Sequence[Path], *, flow: str | None = None, skip_damaged: bool = False) -> Series:
     """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match; what by_path() says
     holds for those that cannot be read. Of steps with the same number and time the one of the last path stays: a run that
     went on from a checkpoint repeats some."""
     listed, skipped = by_path([paths] if isinstance(paths, (str, os.PathLike)) else list(paths), flow)
     by_step = {(shot.step, shot.time): shot for snapshots in listed.values() for shot in snapshots}
-    return Series(tuple(sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step))), skipped)
+    in_time = sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step))
+    return Series(tuple(in_time), skipped, skip_damaged)
 
 
-def series(paths: Path | Sequence[Path], *, flow: str | None = None) -> Series:
+def series(paths: Path | Sequence[Path], *, flow: str | None = None, skip_damaged: bool = False) -> Series:
     """Outputs and steps as one series: `octavo.series("output_*")`, `octavo.series(["a.octavo", "b.octavo"])`. Reads the
-    headers of each. Outputs that cannot be read are left out where there are others: `series.skipped` says why."""
-    return found(paths, flow=flow)
+    headers of each. Outputs that cannot be read are left out where there are others: `series.skipped` says why. With
+    `skip_damaged` each data set is opened as `octavo.open` opens it so."""
+    return found(paths, flow=flow, skip_damaged=skip_damaged)

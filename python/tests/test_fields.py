@@ -217,7 +217,8 @@ def test_rivers_have_their_own_library(files, run, run_json):
     assert river.where("froude_number > 0.5").stats(["x"])["leaves"] == (froude > 0.5).sum()
     derived = {field["name"] for field in run_json("info", path)["derived"]}
     assert derived == set(river.derived) == {
-        "speed", "discharge", "discharge_x", "discharge_y", "celerity", "froude_number",
+        "speed", "discharge", "discharge_x", "discharge_y", "celerity", "froude_number", "divergence", "vorticity",
+        "vorticity_z",
     }  # fmt: skip
     for word, message in (
         ("froude", "did you mean froude_number"),

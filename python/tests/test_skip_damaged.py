@@ -188,3 +188,86 @@ class TestPython:
     def test_without_it_damage_is_an_error(self, steps):
         with pytest.raises(octavo.Damaged):
             octavo.open(steps[1]).map("density")
+
+
+@pytest.mark.parametrize("ranks", ALONE_AND_SHARED)
+class TestManySteps:
+    def test_a_series_says_which_rows_lack_domains(self, run, steps, ranks):
+        words = [
+            "series",
+            steps[0],
+            steps[1].parent / "output_0000?",
+            "--field",
+            "density",
+            "--of",
+            "max,integral",
+            "--json",
+        ]
+        second = shutil.copytree(steps[1], steps[1].parent / "output_00002", dirs_exist_ok=True)
+        for file in second.glob("*_00001*"):
+            file.unlink()
+        for file in steps[0].glob("*_00001*"):
+            text = file.read_bytes()
+            name = file.name.replace("_00001", "_00002")
+            (second / name).write_bytes(
+                text.replace(b"time        =  0.0", b"time        =  0.1") if "info" in name else text
+            )
+        done = run(*words, check=False, ranks=ranks)
+        assert done.returncode == 3 and "hydro_00001.out00003" in done.stderr
+        done = run(*words, "--skip-damaged", check=False, ranks=ranks)
+        assert done.returncode == 6, done.stderr
+        found = json.loads(done.stdout)
+        lacking = dict(zip(found["paths"], found["incomplete"], strict=True))
+        assert lacking[str(steps[1])]["domains"] == [3] and lacking[str(second)] is None
+        assert f"{steps[1]}, step 1: incomplete: 1 of 8 domains left out" in done.stderr
+        at = found["paths"].index(str(steps[1]))
+        right = sound(steps[0], 3).stats(["density"], particles=False)
+        assert found["fields"]["density"]["integral"][at] == right["fields"]["density"]["integral"]
+        assert found["leaves"][at] == right["leaves"]
+
+    def test_a_movie_says_which_frames_do(self, run, steps, tmp_path, ranks):
+        words = ["movie", steps[1], "--field", "density", "--pixels", 32, "--grid", "-o", tmp_path / "frames"]
+        assert run(*words, check=False, ranks=ranks).returncode == 3
+        done = run(*words, "--skip-damaged", "--json", "-f", check=False, ranks=ranks)
+        assert done.returncode == 6, done.stderr
+        found = json.loads(done.stdout)
+        assert found["frames"] == 1 and found["incomplete"][0]["domains"] == [3]
+        assert "incomplete: 1 of 8 domains left out" in done.stderr
+
+
+def test_a_batch_keeps_incomplete_outputs_and_says_so(run, steps, tmp_path):
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        f'inputs = ["{steps[0]}", "{steps[1].parent}/output_00001"]\nfolder = "out"\n'
+        '[[job]]\nverb = "stats"\noutput = "{name}.json"\noptions = { field = "density", json = true }\n'
+    )
+    recipe.write_text(recipe.read_text().replace(f'"{steps[0]}", ', ""))
+    assert run("batch", recipe, check=False).returncode == 1
+    for again in (False, True):
+        done = run("batch", recipe, "--skip-damaged", "--json", check=False)
+        assert done.returncode == 6, done.stderr
+        (job,) = json.loads(done.stdout)["jobs"]
+        assert job["state"] == "incomplete" and "domain 3 is damaged" in job["error"]
+        found = json.loads((tmp_path / "out" / "output_00001.json").read_text())
+        assert found["incomplete"]["domains"] == [3]
+        if not again:
+            made = (tmp_path / "out" / "output_00001.json").stat().st_mtime_ns
+    assert (tmp_path / "out" / "output_00001.json").stat().st_mtime_ns == made  # it was not done again
+
+
+class TestSeriesInPython:
+    def test_tables_say_which_rows_lack_domains(self, steps):
+        table = octavo.series(steps[1], skip_damaged=True).table("density")
+        assert table.incomplete[0]["domains"] == [3]
+        right = sound(steps[0], 3).stats(["density"], particles=False)
+        assert table["density"]["integral"][0] == right["fields"]["density"]["integral"]
+        with pytest.raises(octavo.Damaged):
+            octavo.series(steps[1]).table("density")
+
+    def test_a_table_of_dask_has_no_partition_for_a_damaged_domain(self, steps):
+        pytest.importorskip("dask.dataframe")
+        ds = octavo.open(steps[1], skip_damaged=True)
+        table = ds.to_dask("density")
+        assert table.npartitions == 7 and list(ds.damaged) == [3]
+        right = sound(steps[0], 3).arrays("density")["density"]
+        np.testing.assert_array_equal(table.compute()["density"].to_numpy(), right)

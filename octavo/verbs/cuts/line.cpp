@@ -67,7 +67,7 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
                     parts_in_any(dataset, boxes, options.region, options.max_level));
   };
   ScopeShare scope = share_scope(step, options.region, near_line, options.ranks, Sharing::in_ranges);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions, step);
   table.parts = std::move(scope.listed);
   table.bytes_read = scope.bytes;
   table.selection = with_condition(scope.text, options.where);

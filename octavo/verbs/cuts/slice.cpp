@@ -93,7 +93,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
                     parts_in_any(dataset, boxes, options.region, options.max_level));
   };
   ScopeShare scope = share_scope(step, options.region, near_plane, options.ranks, Sharing::in_turn);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions);
+  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, definitions, step);
   result.parts = std::move(scope.listed);
   result.bytes_read = scope.bytes;
   result.selection = with_condition(scope.text, options.where);

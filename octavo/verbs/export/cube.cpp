@@ -110,13 +110,13 @@ void read_cube(const mesh::Dataset& whole, const Cube& cube, const std::optional
   std::fill(values.begin(), values.end(), nan);
   const mesh::Dataset dataset = within_domains(whole, region);
   step::Definitions own = definitions;
-  mesh::Dataset known = step::with_fields(dataset, {field}, own);
+  mesh::Dataset known = step::with_fields(dataset, {field}, own, whole);
   const mesh::FieldInfo& info = known.header.fields[mesh::select_fields(known.header, std::vector{field}).front()];
   std::string name = field;
   const bool real = info.type == mesh::ScalarType::float64 || info.type == mesh::ScalarType::float32;
   if (!where.empty() || !real) {  // a formula's result is real
     name = step::define_where(dataset, field, where.empty() ? "1" : where, "nan", own);
-    known = step::with_fields(dataset, {name}, own);
+    known = step::with_fields(dataset, {name}, own, whole);
   }
   step::BoxArray array;
   array.values = values.data();

@@ -69,7 +69,7 @@ ExportJob begin_export(const step::SharedStep& step, const ExportOptions& option
     if (field.name != options.where) job.values.fields->push_back(field.name);
   }
   job.scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
-  job.mine = step::with_fields(std::move(job.scope.mine), made, options.definitions);
+  job.mine = step::with_fields(std::move(job.scope.mine), made, options.definitions, step);
   job.workers = {threads_within_memory(job.mine, options.threads), options.ranks, options.progress};
   job.report.parts = job.scope.listed;
   job.report.selection = with_condition(job.scope.text, options.where);

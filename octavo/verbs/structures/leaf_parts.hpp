@@ -36,7 +36,7 @@ LeafParts leaf_parts(const step::SharedStep& step, const Options& options, std::
   mesh::select_fields(out.header, asked);
   out.scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
   out.scope.text = with_condition(std::move(out.scope.text), options.where);
-  out.mine = step::with_fields(std::move(out.scope.mine), asked, options.definitions);
+  out.mine = step::with_fields(std::move(out.scope.mine), asked, options.definitions, step);
   // Ranks that have not opened the step do not know its levels.
   const int deepest = base::from_first(options.ranks, std::vector<int>{analysis::deepest_index(step)})[0];
   out.grid = analysis::common_grid(out.header, deepest, out.header, deepest).value();

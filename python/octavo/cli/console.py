@@ -92,6 +92,19 @@ def end(reading: Any) -> int:
     return int(reading.exit_code())
 
 
+def end_of_steps(lacking: Iterable[tuple[Any, dict[str, Any] | None]]) -> int:
+    """The same of many steps: `lacking` has a snapshot and what its result lacks, or None."""
+    from octavo.damage import INCOMPLETE, said
+
+    code = 0
+    for snapshot, incomplete in lacking:
+        if incomplete:
+            text = said({"incomplete": incomplete})
+            say(False, "\n".join([f"{snapshot.path}, step {snapshot.step}: {text}", *incomplete["damage"]]))
+            code = INCOMPLETE
+    return code
+
+
 def notes(quiet: bool, texts: Iterable[str]) -> None:
     """Prints notes on stderr, by rank 0."""
     for text in texts:

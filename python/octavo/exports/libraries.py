@@ -65,11 +65,11 @@ def dask_table(ds: Selection, fields: list[str] | None) -> Any:
     frames, delayed = needed("dask.dataframe"), needed("dask").delayed
     if ds._data.unstructured:
         raise Unsupported("a mesh of triangles has no domains", [ds._data.path], "to_pandas() gives its points")
+    names = [info["name"] for info in ds._data.fields] if fields is None else fields
+    first = pandas_table(ds.where("0"), names)  # no cell: names and types alone; it meets damaged domains
     domains = dask(ds)
     if not domains:
         raise UsageError("the selection reads no domain", [ds._data.path], "")
-    names = [info["name"] for info in ds._data.fields] if fields is None else fields
-    first = pandas_table(ds.where("0"), names)  # no cell: names and types alone
     return frames.from_delayed([delayed(pandas_table)(domain, names) for domain in domains], meta=first)
 
 

@@ -13,6 +13,7 @@ import tomllib
 from typing import Any
 
 from octavo.cli import options
+from octavo.damage import INCOMPLETE
 from octavo.errors import Error, UsageError
 
 EXAMPLES = [
@@ -33,6 +34,8 @@ EXAMPLES = [
 _BY_OPTION = {"map", "slice", "hist", "phase", "profile", "line", "clumps", "contour", "spectrum"}
 _BY_PATH = {"convert", "repack", "export"}
 _BY_STDOUT = {"info", "ls", "verify", "stats", "probe"}
+_SKIPS_DAMAGED = _BY_OPTION | {"export", "stats"}
+_SKIP = "--skip-damaged"
 _KEYS = {"inputs", "folder", "launch", "job"}
 _JOB_KEYS = {"verb", "output", "options"}
 #: In the folder of the outputs: how each was made.
@@ -43,6 +46,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", help="a TOML file")
     parser.add_argument("--dry-run", action="store_true", help="list the commands that would run, and run none")
     options.add_force(parser, "do all jobs again")
+    parser.add_argument(
+        "--skip-damaged",
+        action="store_true",
+        help="add this option to the jobs of verbs that have it: their outputs may be incomplete (exit code 6)",
+    )
     options.add_json(parser)
 
 
@@ -53,26 +61,37 @@ def run(arguments: argparse.Namespace) -> int:
     options.refuse_ranks("batch")
     recipe = read(arguments.recipe)
     jobs = jobs_of(recipe, arguments.recipe)
+    if arguments.skip_damaged:
+        _skip_damaged(jobs)
     folder = _beside(arguments.recipe, recipe.get("folder", "."))
     record = _record_of(folder)
     rows = []
     with console.Progress("batch", arguments.quiet or arguments.dry_run, unit="jobs") as progress:
         for number, job in enumerate(jobs):
             made = {"words": job["words"], "input": state_of(job["input"])}
-            if not arguments.force and os.path.exists(job["output"]) and record.get(job["output"]) == made:
-                rows.append({**job, "state": "there"})
+            known = dict(record.get(job["output"], {}))
+            lacks = known.pop("incomplete", "")
+            if not arguments.force and os.path.exists(job["output"]) and known == made:
+                rows.append({**job, "state": "incomplete" if lacks else "there", "error": lacks})
             elif arguments.dry_run:
                 rows.append({**job, "state": "to do"})
             else:
                 os.makedirs(os.path.dirname(job["output"]) or ".", exist_ok=True)
-                said = _done(job, shlex.split(recipe.get("launch", "")))
-                rows.append({**job, "state": "failed" if said else "made", "error": said})
-                if not said:
-                    record[job["output"]] = made
+                state, said = _done(job, shlex.split(recipe.get("launch", "")))
+                rows.append({**job, "state": state, "error": said})
+                if state != "failed":
+                    record[job["output"]] = made | ({"incomplete": said} if said else {})
                     _keep(record, folder)
             progress(number + 1, len(jobs))
     _print(arguments, rows)
-    return 1 if any(row["state"] == "failed" for row in rows) else 0
+    states = {row["state"] for row in rows}
+    return 1 if "failed" in states else INCOMPLETE if "incomplete" in states else 0
+
+
+def _skip_damaged(jobs: list[dict[str, Any]]) -> None:
+    for job in jobs:
+        if job["words"][0] in _SKIPS_DAMAGED and _SKIP not in job["words"]:
+            job["words"].append(_SKIP)
 
 
 def read(path: str) -> dict[str, Any]:
@@ -152,8 +171,9 @@ def _words(job: dict[str, Any], name: str, output: str) -> list[str]:
     return words
 
 
-def _done(job: dict[str, Any], launch: list[str]) -> str:
-    """Runs the command. Returns its messages if it failed, else nothing. The output appears when it is whole."""
+def _done(job: dict[str, Any], launch: list[str]) -> tuple[str, str]:
+    """Runs the command. Returns "failed", "incomplete" or "made", and its messages of the first two. The output appears
+    when it is whole."""
     forced = ["-f"] if job["words"][0] not in _BY_STDOUT else []
     command = [*launch, sys.executable, "-c", "from octavo.cli import main; raise SystemExit(main())"]
     try:
@@ -162,12 +182,12 @@ def _done(job: dict[str, Any], launch: list[str]) -> str:
         raise Error(
             f"the command does not start: {error}", [" ".join(launch)], "look at launch in the recipe"
         ) from None
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        return said.removeprefix("error: ") or f"exit code {done.returncode}"
+    said = (done.stderr or done.stdout).decode(errors="replace").strip()
+    if done.returncode not in (0, INCOMPLETE):
+        return "failed", said.removeprefix("error: ") or f"exit code {done.returncode}"
     if not forced:
         _replace(job["output"], done.stdout)
-    return ""
+    return ("incomplete", said) if done.returncode == INCOMPLETE else ("made", "")
 
 
 def _replace(path: str, data: bytes) -> None:

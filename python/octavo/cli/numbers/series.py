@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_selection(parser)
     options.add_fields(parser, dry_run=False)
+    options.add_skip_damaged(parser)
     options.add_threads(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help="a picture of the table (.png)")
     options.add_force(parser, "overwrite the output file")
@@ -61,6 +62,7 @@ def listed(paths: Any, flow: str | None, ranks: Any) -> tuple[Snapshot, ...]:
 
 def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
+    from octavo.damage import INCOMPLETE
     from octavo.ranks import gathered, is_root, world
     from octavo.snapshots import Table, check_quantities
 
@@ -90,25 +92,28 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             table = Table.of(snapshots, stats, arguments.of)
     if not is_root():
-        return 0
+        return INCOMPLETE if any(table.incomplete) else 0
     if arguments.output is not None:
         _draw(table, arguments.output)
     _print(table, arguments)
-    return 0
+    return console.end_of_steps(zip(table.snapshots, table.incomplete, strict=False))
 
 
 def _stats(snapshot: Any, arguments: argparse.Namespace, ranks: Any) -> dict[str, Any]:
-    """Numbers of one step, in the units asked for. Collective over `ranks`."""
+    """Numbers of one step, in the units asked for, and which damaged domains they lack. Collective over `ranks`."""
     from octavo import _core
     from octavo.units import stats_in
 
-    ds = snapshot.open(ranks)
-    numbers = _core.stats(
-        ds, fields=arguments.field, particles=False, threads=arguments.threads, ranks=ranks, progress=None,
-        **options.chosen(arguments, ds, alone=ranks is None),
+    ds = snapshot.open(ranks, on_all=arguments.skip_damaged)
+    reading = options.reading(arguments, ds, ranks)
+    numbers = reading.do(
+        lambda data: _core.stats(
+            data, fields=arguments.field, particles=False, threads=arguments.threads, ranks=ranks, progress=None,
+            **options.chosen(arguments, data, alone=ranks is None),
+        )
     )  # fmt: skip
     stats_in(numbers, dict(arguments.unit), ds)
-    return numbers
+    return {**numbers, **reading.facts()}
 
 
 def _draw(table: Any, path: str) -> None:
@@ -136,6 +141,7 @@ def _print(table: Any, arguments: argparse.Namespace) -> None:
                     name: {quantity: values.tolist() for quantity, values in column.items()}
                     for name, column in table.columns.items()
                 },
+                **({"incomplete": list(table.incomplete)} if arguments.skip_damaged else {}),
             }
         )
     elif arguments.csv:

@@ -33,6 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_place(parser, "--at", "with --normal: a point of the plane", "center")
     options.add_selection(parser)
     options.add_fields(parser, dry_run=False)
+    options.add_skip_damaged(parser)
     parser.add_argument("--fps", type=_rate, default=10.0, metavar="N", help="pictures a second (10)")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="out.gif, out.mp4, or a folder")
     image_output.add_drawing(parser)
@@ -66,16 +67,20 @@ def run(arguments: argparse.Namespace) -> int:
     ranks = world()
     snapshots = listed(arguments.paths, arguments.flow, ranks)
     picture_of = map.project if arguments.normal is None else slice.cut
+    lacking: list[dict[str, Any] | None] = []
     with console.Progress("movie " + arguments.field, arguments.quiet, unit="steps") as progress:
 
         def pictures() -> Iterator[Picture]:
             for number, snapshot in enumerate(snapshots):
-                ds = snapshot.open(ranks)
-                image_of = partial(picture_of, arguments, ds, ranks, None)
+                ds = snapshot.open(ranks, on_all=arguments.skip_damaged)
+                reading = options.reading(arguments, ds, ranks)
+                image_of = partial(_read, picture_of, arguments, reading, ranks)
                 image = image_of()
                 facts = facts_of(image, ds, options.unit_of(arguments, arguments.field))
-                picture = image_output.drawn(image, facts, ranks)
                 overlays = image_output.overlays_of(arguments, image_of, image, ds, ranks)
+                facts |= reading.facts()
+                lacking.append(facts.get("incomplete"))
+                picture = image_output.drawn(image, facts, ranks)
                 progress(number + 1, len(snapshots))
                 if picture is not None:
                     yield dataclasses.replace(picture, overlays=overlays)
@@ -87,16 +92,22 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             for _ in shown:  # other ranks go on with theirs, whatever goes wrong here
                 pass
-    _say(arguments, snapshots, count)
-    return 0
+    _say(arguments, snapshots, count, lacking)
+    return console.end_of_steps(zip(snapshots, lacking, strict=False))
 
 
-def _say(arguments: argparse.Namespace, snapshots: Any, count: int) -> None:
+def _read(picture_of: Any, arguments: argparse.Namespace, reading: Any, ranks: Any, **others: Any) -> Any:
+    """The image of a step, past its damaged domains if that is asked for. Collective over `ranks`."""
+    return reading.do(lambda data: picture_of(arguments, data, ranks, None, **others))
+
+
+def _say(arguments: argparse.Namespace, snapshots: Any, count: int, lacking: list[dict[str, Any] | None]) -> None:
     from octavo.cli import console
 
     if arguments.json:
         times = [snapshot.time for snapshot in snapshots]
-        console.print_json({"output": arguments.output, "frames": count, "fps": arguments.fps, "times": times})
+        found = {"output": arguments.output, "frames": count, "fps": arguments.fps, "times": times}
+        console.print_json(found | ({"incomplete": lacking} if arguments.skip_damaged else {}))
         return
     kind = "files" if os.path.isdir(arguments.output) else "pictures"
     console.say(
