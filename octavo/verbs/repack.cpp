@@ -198,13 +198,19 @@ void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Repack
   }
 }
 
-/// Bytes of the whole run, which part 0 has.
-std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const mesh::Dataset& dataset) {
+bool is_of_the_run(const std::string& name) { return name.find(of_the_run) != std::string::npos; }
+
+/// Bytes of the whole run, which part 0 has. Reads nothing if the step has none.
+std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const Work& work) {
+  std::vector<std::string> names;
+  for (const store::OpenedSegment& segment : work.step.segments)
+    names.insert(names.end(), segment.table.opaque.begin(), segment.table.opaque.end());
+  if (std::none_of(names.begin(), names.end(), is_of_the_run)) return {};
   mesh::Request bytes_only;
   bytes_only.fields.emplace();
   bytes_only.opaque = true;
-  auto bytes = dataset.read(0, bytes_only).opaque;
-  std::erase_if(bytes, [](const auto& one) { return one.first.find(of_the_run) == std::string::npos; });
+  auto bytes = work.dataset.read(0, bytes_only).opaque;
+  std::erase_if(bytes, [](const auto& one) { return !is_of_the_run(one.first); });
   return bytes;
 }
 
@@ -215,7 +221,7 @@ void make_parts(const Work& work, int file, step::Recutter& recutter, int thread
       static_cast<std::size_t>(work.files.last(file) - first), threads,
       [&](std::size_t i) {
         mesh::Part part = recutter.part(first + static_cast<int>(i));
-        if (first + static_cast<int>(i) == 0) part.opaque = bytes_of_the_run(work.dataset);
+        if (first + static_cast<int>(i) == 0) part.opaque = bytes_of_the_run(work);
         return encode_exactly(part, work.step.header, work.encoding, work.lossy);
       },
       [&](std::size_t, NewPart part) {
