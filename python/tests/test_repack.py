@@ -112,5 +112,5 @@ def test_memory_is_bounded_by_a_part_and_not_by_the_step(run, tmp_path):
         return used
 
     base = peak("copied")
-    assert peak("48", "--domains", 48) - base < total / 4
+    assert peak("48", "--domains", 48) - base < 0.3 * total
     assert peak("1", "--domains", 1) - base > total
