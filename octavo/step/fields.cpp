@@ -64,7 +64,7 @@ mesh::ValueUnit unit_of_constant(const mesh::Dataset& dataset, const std::string
        {"unit_velocity", "cm s^-1 code_time/code_length"}}};
   for (const auto& [known, unit] : units) {
     if (known != name) continue;
-    const bool unknown = name.starts_with("unit_") && std::isnan(mesh::code_units(dataset).length);
+    const bool unknown = name.starts_with("unit_") && std::isnan(formats::code_units(dataset).length);
     return unknown ? mesh::ValueUnit{} : mesh::ValueUnit{mesh::parse_unit(unit), false, false};
   }
   return mesh::plain_number();
@@ -139,7 +139,7 @@ class Names {
 
   /// A number with a unit is computed in code units.
   double size_of(const std::string& unit) const {
-    return mesh::size_in_code_units(mesh::parse_unit(unit), mesh::code_units(dataset_));
+    return mesh::size_in_code_units(mesh::parse_unit(unit), formats::code_units(dataset_));
   }
   mesh::ValueUnit unit_of(const std::string& name) const {
     const auto meaning = find(name);
@@ -155,7 +155,7 @@ class Names {
   }
   std::string unit_text(const std::string& column) const {
     if (stores(dataset_.header, column)) return info_named(dataset_.header, column).unit;
-    if (dataset_.unstructured) return std::isnan(mesh::code_units(dataset_).length) ? "" : "code_length";
+    if (dataset_.unstructured) return std::isnan(formats::code_units(dataset_).length) ? "" : "code_length";
     return mesh::geometry_unit(dataset_.header, column);
   }
 
@@ -204,7 +204,7 @@ FieldInfo info_of_made(const mesh::Dataset& dataset, const Names& names, const s
     return info;
   }
   const mesh::UnitVocabulary units{vocabulary, [&](const std::string& word) { return names.unit_of(word); },
-                                   mesh::code_units(dataset), dataset.path};
+                                   formats::code_units(dataset), dataset.path};
   if (const auto unit = mesh::unit_of(formula, units)) info.unit = mesh::to_string(*unit);
   return info;
 }
