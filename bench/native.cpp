@@ -27,6 +27,8 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/output.hpp"

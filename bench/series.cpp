@@ -25,6 +25,7 @@
 
 #include "bench/all_ranks.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"

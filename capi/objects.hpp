@@ -13,7 +13,7 @@
 struct octavo_writer {
   std::list<std::vector<std::uint32_t>>
       orders;  ///< that were put in this step; the writer may read them until it is destroyed
-  octavo::capi::TargetKind target;
+  octavo::engine::StepsBy target;
   octavo::engine::Writer writer;
   int dim;
   octavo::mesh::Index3 roots, block;

@@ -2,6 +2,9 @@
 #include <utility>
 
 #include "capi/objects.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::capi {
@@ -147,11 +150,11 @@ int octavo_writer_open(MPI_Comm comm, const octavo_target* target, const octavo_
     ranks::agree(comm, [&] {
       checked(writer, "writer") = nullptr;
       wanted = target_of(complete(target, octavo_target_default(OCTAVO_STORE), "target"));
-      if (!std::holds_alternative<engine::SeriesTarget>(wanted))
+      if (steps_by(wanted) != engine::StepsBy::time)
         header = header_of(complete(domain, octavo_domain_default(), "domain"));
     });
     *writer = new octavo_writer{
-        {},           kind_of(wanted),    engine::Writer(comm, header, wanted), header.dim, header.roots,
+        {},           steps_by(wanted),   engine::Writer(comm, header, wanted), header.dim, header.roots,
         header.block, header.level_origin};
   });
 }

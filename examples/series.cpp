@@ -8,6 +8,7 @@
 
 #include "channel.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 
 using namespace octavo;

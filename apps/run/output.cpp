@@ -3,6 +3,8 @@
 #include <cstdio>
 
 #include "apps/run/restart.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
 
 namespace octavo::run {
 

@@ -9,6 +9,7 @@
 #include "apps/shallow/input.hpp"
 #include "apps/shallow/results.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 

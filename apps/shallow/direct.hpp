@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "apps/shallow/mesh.hpp"
+#include "octavo/engine/points/series_mesh.hpp"
 #include "octavo/engine/step/array_view.hpp"
 #include "octavo/engine/write/writer.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "apps/shallow/direct.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/telemac/files/piece_files.hpp"

@@ -9,4 +9,7 @@
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/restart/triangle_neighbours.hpp"
 #include "octavo/engine/statistics.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"

@@ -12,7 +12,7 @@ namespace octavo::engine {
 /// The cost of writing so far, of one rank or of all together.
 struct Statistics {
   std::int64_t steps = 0;                  ///< handed over by end_step()
-  std::int64_t failed = 0;                 ///< of those: lost, on this rank or on one that shares its file with it
+  std::int64_t failed = 0;                 ///< of those: known to all ranks to have failed
   std::uint64_t bytes_put = 0;             ///< of arrays, before encoding
   std::uint64_t bytes_staged = 0;          ///< of those: copied in end_step()
   std::uint64_t bytes_stored = 0;          ///< encoded and written

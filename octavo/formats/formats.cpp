@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <string>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/amrex/amrex.hpp"
-#include "octavo/formats/flash/flash.hpp"
-#include "octavo/formats/gmsh/gmsh.hpp"
-#include "octavo/formats/med/med.hpp"
-#include "octavo/formats/ramses/reader.hpp"
-#include "octavo/formats/serafin/dataset.hpp"
-#include "octavo/formats/serafin/write_series.hpp"
-#include "octavo/formats/ugrid/ugrid.hpp"
-#include "octavo/formats/vtkhdf/vtkhdf.hpp"
-#include "octavo/formats/vtkhdf/write_series.hpp"
+#include "octavo/formats/amrex/row.hpp"
+#include "octavo/formats/flash/row.hpp"
+#include "octavo/formats/gmsh/row.hpp"
+#include "octavo/formats/med/row.hpp"
+#include "octavo/formats/ramses/row.hpp"
+#include "octavo/formats/serafin/row.hpp"
+#include "octavo/formats/ugrid/row.hpp"
+#include "octavo/formats/vtkhdf/row.hpp"
+#include "octavo/mesh/specific.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats {
 namespace {
@@ -24,147 +25,9 @@ namespace fs = std::filesystem;
 using base::Error;
 using base::Kind;
 
-/// An output that is one step.
-template <auto open_output>
-mesh::Dataset open_one(const fs::path& path, std::optional<std::int64_t>) {
-  return open_output(path);
-}
-
-using OpenOne = mesh::Dataset (*)(const fs::path&);
-
-// ------------------------------------------------------------------------------------------------- series of triangles
-
-constexpr std::array<std::string_view, 2> serafin_endings{".slf", ".srf"};
-constexpr std::array<std::string_view, 1> med_endings{".med"}, vtkhdf_endings{".vtkhdf"}, ugrid_endings{".nc"},
-    gmsh_endings{".msh"};
-
-constexpr Format serafin_row{
-    .name = "serafin",
-    .title = "SERAFIN",
-    .recognise = &serafin::recognise,
-    .open = &serafin::open,
-    .understand = &serafin::understand,
-    .list_steps = &serafin::list_steps,
-    .triangles = true,
-    .endings = serafin_endings,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport&) { serafin::write(steps, path, request); },
-    .common_names = &serafin::common_names,
-};
-
-constexpr Format med_row{
-    .name = "med",
-    .title = "MED",
-    .recognise = &med::recognise,
-    .open = &med::open,
-    .list_steps = &med::list_steps,
-    .triangles = true,
-    .endings = med_endings,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport& report) { med::write(steps, path, request, request.med, report); },
-    .common_names = &serafin::common_names,
-};
-
-constexpr Format vtkhdf_row{
-    .name = "vtkhdf",
-    .title = "VTKHDF",
-    .recognise = &vtkhdf::recognise,
-    .open = &vtkhdf::open,
-    .list_steps = &vtkhdf::list_steps,
-    .triangles = true,
-    .polygons = true,
-    .endings = vtkhdf_endings,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport&) { vtkhdf::write(steps, path, request); },
-    .common_names = &serafin::common_names,
-};
-
-constexpr Format ugrid_row{
-    .name = "ugrid",
-    .title = "UGRID",
-    .recognise = &ugrid::recognise,
-    .open = &ugrid::open,
-    .list_steps = &ugrid::list_steps,
-    .triangles = true,
-    .polygons = true,
-    .endings = ugrid_endings,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport&) { ugrid::write(steps, path, request); },
-    .common_names = &ugrid::common_names,
-};
-
-constexpr Format gmsh_row{
-    .name = "gmsh",
-    .title = "Gmsh",
-    .recognise = &gmsh::recognise,
-    .open = &gmsh::open,
-    .list_steps = &gmsh::list_steps,
-    .triangles = true,
-    .polygons = true,
-    .endings = gmsh_endings,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest&,
-                WriteReport& report) { gmsh::write(steps, path, report); },
-    .common_names = &serafin::common_names,
-};
-
-// ------------------------------------------------------------------------------------------------------ steps of cells
-
-constexpr Format ramses_row{
-    .name = "ramses",
-    .title = "RAMSES",
-    .recognise = &ramses::recognise,
-    .open = &open_one<OpenOne(&ramses::open)>,
-    .understand = &ramses::understand,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport& report) { ramses::write(steps.first, path, request, request.ramses, report); },
-    .words = &ramses::words,
-    .one_process = true,
-    .misfit = [](const mesh::FieldInfo& field, const std::string& name,
-                 const WriteRequest& request) { return ramses::misfit(field, name, request); },
-    .wanted_mesh = [](const mesh::Dataset& step,
-                      const WriteRequest& request) { return ramses::wanted_mesh(step, request); },
-    .goes_on = [](const WriteRequest&) { return true; },
-    .name_note = [](const WriteRequest& request) { return ramses::name_note(request, request.ramses); },
-};
-
-constexpr Format amrex_row{
-    .name = "amrex",
-    .title = "AMReX",
-    .recognise = &amrex::recognise,
-    .open = &open_one<OpenOne(&amrex::open)>,
-    .understand = &amrex::understand,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport& report) { amrex::write(steps.first, path, request, request.amrex, report); },
-    .words = &amrex::words,
-    .misfit = [](const mesh::FieldInfo& field, const std::string&,
-                 const WriteRequest& request) { return amrex::misfit(field, request, request.amrex); },
-    .wanted_mesh = [](const mesh::Dataset& step,
-                      const WriteRequest& request) { return amrex::wanted_mesh(step, request, request.amrex); },
-    .goes_on = [](const WriteRequest& request) { return amrex::goes_on(request); },
-    .forget_layout = [](mesh::Header& header, std::vector<std::string>&) { amrex::forget_layout(header); },
-};
-
-constexpr Format flash_row{
-    .name = "flash",
-    .title = "FLASH",
-    .recognise = &flash::recognise,
-    .open = &open_one<OpenOne(&flash::open)>,
-    .understand = &flash::understand,
-    .write = [](const Series& steps, const fs::path& path, const WriteRequest& request,
-                WriteReport& report) { flash::write(steps.first, path, request, report); },
-    .words = &flash::words,
-    .misfit = [](const mesh::FieldInfo& field, const std::string&,
-                 const WriteRequest&) { return flash::misfit(field); },
-    .wanted_mesh = [](const mesh::Dataset& step,
-                      const WriteRequest& request) { return flash::wanted_mesh(step, request); },
-    .goes_on = [](const WriteRequest& request) { return flash::goes_on(request); },
-    .name_note = [](const WriteRequest& request) { return flash::name_note(request.out); },
-    .forget_layout = &flash::forget_layout,
-    .lost_note = &flash::lost_note,
-};
-
-constexpr std::array<Format, 8> formats{
-    {ramses_row, amrex_row, flash_row, serafin_row, med_row, vtkhdf_row, ugrid_row, gmsh_row}};
+/// The first one that recognises a path opens it.
+constexpr std::array<const Format*, 8> formats{&ramses::row, &amrex::row,  &flash::row, &serafin::row,
+                                               &med::row,    &vtkhdf::row, &ugrid::row, &gmsh::row};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {
@@ -190,27 +53,82 @@ Error not_recognised(const fs::path& path) {
 
 }  // namespace
 
-std::span<const Format> table() { return formats; }
+std::span<const Format* const> table() { return formats; }
+
+const Format* format_there(const fs::path& path) {
+  for (const Format* format : formats)
+    if (format->recognise(path)) return format;
+  return nullptr;
+}
 
 const Format& format_of(const fs::path& path) {
-  for (const Format& format : formats)
-    if (format.recognise(path)) return format;
+  if (const Format* format = format_there(path)) return *format;
   throw not_recognised(path);
 }
 
+const Format* find_format(std::string_view name) {
+  for (const Format* format : formats)
+    if (format->name == name) return format;
+  return nullptr;
+}
+
 const Format& format_named(std::string_view name) {
+  if (const Format* format = find_format(name)) return *format;
   std::string known;
-  for (const Format& format : formats) {
-    if (format.name == name) return format;
-    known += (known.empty() ? "" : ", ") + std::string(format.name);
-  }
+  for (const Format* format : formats) known += (known.empty() ? "" : ", ") + std::string(format->name);
   throw Error(Kind::usage, "no format '" + std::string(name) + "': there are " + known);
 }
 
+const Format* format_by_ending(const fs::path& path) {
+  for (const Format* format : formats)
+    for (const std::string_view ending : format->endings)
+      if (path.extension() == ending) return format;
+  return nullptr;
+}
+
+namespace {
+
+bool has_option(const Format& format, std::string_view name) {
+  if (format.options == nullptr) return false;
+  const auto names = format.options();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+void require_own_options(const WriteRequest& request) {
+  for (const auto& [name, value] : request.own) {
+    const Format* asked = find_format(request.to);
+    if (asked != nullptr && has_option(*asked, name)) continue;
+    std::string owners;
+    for (const Format* format : formats)
+      if (has_option(*format, name)) owners += (owners.empty() ? "" : ", ") + std::string(format->title);
+    if (owners.empty()) throw Error(Kind::usage, "no format has an option '" + name + "'");
+    throw Error(Kind::usage, name + ": an option of " + owners + " outputs only").hint("leave it out");
+  }
+}
+
+const Words& common_words() { return ramses::words; }
+
 const Words& words_of(const mesh::Header& header) {
-  for (const Format& format : formats)
-    if (format.words != nullptr && format.words->code == header.code) return *format.words;
-  return ramses::words;
+  for (const Format* format : formats)
+    if (format->words != nullptr && format->words->code == header.code) return *format->words;
+  return common_words();
+}
+
+mesh::Specific specific_of(const mesh::Header& header, const std::vector<std::string>& more) {
+  return mesh::specific_of(header, more, words_of(header).energies_per_mass);
+}
+
+mesh::CodeUnits code_units(const mesh::Dataset& dataset) {
+  const mesh::Header& header = dataset.header;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const bool said = header.unit_length != 1 || header.unit_density != 1 || header.unit_time != 1;
+  if (!said && !words_of(header).in_cgs) return {unknown, unknown, unknown};
+  const double mass = dataset.unstructured
+                          ? unknown
+                          : header.unit_density * (header.unit_length * header.unit_length * header.unit_length);
+  return {header.unit_length, mass, header.unit_time};
 }
 
 namespace {
@@ -219,12 +137,12 @@ namespace {
 std::vector<std::span<const Word>> tables_for(const mesh::Header& header) {
   const Words& own = words_of(header);
   std::vector<std::span<const Word>> tables{own.fields, own.also};
-  for (const Format& format : formats) {
-    if (format.words != nullptr && format.words != &own) {
-      tables.push_back(format.words->fields);
-      tables.push_back(format.words->also);
+  for (const Format* format : formats) {
+    if (format->words != nullptr && format->words != &own) {
+      tables.push_back(format->words->fields);
+      tables.push_back(format->words->also);
     }
-    if (format.common_names != nullptr) tables.push_back(format.common_names());
+    if (format->common_names != nullptr) tables.push_back(format->common_names());
   }
   return tables;
 }

@@ -51,7 +51,7 @@ void add_energies(const Header& header, Specific& specific) {
 
 }  // namespace
 
-Specific specific_of(const Header& header, const std::vector<std::string>& more) {
+Specific specific_of(const Header& header, const std::vector<std::string>& more, bool energies) {
   Specific specific;
   specific.density = density_field(header);
   if (!specific.density.empty() && !has(header, specific.density)) specific.density.clear();
@@ -64,7 +64,7 @@ Specific specific_of(const Header& header, const std::vector<std::string>& more)
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (std::string name = first_of(header, {flash[axis], amrex[axis], own[axis]}); !name.empty())
       specific.velocity.push_back(std::move(name));
-  if (header.code == "FLASH") add_energies(header, specific);
+  if (energies) add_energies(header, specific);
   const auto known = per_mass(specific);
   for (const std::string& name : more) {
     if (!has(header, name))

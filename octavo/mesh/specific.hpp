@@ -19,10 +19,11 @@ struct Specific {
 };
 
 /// The specific fields of a step, by the names that FLASH, AMReX's codes and Octavo have for them. Velocities are known
-/// in any step. Energies are known in steps of FLASH only (ener, eint; entr, eion, eele, erad): other codes store
-/// energy per volume under the same names. `more`: fields that the caller knows to be amounts per mass (mass
-/// fractions). Throws Error(usage) for a name that the step does not have, or if the step has no density.
-Specific specific_of(const Header& header, const std::vector<std::string>& more = {});
+/// in any step. `energies`: fields of energies (ener, eint; entr, eion, eele, erad) are amounts per mass, as in FLASH;
+/// other codes store energy per volume under the same names (formats::specific_of knows which do). `more`: fields that
+/// the caller knows to be amounts per mass (mass fractions). Throws Error(usage) for a name that the step does not
+/// have, or if the step has no density.
+Specific specific_of(const Header& header, const std::vector<std::string>& more, bool energies);
 
 /// The names of all amounts per mass: all but density and pressure.
 std::vector<std::string> per_mass(const Specific& specific);

@@ -42,7 +42,7 @@ struct Gas {
 Gas gas(std::uint64_t seed, int dim, double heat, bool one_pressure = false) {
   Gas out;
   out.header = flash_header({"dens", "velx", "vely", "velz", "eint", "ener", "pres", "h1", "temp"});
-  out.specific = specific_of(out.header, {"h1"});
+  out.specific = specific_of(out.header, {"h1"}, true);
   out.part.mesh = octavo::testing::random_octree(seed, {.dim = dim,
                                                         .roots = {2, 2, 2},
                                                         .block = {4, dim > 1 ? 4 : 1, dim > 2 ? 4 : 1},
@@ -187,7 +187,8 @@ TEST(Specific, where_a_density_is_not_above_0_values_go_by_volume) {
 }
 
 TEST(Specific, codes_have_their_own_names_for_it) {
-  const Specific flash = specific_of(flash_header({"dens", "velx", "vely", "ener", "eint", "entr", "pres", "gamc"}));
+  const Specific flash =
+      specific_of(flash_header({"dens", "velx", "vely", "ener", "eint", "entr", "pres", "gamc"}), {}, true);
   EXPECT_EQ(flash.density, "dens");
   EXPECT_THAT(flash.velocity, ElementsAre("velx", "vely"));
   EXPECT_EQ(flash.internal + " " + flash.total + " " + flash.pressure, "eint ener pres");
@@ -195,18 +196,18 @@ TEST(Specific, codes_have_their_own_names_for_it) {
 
   Header amrex = flash_header({"density", "x_velocity", "total_energy", "internal_energy", "pressure"});
   amrex.code = "AMReX";  // codes of this format store energy per volume under these names
-  EXPECT_THAT(per_mass(specific_of(amrex)), ElementsAre("x_velocity"));
-  EXPECT_EQ(specific_of(amrex).pressure, "");
-  EXPECT_THAT(per_mass(specific_of(amrex, {"total_energy"})), ElementsAre("x_velocity", "total_energy"));
+  EXPECT_THAT(per_mass(specific_of(amrex, {}, false)), ElementsAre("x_velocity"));
+  EXPECT_EQ(specific_of(amrex, {}, false).pressure, "");
+  EXPECT_THAT(per_mass(specific_of(amrex, {"total_energy"}, false)), ElementsAre("x_velocity", "total_energy"));
 
-  EXPECT_THAT(per_mass(specific_of(flash_header({"velx", "ener"}))), IsEmpty());  // no density
-  EXPECT_THROW(specific_of(flash_header({"velx"}), {"velx"}), base::Error);
-  EXPECT_THROW(specific_of(flash_header({"dens"}), {"h1"}), base::Error);
+  EXPECT_THAT(per_mass(specific_of(flash_header({"velx", "ener"}), {}, true)), IsEmpty());  // no density
+  EXPECT_THROW(specific_of(flash_header({"velx"}), {"velx"}, true), base::Error);
+  EXPECT_THROW(specific_of(flash_header({"dens"}), {"h1"}, true), base::Error);
 }
 
 TEST(Specific, partners_are_what_makes_a_value_the_same_whatever_is_asked_for) {
   const Header header = flash_header({"temp", "velx", "dens", "eint", "pres", "h1"});
-  const Specific specific = specific_of(header, {"h1"});
+  const Specific specific = specific_of(header, {"h1"}, true);
   EXPECT_THAT(with_specific(header.fields, specific, {0}), ElementsAre(0));
   EXPECT_THAT(with_specific(header.fields, specific, {2}), ElementsAre(2));
   EXPECT_THAT(with_specific(header.fields, specific, {0, 1}), ElementsAre(0, 1, 2, 3, 4));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 #include "octavo/base/error.hpp"
 
@@ -170,17 +169,6 @@ UnitWords product(UnitWords first, const UnitWords& second, double power) {
   return first;
 }
 
-CodeUnits code_units(const Dataset& dataset) {
-  const Header& header = dataset.header;
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const bool said = header.unit_length != 1 || header.unit_density != 1 || header.unit_time != 1;
-  if (!said && header.code != "FLASH") return {unknown, unknown, unknown};
-  const double mass = dataset.unstructured
-                          ? unknown
-                          : header.unit_density * (header.unit_length * header.unit_length * header.unit_length);
-  return {header.unit_length, mass, header.unit_time};
-}
-
 Powers powers_of(const UnitWords& unit) {
   Powers powers{};
   for (const auto& [name, power] : unit)
@@ -221,10 +209,11 @@ std::string example_of_unit(const Powers& powers) {
   return words.empty() ? "1" : joined_words(words);
 }
 
-double unit_factor(const std::string& have, const std::string& want, const Dataset& dataset, const std::string& what) {
+double unit_factor(const std::string& have, const std::string& want, const CodeUnits& code, const std::string& path,
+                   const std::string& what) {
   if (have.empty())
     throw Error(Kind::usage, "the data set does not say the unit of " + what)
-        .at(dataset.path)
+        .at(path)
         .hint("leave the unit '" + want + "' away");
   const UnitWords old_words = parse_unit(have), new_words = parse_unit(want);
   const Powers old_powers = powers_of(old_words), new_powers = powers_of(new_words);
@@ -233,12 +222,11 @@ double unit_factor(const std::string& have, const std::string& want, const Datas
                                  kind_of_unit(new_powers))
         .hint("write " + example_of_unit(old_powers));
   if (old_words == new_words) return 1;
-  const CodeUnits code = code_units(dataset);
   const double ratio = size_in_cgs(old_words, code) / size_in_cgs(new_words, code);
   if (std::isnan(ratio))
     throw Error(Kind::usage, "the data set does not say what its code units are: " + what + " [" + have +
                                  "] cannot be given in " + want)
-        .at(dataset.path)
+        .at(path)
         .hint("leave the unit away, or write it in code units");
   return ratio;
 }

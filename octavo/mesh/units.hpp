@@ -47,12 +47,10 @@ std::string to_string(const UnitWords& unit);
 /// first * second^power
 UnitWords product(UnitWords first, const UnitWords& second, double power = 1);
 
-/// One code unit in cgs; NaN where the step does not say it. Sizes of 1 say nothing, but of FLASH, which computes in
-/// cgs; files of triangles say lengths and times alone.
+/// One code unit in cgs; NaN where the step does not say it (formats::code_units).
 struct CodeUnits {
   double length, mass, time;
 };
-CodeUnits code_units(const Dataset& dataset);
 
 Powers powers_of(const UnitWords& unit);
 /// The unit's size in cgs; NaN where it is not known.
@@ -66,8 +64,9 @@ std::string kind_of_unit(const Powers& powers);
 /// A unit with these powers, in cgs: "g/cm**3".
 std::string example_of_unit(const Powers& powers);
 
-/// By what a number in the unit `have` is multiplied to be one in the unit `want`. `what`: the quantity's name. Throws
-/// Error(usage) where the unit is not known, or is of another kind.
-double unit_factor(const std::string& have, const std::string& want, const Dataset& dataset, const std::string& what);
+/// By what a number in the unit `have` is multiplied to be one in the unit `want`. `what`: the quantity's name,
+/// `path`: the step's. Throws Error(usage) where the unit is not known, or is of another kind.
+double unit_factor(const std::string& have, const std::string& want, const CodeUnits& code, const std::string& path,
+                   const std::string& what);
 
 }  // namespace octavo::mesh

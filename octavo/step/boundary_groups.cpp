@@ -9,6 +9,7 @@
 
 #include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/step/new_file.hpp"
@@ -18,7 +19,6 @@ namespace octavo::step {
 namespace {
 
 namespace fs = std::filesystem;
-namespace med = formats::med;
 namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
@@ -86,17 +86,17 @@ std::optional<Codes> codes_in(const std::string& name) {
   return codes;
 }
 
-void note_strangers(const CodesByName& given, const med::Groups& groups, std::vector<std::string>& notes) {
+void note_strangers(const CodesByName& given, const formats::MeshGroups& groups, std::vector<std::string>& notes) {
   std::set<std::string> known;
-  for (const med::Family& family : groups.families) known.insert(family.groups.begin(), family.groups.end());
+  for (const formats::GroupFamily& family : groups.families) known.insert(family.groups.begin(), family.groups.end());
   for (const auto& [name, codes] : given)
     if (known.count(name) == 0) notes.push_back("no group of the mesh has the name \"" + name + "\"");
 }
 
 /// By number of family.
-std::map<std::int32_t, Codes> codes_of_families(const med::Groups& groups, const CodesByName& given) {
+std::map<std::int32_t, Codes> codes_of_families(const formats::MeshGroups& groups, const CodesByName& given) {
   std::map<std::int32_t, Codes> of_family;
-  for (const med::Family& family : groups.families)
+  for (const formats::GroupFamily& family : groups.families)
     for (const std::string& name : family.groups) {
       const auto found = given.find(name);
       const std::optional<Codes> codes = found != given.end() ? std::optional(found->second) : codes_in(name);
@@ -114,7 +114,7 @@ std::string edge_text(std::int32_t a, std::int32_t b) {
   return "the boundary's edge from point " + std::to_string(a + 1) + " to " + std::to_string(b + 1);
 }
 
-std::map<Ends, Codes> codes_of_edges(const med::Groups& groups, const CodesByName& given) {
+std::map<Ends, Codes> codes_of_edges(const formats::MeshGroups& groups, const CodesByName& given) {
   const auto of_family = codes_of_families(groups, given);
   std::map<Ends, Codes> of_edge;
   for (std::size_t e = 0; e < groups.of_edge.size(); ++e) {
@@ -176,15 +176,15 @@ std::string group_of(const serafin::BoundaryPoint& point) {
   return name;
 }
 
-med::Groups groups_of_boundary(const fs::path& boundary, const mesh::Unstructured& mesh,
-                               std::vector<std::string>& notes) {
+formats::MeshGroups groups_of_boundary(const fs::path& boundary, const mesh::Unstructured& mesh,
+                                       std::vector<std::string>& notes) {
   if (mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(boundary.string());
   const auto lines = serafin::read_boundary(boundary, static_cast<std::int32_t>(mesh.x.size()));
   note_lost_values(lines, notes);
   std::vector<std::int32_t> points;
   for (const auto& line : lines) points.push_back(line.point - 1);
   const partition::Contour contour = contour_of(mesh, points);
-  med::Groups groups;
+  formats::MeshGroups groups;
   std::map<std::string, std::int32_t> number_of;
   for (std::size_t k = 0; k < points.size(); ++k) {
     const std::string name = group_of(lines[k]);
@@ -201,7 +201,8 @@ med::Groups groups_of_boundary(const fs::path& boundary, const mesh::Unstructure
 BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& out,
                                           const BoundaryOfGroupsOptions& options) {
   const formats::Series series = open_triangles(path, std::vector<std::string>{}, "a boundary file");
-  if (series.first.format != "med")
+  const formats::Format* format = formats::find_format(series.first.format);
+  if (format == nullptr || format->read_groups == nullptr)
     throw Error(Kind::unsupported, "groups of edges are MED's: a boundary file is not made of " + series.first.format)
         .at(path.string());
   if (series.mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(path.string());
@@ -210,7 +211,7 @@ BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& 
   try {
     const std::vector<std::int32_t> points = ranked_points(series, report.notes);
     const CodesByName given = options.codes ? read_codes(*options.codes) : CodesByName{};
-    const med::Groups groups = med::read_groups(path);
+    const formats::MeshGroups groups = format->read_groups(path);
     note_strangers(given, groups, report.notes);
     text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(groups, given));
     report.points = static_cast<std::int64_t>(points.size());

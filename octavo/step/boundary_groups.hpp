@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "octavo/formats/med/groups.hpp"
+#include "octavo/formats/row/groups.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
-/// Converts between boundary files (.cli) and MED groups. The conditions at a boundary point become the group of the
-/// edge that begins there, walking with the domain on the left.
+/// Converts between boundary files (.cli) and groups of edges, as MED has them. The conditions at a boundary point
+/// become the group of the edge that begins there, walking with the domain on the left.
 namespace octavo::step {
 
 /// TELEMAC's name for the group of a point's codes, such as "CONLIM_2222".
@@ -22,8 +22,8 @@ void note_lost_values(const std::vector<formats::serafin::BoundaryPoint>& lines,
 /// Puts each edge of the boundary into a group by the codes at its first point, with TELEMAC's name ("CONLIM_2222":
 /// LIHBOR, LIUBOR, LIVBOR, LITBOR). Groups have no place for values (HBOR, UBOR ...): if there are any, a note says so.
 /// Throws Error(unsupported) for a mesh with planes, Error(corrupt) if the file's points are not those of the boundary.
-formats::med::Groups groups_of_boundary(const std::filesystem::path& boundary, const mesh::Unstructured& mesh,
-                                        std::vector<std::string>& notes);
+formats::MeshGroups groups_of_boundary(const std::filesystem::path& boundary, const mesh::Unstructured& mesh,
+                                       std::vector<std::string>& notes);
 
 struct BoundaryOfGroupsOptions {
   /// TELEMAC's boundary file for MED: a count, then one line LIHBOR LIUBOR LIVBOR LITBOR NAME per group. Groups that it
@@ -37,11 +37,11 @@ struct BoundaryOfGroupsReport {
   std::vector<std::string> notes;
 };
 
-/// Writes the .cli of a mesh of triangles in MED: a line for each boundary point in the order of IPOBO, with zero
-/// values and K as the point's number. Without IPOBO the order comes from the mesh. Throws Error(corrupt) if a boundary
-/// edge has no group with codes, or groups with different codes; Error(unsupported) for a mesh with planes and for
-/// files that are not MED; Error(usage) if `out` exists. Memory: the mesh.
-BoundaryOfGroupsReport boundary_of_groups(const std::filesystem::path& med, const std::filesystem::path& out,
+/// Writes the .cli of a mesh of triangles in MED (the one format with groups): a line for each boundary point in the
+/// order of IPOBO, with zero values and K as the point's number. Without IPOBO the order comes from the mesh. Throws
+/// Error(corrupt) if a boundary edge has no group with codes, or groups with different codes; Error(unsupported) for a
+/// mesh with planes and for files of formats without groups; Error(usage) if `out` exists. Memory: the mesh.
+BoundaryOfGroupsReport boundary_of_groups(const std::filesystem::path& path, const std::filesystem::path& out,
                                           const BoundaryOfGroupsOptions& options);
 
 }  // namespace octavo::step

@@ -67,7 +67,7 @@ mesh::ValueUnit unit_of_constant(const mesh::Dataset& dataset, const std::string
        {"unit_velocity", "cm s^-1 code_time/code_length"}}};
   for (const auto& [known, unit] : units) {
     if (known != name) continue;
-    const bool unknown = name.starts_with("unit_") && std::isnan(mesh::code_units(dataset).length);
+    const bool unknown = name.starts_with("unit_") && std::isnan(formats::code_units(dataset).length);
     return unknown ? mesh::ValueUnit{} : mesh::ValueUnit{mesh::parse_unit(unit), false, false};
   }
   return mesh::plain_number();
@@ -157,7 +157,7 @@ class Names {
 
   /// A number with a unit is computed in code units.
   double size_of(const std::string& unit) const {
-    return mesh::size_in_code_units(mesh::parse_unit(unit), mesh::code_units(dataset_));
+    return mesh::size_in_code_units(mesh::parse_unit(unit), formats::code_units(dataset_));
   }
   mesh::ValueUnit unit_of(const std::string& name) const {
     const auto meaning = find(name);
@@ -174,7 +174,7 @@ class Names {
   }
   std::string unit_text(const std::string& column) const {
     if (stores(dataset_.header, column)) return info_named(dataset_.header, column).unit;
-    if (dataset_.unstructured) return std::isnan(mesh::code_units(dataset_).length) ? "" : "code_length";
+    if (dataset_.unstructured) return std::isnan(formats::code_units(dataset_).length) ? "" : "code_length";
     return mesh::geometry_unit(dataset_.header, column);
   }
 
@@ -186,7 +186,7 @@ class Names {
   std::optional<mesh::UnitWords> unit_of_formula(const mesh::Term& formula) const {
     const mesh::Vocabulary words = vocabulary();
     return mesh::unit_of(formula, {words, [this](const std::string& word) { return unit_of(word); },
-                                   mesh::code_units(dataset_), dataset_.path});
+                                   formats::code_units(dataset_), dataset_.path});
   }
   /// A formula in which slopes are columns.
   mesh::Term read(const std::string& formula) const {

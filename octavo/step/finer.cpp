@@ -92,8 +92,8 @@ void shorten_step(mesh::Header& header, int times) {
 }  // namespace
 
 void forget_layout(mesh::Dataset& step) {
-  for (const formats::Format& format : formats::table())
-    if (format.forget_layout != nullptr) format.forget_layout(step.header, step.notes);
+  for (const formats::Format* format : formats::table())
+    if (format->forget_layout != nullptr) format->forget_layout(step.header, step.notes);
 }
 
 std::string weights_note(const mesh::Specific& specific) {
@@ -110,7 +110,7 @@ mesh::Dataset finer(const mesh::Dataset& source, int times, mesh::FillBy by, con
   shared->trees = mesh::read_trees(source);
   shared->level = finest_level(shared->trees);
   shared->times = times;
-  shared->how = {by, source.header.periodic, cell_edges(source.header), mesh::specific_of(source.header, per_mass)};
+  shared->how = {by, source.header.periodic, cell_edges(source.header), formats::specific_of(source.header, per_mass)};
   mesh::Dataset out = source;
   forget_layout(out);
   shorten_step(out.header, times);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/cell_runs.hpp"
@@ -204,7 +205,7 @@ mesh::RegridOptions regrid_options(const mesh::Header& source, mesh::RegridOptio
   how.first = source.unfolded;
   how.periodic = source.periodic;
   how.edge = cell_edges(source);
-  if (how.specific == mesh::Specific{}) how.specific = mesh::specific_of(source);
+  if (how.specific == mesh::Specific{}) how.specific = formats::specific_of(source);
   return how;
 }
 

@@ -1,5 +1,6 @@
 #include "octavo/step/reshape.hpp"
 
+#include "octavo/formats/formats.hpp"
 #include "octavo/step/finer.hpp"
 #include "octavo/step/regrid.hpp"
 
@@ -26,7 +27,7 @@ mesh::Dataset with_words(const mesh::Dataset& tree, const mesh::Dataset& words) 
 
 mesh::Dataset reshape(const mesh::Dataset& dataset, const Reshape& how) {
   mesh::Dataset refined = finer(dataset, how.refine, how.fill_by, how.per_mass);
-  const mesh::Specific specific = mesh::specific_of(dataset.header, how.per_mass);
+  const mesh::Specific specific = formats::specific_of(dataset.header, how.per_mass);
   if (how.refine > 0 && how.fill_by == mesh::FillBy::linear) refined.notes.push_back(weights_note(specific));
   if (how.block == 0) return refined;
   RegridJob job;

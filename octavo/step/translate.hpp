@@ -15,7 +15,7 @@ namespace octavo::step {
 using formats::Words;
 
 struct TranslateOptions {
-  const Words* to = &formats::ramses::words;  ///< Octavo's own
+  const Words* to = &formats::common_words();  ///< Octavo's own
   /// From field names of the step to new ones; these come before any table. For a variable on faces or nodes, whose
   /// sides are fields (mesh/sides.hpp), the common part is enough: "b" stands for "b_left" and "b_right".
   std::map<std::string, std::string> rename;

@@ -102,10 +102,10 @@ mesh::Dataset in_words(const mesh::Dataset& step, const Format& format, const Wr
                        WriteReport& report) {
   for (const mesh::SpeciesInfo& species : step.species) report.particles += request.particles ? species.count : 0;
   if (request.same_words && request.rename.empty() && !request.fields && request.particles) return step;
-  const bool carried = format.words->keeps_source && request.kind == "checkpoint";  // beside the Header
+  const bool carried = format.words->keeps_source && format.goes_on(request);  // beside the Header
   if (!request.same_words && !carried)
-    for (const Format& other : formats::table())
-      if (std::string note = other.lost_note == nullptr ? "" : other.lost_note(step.header); !note.empty())
+    for (const Format* other : formats::table())
+      if (std::string note = other->lost_note == nullptr ? "" : other->lost_note(step.header); !note.empty())
         report.notes.push_back(std::move(note));
   return translate(step, names_of(format, request), report.notes);
 }
@@ -119,10 +119,11 @@ mesh::Specific specific_in_words(const mesh::Dataset& step, const mesh::Dataset&
     const auto asked = request.rename.find(name);
     return asked != request.rename.end() ? asked->second : formats::field_name(name, from, *format.words);
   };
-  if (!format.words->energies_per_mass) return mesh::renamed(mesh::specific_of(step.header, request.per_mass), rename);
+  if (!format.words->energies_per_mass)
+    return mesh::renamed(formats::specific_of(step.header, request.per_mass), rename);
   std::vector<std::string> more;
   for (const std::string& name : request.per_mass) more.push_back(rename(name));
-  return mesh::specific_of(words.header, more);
+  return formats::specific_of(words.header, more);
 }
 
 // --------------------------------------------------------------------------------------------------------------- mesh
@@ -221,6 +222,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   if (format.triangles) throw Error(Kind::unsupported, title + " holds meshes of triangles").at(given.path);
   if (given.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.path);
+  formats::require_own_options(asked);
   WriteRequest request = asked;
   WriteReport report;
   report.notes = given.notes;
@@ -245,7 +247,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   base::agree(request.ranks, [&] { steps.first = prepared(step, format, request, report); });
   write_output(format, steps, request, report);
   if ((request.refine > 0 || report.fills != 0) && request.fill_by == mesh::FillBy::linear)
-    report.notes.push_back(weights_note(mesh::specific_of(given.header, request.per_mass)));
+    report.notes.push_back(weights_note(formats::specific_of(given.header, request.per_mass)));
   if (format.name_note != nullptr)
     if (std::string note = format.name_note(request); !note.empty()) report.notes.push_back(std::move(note));
   return report;
@@ -255,6 +257,10 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   const Format& format = formats::format_named(asked.to);
   if (!format.triangles)
     throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(series.first.path);
+  formats::require_own_options(asked);
+  if (asked.boundary && format.read_groups == nullptr)
+    throw Error(Kind::unsupported, "a " + std::string(format.title) + " file has no groups for a boundary file's codes")
+        .at(asked.boundary->string());
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);
@@ -262,7 +268,7 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   if (!format.polygons) keep_triangles(series.first.header, series.variables, report.notes);
   const bool polygons = format.polygons && !mesh::cells_by_corners(series.first.header).empty();
   if (series.boundary.empty() && !polygons) series.boundary = boundary_numbers_of(series, report.notes);
-  if (request.med.boundary) request.med.groups = groups_of_boundary(*request.med.boundary, series.mesh, report.notes);
+  if (request.boundary) series.groups = groups_of_boundary(*request.boundary, series.mesh, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));
   return report;

@@ -552,6 +552,7 @@ void refuse_lossy_checkpoint(const ConvertOptions& options) {
 
 ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out, const ConvertOptions& asked) {
   refuse_lossy_checkpoint(asked);
+  formats::require_own_options(asked);
   ConvertOptions options = asked;
   options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
   std::vector<std::int64_t> steps;

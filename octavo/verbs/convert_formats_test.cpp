@@ -11,6 +11,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/amrex/multifab.hpp"
+#include "octavo/formats/amrex/row.hpp"
+#include "octavo/formats/flash/row.hpp"
+#include "octavo/formats/ramses/row.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/step/finer.hpp"
@@ -24,6 +27,7 @@
 #include "tests/support/amrex_fixture.hpp"
 #include "tests/support/amrex_whole.hpp"
 #include "tests/support/cell_map.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/peak_memory.hpp"
 #include "tests/support/ramses_check.hpp"
 #include "tests/support/store_fixture.hpp"
@@ -151,7 +155,7 @@ TEST(Cross, an_amrex_output_does_not_depend_on_parts_or_batches) {
   EXPECT_GT(one.size(), 4u);
   for (const int parts : {2, 7}) {
     WriteRequest options = to("amrex");
-    options.amrex.batch_cells = 500;
+    options.own["batch_cells"] = 500;
     options.part_cells = 300;
     const fs::path out = dir / std::to_string(parts);
     step::write(cut(step, parts), out, options);
@@ -163,8 +167,8 @@ TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = random_step(9, 2, 8, "FLASH");
   WriteRequest options = to("amrex");
-  options.amrex.blocking_factor = 4;
-  options.amrex.max_box = 12;
+  options.own["blocking_factor"] = 4;
+  options.own["max_box"] = 12;
   step::write(step, dir / "plt", options);
   const mesh::Dataset back = step::open(dir / "plt");
   const auto boxes = std::get<std::vector<std::int64_t>>(back.header.attributes.at("amrex/boxes"));
@@ -174,7 +178,7 @@ TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
       EXPECT_EQ(boxes[i + 3 + a] % 4, 0);
       EXPECT_LE(boxes[i + 3 + a] - boxes[i + 1 + a], 12);
     }
-  options.amrex.max_box = 10;
+  options.own["max_box"] = 10;
   EXPECT_THROW(step::write(step, dir / "no", options), Error);
   EXPECT_FALSE(fs::exists(dir / "no"));
   EXPECT_FALSE(fs::exists(dir / "no.partial"));
@@ -183,7 +187,7 @@ TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
 TEST(Cross, amrex_by_way_of_a_store_comes_back_byte_for_byte) {
   const TemporaryDirectory dir;
   WriteRequest options = to("amrex");
-  options.amrex.max_box = 16;
+  options.own["max_box"] = 16;
   step::write(random_step(2, 2, 8, "FLASH", true), dir / "plt00007", options);
   for (const store::Flow flow : {store::Flow::analysis, store::Flow::checkpoint}) {
     const fs::path run = dir / (store::to_string(flow) + ".octavo"), again = dir / (store::to_string(flow) + "_plt");
@@ -235,7 +239,7 @@ TEST(Cross, faces_and_nodes_of_an_amrex_checkpoint_come_back_by_way_of_a_store) 
     expect_same_multifabs(from, dir / "again");
     EXPECT_EQ(octavo::testing::file_bytes(dir / "again" / "Header"), octavo::testing::file_bytes(from / "Header"));
     WriteRequest small = to("amrex");
-    small.amrex.batch_cells = 10;
+    small.own["batch_cells"] = 10;
     step::write(step::open(from), dir / "direct", small);
     EXPECT_EQ(bytes_below(dir / "direct"), bytes_below(dir / "again"));
     WriteRequest plotfile = to("amrex");
@@ -269,10 +273,10 @@ TEST(Cross, a_checkpoint_that_only_its_code_knows_comes_back_as_it_was_or_not_at
       EXPECT_EQ(step::open(dir / "again").header.attributes, step::open(from).header.attributes);
       fs::remove_all(dir / "again");
       std::vector<WriteRequest> others(5, to("amrex"));
-      others[0].amrex.max_box = 2;
+      others[0].own["max_box"] = 2;
       others[1].particles = false;
-      others[2].amrex.level_dt = {0.5};
-      others[3].amrex.multifab = "other";
+      others[2].own["dt"] = std::vector<double>{0.5};
+      others[3].own["multifab"] = "other";
       others[4].fields = {{step::open(source).header.fields[0].name}};
       for (const WriteRequest& other : others) try {
           step::write(step::open(source), dir / "again", other);
@@ -309,7 +313,7 @@ TEST(Cross, levels_of_ratio_4_keep_their_numbers_in_a_store) {
     }
   }
   WriteRequest options = to("amrex");
-  options.amrex.max_box = 4;
+  options.own["max_box"] = 4;
   step::write(stored, dir / "boxes", options);
   const mesh::Dataset boxes = step::open(dir / "boxes");
   EXPECT_EQ(boxes.levels, native.levels);
@@ -357,7 +361,7 @@ TEST(Cross, a_checkpoint_of_amrex_wants_a_time_step) {
   WriteRequest options = to("amrex");
   options.kind = "checkpoint";
   for (const std::vector<double>& dt : {std::vector<double>{}, std::vector<double>{0.0}}) try {
-      options.amrex.level_dt = dt;
+      options.own["dt"] = dt;
       step::write(step, dir / "chk", options);
       ADD_FAILURE() << "written without a time step";
     } catch (const Error& error) {
@@ -365,8 +369,8 @@ TEST(Cross, a_checkpoint_of_amrex_wants_a_time_step) {
       EXPECT_THAT(error.what(), HasSubstr("--dt"));
       EXPECT_FALSE(fs::exists(dir / "chk") || fs::exists(dir / "chk.partial"));
     }
-  options.amrex.level_dt = {0.5, 0.25};
-  options.amrex.multifab = "phi";
+  options.own["dt"] = std::vector<double>{0.5, 0.25};
+  options.own["multifab"] = "phi";
   step::write(step, dir / "chk", options);
   const auto levels = step::open(dir / "chk").levels.size();
   const auto dt = std::get<std::vector<double>>(step::open(dir / "chk").header.attributes.at("level_dt"));
@@ -400,7 +404,7 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
   EXPECT_TRUE(same(of(blocks, "fx1_right"), of(step::open(from), "Face0_1_right")));
   WriteRequest back = to("amrex");
   back.kind = "checkpoint";
-  back.amrex.level_dt = {0.1};
+  back.own["dt"] = std::vector<double>{0.1};
   step::write(blocks, dir / "back", back);
   const mesh::Dataset again = step::open(dir / "back");
   for (const char* name : {"fx0_left", "fx0_right", "fy1_left", "fy1_right"})
@@ -408,14 +412,34 @@ TEST(Cross, faces_of_amrex_become_flash_face_variables_and_come_back) {
   EXPECT_TRUE(fs::exists(dir / "back" / "Level_1" / "fy1_H"));
 }
 
+TEST(Cross, an_option_of_another_format_is_refused_and_the_message_says_whose_it_is) {
+  const TemporaryDirectory dir;
+  const mesh::Dataset step = random_step(2, 2, 8, "FLASH");
+  const auto refused = [&](WriteRequest options, const char* name, const mesh::Attribute& value) {
+    options.own[name] = value;
+    const Error error = octavo::testing::error_of([&] { step::write(step, dir / "out", options); });
+    EXPECT_EQ(error.kind(), Kind::usage);
+    EXPECT_FALSE(fs::exists(dir / "out") || fs::exists(dir / "out.partial"));
+    return std::string(error.what());
+  };
+  EXPECT_THAT(refused(to("flash"), "max_box", std::int64_t{8}), HasSubstr("max_box: an option of AMReX outputs only"));
+  EXPECT_THAT(refused(to("amrex"), "domains", std::int64_t{8}), HasSubstr("domains: an option of RAMSES outputs only"));
+  EXPECT_THAT(refused(to("amrex"), "max_boxes", std::int64_t{8}), HasSubstr("no format has an option 'max_boxes'"));
+  EXPECT_THAT(refused(to("amrex"), "max_box", std::string("8")), HasSubstr("max_box: expected a whole number"));
+  ConvertOptions store;
+  store.own["dt"] = std::vector<double>{0.5};
+  EXPECT_THAT(octavo::testing::error_of([&] { convert(step, 1, dir / "out.octavo", store); }).what(),
+              HasSubstr("dt: an option of AMReX"));
+}
+
 TEST(Cross, names_of_variables_come_back_from_a_checkpoint_of_amrex) {
   const TemporaryDirectory dir;
   mesh::Dataset step = random_step(9, 2, 8, "FLASH");
   WriteRequest amrex = to("amrex");
   amrex.kind = "checkpoint";
-  amrex.amrex.level_dt = {0.125};
+  amrex.own["dt"] = std::vector<double>{0.125};
   step::write(step, dir / "chk00001", amrex);
-  amrex.amrex.level_dt.clear();
+  amrex.own.erase("dt");
   const mesh::Dataset there = step::open(dir / "chk00001");
   ASSERT_EQ(there.header.fields.size(), step.header.fields.size());
   for (std::size_t f = 0; f < step.header.fields.size(); ++f)
@@ -480,7 +504,7 @@ TEST(Cross, threads_and_ranks_write_the_same_bytes) {
       if (code == "flash" && !hdf5) continue;
       WriteRequest options = to(code);
       options.part_cells = 100;
-      options.amrex.batch_cells = 200;
+      if (code == "amrex") options.own["batch_cells"] = 200;
       options.threads = threads;
       options.ranks = ranks;
       try {
@@ -513,7 +537,8 @@ TEST(Cross, an_error_of_one_rank_is_that_of_all_and_leaves_nothing) {
       return step.read(part, request);
     };
     WriteRequest options = to("amrex");
-    options.part_cells = options.amrex.batch_cells = 100;
+    options.part_cells = 100;
+    options.own["batch_cells"] = 100;
     options.ranks = ranks;
     try {
       step::write(damaged, dir / "plt", options);
@@ -563,7 +588,8 @@ TEST(Cross, memory_is_bounded_by_parts_and_batches) {
   for (const std::string code : {"amrex", "flash"}) {
     if (code == "flash" && !file::hdf5::available()) continue;
     WriteRequest options = to(code);
-    options.amrex.batch_cells = options.part_cells = std::int64_t{1} << 18;
+    options.part_cells = std::int64_t{1} << 18;
+    if (code == "amrex") options.own["batch_cells"] = options.part_cells;
     options.threads = 2;
     options.kind = code == "flash" ? "checkpoint" : "plotfile";
     step::write(step, dir / (code == "flash" ? "a_hdf5_chk_0000" : "plt"), options);
@@ -689,9 +715,9 @@ TEST(Cross, a_box_without_periodic_sides_gets_walls_that_ramses_can_read) {
   step.header.attributes["string runtime parameters/yl_boundary_type"] = std::string("user");
   const fs::path out = dir / "output_00002";
   WriteRequest options = to("ramses");
-  options.ramses.number = 2;
+  options.own["number"] = 2;
   for (const int domains : {1, 3}) {
-    options.ramses.domains = domains;
+    options.own["domains"] = domains;
     options.overwrite = true;
     const WriteReport report = step::write(step, out, options);
     EXPECT_THAT(report.notes, ::testing::Contains(HasSubstr("nboundary=4 bound_type=1,2,3,2 ibound_min=-1,1,-1,-1 "
@@ -1032,7 +1058,7 @@ TEST(Specific, energies_of_flash_stay_so_in_the_words_of_amrex) {
   const TemporaryDirectory dir;
   const mesh::Dataset step = step_of_gas(80, 2, 4);
   WriteRequest options = to("amrex");
-  options.amrex.blocking_factor = 16;
+  options.own["blocking_factor"] = 16;
   options.fill = true;
   const WriteReport report = step::write(step, dir / "plt", options);
   EXPECT_GT(report.fills, 0);

@@ -74,12 +74,12 @@ TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_t
   text.replace(0, 5, "5 4 4");  // the first point is an open one
   testing::put_file(folder / "a.cli", text);
   EXPECT_EQ(testing::to_med(slf, out, {.boundary = folder / "a.cli"}).groups, 2);
-  const med::Groups groups = med::read_groups(out);
+  const formats::MeshGroups groups = med::read_groups(out);
   ASSERT_EQ(groups.edges.size(), 2 * boundary.size());
   ASSERT_EQ(groups.of_edge.size(), boundary.size());
   std::size_t open = 0;
   for (std::size_t e = 0; e < boundary.size(); ++e)
-    for (const med::Family& family : groups.families)
+    for (const formats::GroupFamily& family : groups.families)
       if (family.number == groups.of_edge[e] && family.groups == std::vector<std::string>{"CONLIM_5442"}) {
         ++open;
         EXPECT_EQ(groups.edges[2 * e], boundary[0]);
@@ -181,7 +181,7 @@ TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
   testing::put_file(slf, testing::serafin_bytes(f));
   testing::put_file(folder / "a.cli", lines_of(f, {{2, 2, 2, 2}, {5, 4, 4, 5}}));
   testing::to_med(slf, out, {.boundary = folder / "a.cli"});
-  med::Groups groups = med::read_groups(out);
+  formats::MeshGroups groups = med::read_groups(out);
   const auto twice = [&](std::int32_t family) {
     groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first one, reversed
     groups.of_edge.push_back(family);

@@ -3,6 +3,7 @@
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/clip.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/expression.hpp"
@@ -487,13 +488,13 @@ void bind_units(nb::module_& m, nb::class_<mesh::Dataset>& dataset) {
           "unit",
           [](const Dataset& d, const std::string& text) {
             const mesh::UnitWords unit = mesh::parse_unit(text);
-            return SizeAndPowers{mesh::size_in_cgs(unit, mesh::code_units(d)), mesh::powers_of(unit)};
+            return SizeAndPowers{mesh::size_in_cgs(unit, formats::code_units(d)), mesh::powers_of(unit)};
           },
           nb::arg("text"), "A unit's size in cgs (NaN where the step does not say it) and its powers.")
       .def(
           "unit_factor",
           [](const Dataset& d, const std::string& have, const std::string& want, const std::string& what) {
-            return mesh::unit_factor(have, want, d, what);
+            return mesh::unit_factor(have, want, formats::code_units(d), d.path, what);
           },
           nb::arg("have"), nb::arg("want"), nb::arg("what"), "By what a number in one unit is multiplied for another.")
       .def_prop_ro(

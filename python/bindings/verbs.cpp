@@ -178,19 +178,35 @@ void take_shared(Keywords& given, formats::WriteRequest& request) {
   given.take_common(request);
 }
 
+/// Names of the options that a format alone has.
+std::vector<std::string> options_of(const formats::Format& format) {
+  if (format.options == nullptr) return {};
+  const auto names = format.options();
+  return {names.begin(), names.end()};
+}
+
+/// Takes an option of one format. 0, "", [] and None mean that it is not given.
+void take_own(Keywords& given, const std::string& name, formats::OwnOptions& own) {
+  std::optional<mesh::Attribute> value;
+  given.take(name.c_str(), value);
+  const auto is_set = []<class T>(const T& of) {
+    if constexpr (std::is_arithmetic_v<T>)
+      return of != 0;
+    else
+      return !of.empty();
+  };
+  if (value && std::visit(is_set, *value)) own[name] = *value;
+}
+
 /// Options of other formats.
 void take_native(Keywords& given, formats::WriteRequest& request) {
   given.take("kind", request.kind);
   given.take("rename", request.rename);
   given.take("periodic", request.periodic);
   given.take("lossy_ok", request.lossy_ok);
-  given.take("max_box", request.amrex.max_box);
-  given.take("blocking_factor", request.amrex.blocking_factor);
-  given.take("multifab", request.amrex.multifab);
-  given.take("dt", request.amrex.level_dt);
-  given.take("domains", request.ramses.domains);
-  given.take("ordering", request.ramses.ordering);
-  given.take("boundary", request.med.boundary);
+  given.take("boundary", request.boundary);
+  for (const formats::Format* format : formats::table())
+    for (const std::string& name : options_of(*format)) take_own(given, name, request.own);
 }
 
 /// Options of stores.
@@ -244,11 +260,13 @@ nb::dict write(const mesh::Dataset& dataset, std::int64_t step, const Path& out,
 
 nb::list known_formats() {
   nb::list rows;
-  for (const formats::Format& format : formats::table()) {
+  for (const formats::Format* format : formats::table()) {
     nb::dict row;
-    row["name"] = std::string(format.name);
-    row["triangles"] = format.triangles;
-    row["endings"] = std::vector<std::string>(format.endings.begin(), format.endings.end());
+    row["name"] = std::string(format->name);
+    row["triangles"] = format->triangles;
+    row["groups"] = format->read_groups != nullptr;
+    row["endings"] = std::vector<std::string>(format->endings.begin(), format->endings.end());
+    row["options"] = options_of(*format);
     rows.append(row);
   }
   return rows;
@@ -299,7 +317,9 @@ void bind_convert(nb::module_& m) {
         "Collective over `ranks`.");
   m.def("write", &write, nb::arg("dataset"), nb::arg("step"), nb::arg("out"), nb::arg("options"),
         "The same for an open step; `step` is its number in a store.");
-  m.def("formats", &known_formats, "All formats: name, whether of triangles, endings of file names.");
+  m.def("formats", &known_formats,
+        "All formats: name, whether of triangles, whether it has groups, endings of file names, names of its own "
+        "options.");
 }
 
 }  // namespace

@@ -7,6 +7,9 @@
 #include "arguments.hpp"
 #include "capi/any_target.hpp"
 #include "octavo/engine/device/driver.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #include "octavo/ranks/communicator.hpp"
 
@@ -121,14 +124,14 @@ class Writer {
       target = target_from(words);
     });
     if (const auto* store = std::get_if<engine::StoreTarget>(&target)) lend_ = store->options.lend;
-    target_ = capi::kind_of(target);
+    target_ = steps_by(target);
     writer_.emplace(everyone, header, target);
   }
   /// `name`: the flow of a store, the path of a FLASH or AMReX output; nothing for a series.
   void begin_step(const std::optional<std::string>& name, std::int64_t step, double time) {
     store::Flow flow = store::Flow::checkpoint;
     try {
-      if (target_ == capi::TargetKind::store) flow = flow_named(name.value_or("None"));
+      if (target_ == engine::StepsBy::flow) flow = flow_named(name.value_or("None"));
     } catch (Error& error) {  // for all ranks to know
       return open().begin_error(error.at("begin_step"));
     }
@@ -258,7 +261,7 @@ class Writer {
   std::list<mesh::ListedTree> listed_;  // of this step; the writer reads the orders in them
   bool of_blocks_ = false;              // fields are of the blocks of the last list
   mesh::Header header_;
-  capi::TargetKind target_ = capi::TargetKind::store;
+  engine::StepsBy target_ = engine::StepsBy::flow;
   std::optional<engine::Writer> writer_;
   bool lend_ = false;
 };

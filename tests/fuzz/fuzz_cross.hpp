@@ -19,7 +19,7 @@ inline void cross_somewhere(const mesh::Dataset& dataset, const std::filesystem:
   options.block = flags / 24 % 2 == 1 ? 2 : 0;
   options.overwrite = true;
   options.part_cells = 2000;
-  options.amrex.batch_cells = 2000;
+  if (options.to == "amrex") options.own["batch_cells"] = 2000;
   // FLASH wants short names.
   for (std::size_t f = 0; f < dataset.header.fields.size(); ++f)
     if (dataset.header.fields[f].centring == mesh::Centring::cell)

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "octavo/engine/points/series_plan.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/serafin_fixture.hpp"

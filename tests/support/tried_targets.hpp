@@ -4,8 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "octavo/engine/step/step_puts.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
+#include "octavo/engine/targets/target_row.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
+#include "octavo/file/posix.hpp"
+#include "octavo/formats/flash/row.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/store/read/scan.hpp"
@@ -71,13 +78,13 @@ inline Domain make_blocks() {
 }
 
 /// Options of FLASH and AMReX outputs.
-inline engine::OutputOptions options_of_outputs() {
-  return {.mode = background_if_possible(), .sync = false, .staging_bytes = 4 << 20};
+inline engine::OutputOptions options_of_outputs(engine::Mode mode) {
+  return {.mode = mode, .sync = false, .staging_bytes = 4 << 20};
 }
 
 inline TriedTarget to_output(const std::filesystem::path& directory, const engine::Target& target,
                              const std::string& prefix) {
-  const bool flash = std::holds_alternative<engine::FlashTarget>(target);
+  const bool flash = std::get<engine::FileTarget>(target).format == &formats::flash::row;
   const auto domain = std::make_shared<Domain>(flash ? make_blocks() : make_domain(1, rank(), size()));
   TriedTarget out;
   out.writer = std::make_shared<engine::Writer>(everyone(), domain->header, target);
@@ -104,12 +111,14 @@ inline SerafinFixture tried_triangles() {
 }
 
 /// SERAFIN, or MED by its name.
-inline TriedTarget to_series(const std::filesystem::path& path) {
+inline TriedTarget to_series(const std::filesystem::path& path, engine::Mode mode) {
   const auto f = std::make_shared<SerafinFixture>(tried_triangles());
   const engine::SeriesMesh mesh = piece_of(*f, 11);
+  engine::SeriesOptions options = options_for(11);
+  options.mode = mode;
   TriedTarget out;
   out.writer = std::make_shared<engine::Writer>(everyone(), mesh::Header(),
-                                                engine::SeriesTarget{path, series_header(*f), mesh, options_for(11)});
+                                                engine::SeriesTarget{path, series_header(*f), mesh, options});
   out.begin = [w = out.writer](int step) { w->begin_step(step); };
   const auto some = std::make_shared<std::vector<float>>(mesh.piece.x.size() * static_cast<std::size_t>(f->planes));
   out.put = [w = out.writer, f, some](int) {
@@ -132,9 +141,9 @@ inline TriedTarget to_series(const std::filesystem::path& path) {
   return out;
 }
 
-inline TriedTarget to_store_of_triangles(const std::filesystem::path& directory) {
+inline TriedTarget to_store_of_triangles(const std::filesystem::path& directory, engine::Mode mode) {
   engine::Options options;
-  options.mode = background_if_possible();
+  options.mode = mode;
   options.staging_bytes = 4 << 20;
   options.sync_policy = engine::SyncPolicy::none;
   const auto mesh = std::make_shared<engine::SeriesMesh>(piece_of(tried_triangles(), 11));
@@ -154,16 +163,59 @@ inline TriedTarget to_store_of_triangles(const std::filesystem::path& directory)
   return out;
 }
 
+/// A target that no file of the library knows: each step is an empty file, and beside it one of each rank's values.
+struct OwnTarget {
+  engine::Mode mode = engine::Mode::sync;
+  operator engine::FileTarget() const {
+    engine::FileTarget target;
+    target.options.mode = mode;
+    target.options.steps_in_flight = 1;
+    target.open = [](MPI_Comm comm, const mesh::Header&) { return row(comm); };
+    return target;
+  }
+  static engine::TargetRow row(MPI_Comm comm) {
+    engine::TargetRow row = engine::row_of_puts();
+    row.name = "a file of values";
+    row.begin = [](engine::StepJob& job) { job.name = job.path.string(); };
+    row.describe = [](const engine::StepJob& job) { return job.path.string() + ";"; };
+    row.take = [comm](const std::shared_ptr<engine::StepJob>& job, const engine::Agreement&) {
+      engine::StepWork work;
+      work.job = job;
+      std::vector<std::byte> values;
+      ranks::agree(comm, [&] {
+        std::vector<std::byte> memory;
+        const std::span<const std::byte> put = engine::packed_values(*job, job->fields.at(0), memory);
+        values.assign(put.begin(), put.end());
+      });
+      const std::filesystem::path mine = job->path.string() + "." + std::to_string(ranks::rank_in(comm));
+      work.write = [mine, values](engine::Writing&) { file::pwrite_all(file::create(mine), 0, values); };
+      work.seal = [comm, job] {
+        if (ranks::rank_in(comm) == 0) file::create(job->path);
+      };
+      work.discard = [mine] { std::filesystem::remove(mine); };
+      return work;
+    };
+    return row;
+  }
+};
+
 /// One of each. Collective.
-inline std::vector<TriedTarget> all_targets(const std::filesystem::path& directory) {
-  std::vector<TriedTarget> all{
-      to_store(directory), to_store_of_triangles(directory),
-      to_output(directory, engine::AmrexTarget{.options = options_of_outputs()}, "plt"),
-      to_output(directory, engine::AmrexTarget{engine::AmrexKind::checkpoint, options_of_outputs()}, "chk"),
-      to_series(directory / "r2d.slf")};
+inline std::vector<TriedTarget> all_targets(const std::filesystem::path& directory,
+                                            engine::Mode mode = background_if_possible()) {
+  const engine::OutputOptions options = options_of_outputs(mode);
+  engine::Options of_store;
+  of_store.mode = mode;
+  std::vector<TriedTarget> all{to_store(directory, of_store),
+                               to_store_of_triangles(directory, mode),
+                               to_output(directory, engine::AmrexTarget{.options = options}, "plt"),
+                               to_output(directory, engine::AmrexTarget{engine::AmrexKind::checkpoint, options}, "chk"),
+                               to_series(directory / "r2d.slf", mode),
+                               to_output(directory, OwnTarget{mode}, "own")};
   if (!file::hdf5::available()) return all;
-  all.push_back(to_output(directory, engine::FlashTarget{options_of_outputs()}, "flash_hdf5_chk_"));
-  if (formats::med::available()) all.push_back(to_series(directory / "r2d.med"));
+  all.push_back(to_output(directory, engine::FlashTarget{options}, "flash_hdf5_chk_"));
+  all.push_back(to_output(directory, engine::FlashTarget{.options = options, .collect = true}, "flash_collected_"));
+  all.back().full = 0;  // it alone writes
+  if (formats::med::available()) all.push_back(to_series(directory / "r2d.med", mode));
   return all;
 }
 

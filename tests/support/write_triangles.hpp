@@ -24,7 +24,7 @@ inline formats::WriteReport write_triangles(const std::string& format, const std
   request.single_precision = options.single_precision;
   request.overwrite = options.overwrite;
   request.progress = options.progress;
-  request.med.boundary = options.boundary;
+  request.boundary = options.boundary;
   return step::write(step::open_triangles(from, {}, format, options.flow), out, request);
 }
 

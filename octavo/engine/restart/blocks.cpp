@@ -7,6 +7,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/reshape.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/sides.hpp"
 #include "octavo/mesh/tree/cell_runs.hpp"
 #include "octavo/mesh/tree/merge.hpp"
@@ -31,7 +32,7 @@ Regrid plan_for(const mesh::Header& header, const RestartOptions& options) {
   how.root = header.unfolded;
   how.fill = options.fill;
   how.by = options.fill_by;
-  how.specific = mesh::specific_of(header, options.per_mass);
+  how.specific = formats::specific_of(header, options.per_mass);
   const Octree shape{header.dim, header.roots, header.block, {}, {}};
   return mesh::plan_roots(shape, step::regrid_options(header, how));
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "octavo/formats/formats.hpp"
 #include "octavo/mesh/tree/finer.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/regrid.hpp"
@@ -32,7 +33,7 @@ mesh::Part refine_share(MPI_Comm comm, StepParts& step, const Shares& shares, me
                         const RestartOptions& options, const mesh::Request& request) {
   const int level = finest_level(shares);
   const mesh::FillOptions how{options.fill_by, step.dataset.header.periodic, step::cell_edges(step.dataset.header),
-                              mesh::specific_of(step.dataset.header, options.per_mass)};
+                              formats::specific_of(step.dataset.header, options.per_mass)};
   std::vector<mesh::Index3> cells;
   std::vector<KeyRange> stretches;
   ranks::agree(comm, [&] {

@@ -62,7 +62,7 @@ mesh::Part read_in_blocks(MPI_Comm comm, StepParts& step, const RestartOptions& 
 std::vector<std::string> fields_to_refine(const mesh::Header& header, const RestartOptions& options) {
   const auto asked = mesh::select_fields(header, options.fields);
   std::vector<std::string> names;
-  for (const std::size_t f : step::with_partners(header.fields, mesh::specific_of(header, options.per_mass), asked))
+  for (const std::size_t f : step::with_partners(header.fields, formats::specific_of(header, options.per_mass), asked))
     names.push_back(header.fields[f].name);
   return names;
 }
@@ -304,10 +304,7 @@ std::string why_not(const StepParts& step) {
 bool is_output(MPI_Comm comm, const std::filesystem::path& path) {
   int output = 0;
   ranks::agree(comm, [&] {
-    if (ranks::rank_in(comm) == 0)
-      output =
-          !store::recognise(path) && std::any_of(formats::table().begin(), formats::table().end(),
-                                                 [&](const formats::Format& format) { return format.recognise(path); });
+    if (ranks::rank_in(comm) == 0) output = !store::recognise(path) && formats::format_there(path) != nullptr;
   });
   MPI_Bcast(&output, 1, MPI_INT, 0, comm);
   return output != 0;

@@ -4,7 +4,10 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/restart.hpp"
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
 #include "octavo/engine/write/writer.hpp"
+#include "octavo/formats/flash/row.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -71,7 +74,8 @@ const OutputOptions unsynced{.mode = Mode::sync, .sync = false};
 // Collective.
 std::filesystem::path write(const std::filesystem::path& folder, const Target& target) {
   const Blocks blocks = make_blocks();
-  const auto path = folder / (std::holds_alternative<FlashTarget>(target) ? "run_hdf5_chk_0007" : "plt00007");
+  const auto path =
+      folder / (std::get<FileTarget>(target).format == &formats::flash::row ? "run_hdf5_chk_0007" : "plt00007");
   Writer writer(everyone(), blocks.header, target);
   writer.begin_step(path, 7, 1.5);
   writer.put_mesh(blocks.tree);

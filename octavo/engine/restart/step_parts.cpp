@@ -385,18 +385,20 @@ mesh::Dataset by_own_names(const mesh::Dataset& output) {
   return out;
 }
 
-// The number in the name of a FLASH file counts files; the run counts its steps in nstep.
-std::optional<std::int64_t> flash_step(const mesh::Header& header) {
-  const auto found = header.attributes.find("integer scalars/nstep");
-  if (header.code != "FLASH" || found == header.attributes.end()) return {};
-  const auto* steps = std::get_if<std::int64_t>(&found->second);
-  return steps == nullptr ? std::optional<std::int64_t>{} : *steps;
+// The number of steps that the run has made, of a code whose outputs have other numbers in their names.
+std::optional<std::int64_t> counted_step(const mesh::Header& header) {
+  const auto count = formats::words_of(header).counted_step;
+  return count == nullptr ? std::optional<std::int64_t>{} : count(header);
+}
+
+bool counts_steps(const formats::Format& format) {
+  return format.words != nullptr && format.words->counted_step != nullptr;
 }
 
 mesh::Dataset open_step_of(const fs::path& path, std::optional<std::int64_t> number) {
-  if (number && !store::recognise(path) && formats::format_of(path).name == "flash") {
+  if (number && !store::recognise(path) && counts_steps(formats::format_of(path))) {
     mesh::Dataset output = step::open(path);
-    if (flash_step(output.header) == number) return output;
+    if (counted_step(output.header) == number) return output;
   }
   return step::open(path, {std::nullopt, number});
 }
@@ -413,8 +415,8 @@ StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, 
     step.widths.push_back(
         static_cast<std::size_t>(header.block[0] * header.block[1] * header.block[2] * field.components));
   step.found.step = step::step_number(step.dataset).value_or(0);
-  if (const auto steps = flash_step(header)) {
-    header.attributes["flash/file number"] = file_number;
+  if (const auto steps = counted_step(header)) {
+    header.attributes[std::string(formats::words_of(header).output_number)] = file_number;
     step.found.step = *steps;
   }
   return step;

@@ -1,3 +1,5 @@
+#include "octavo/engine/targets/amrex_target.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,6 +16,7 @@
 #include "octavo/engine/targets/output_target.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/amrex/layout.hpp"
+#include "octavo/formats/amrex/row.hpp"
 #include "octavo/formats/amrex/writer.hpp"
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/patches/octree_to_patches.hpp"
@@ -64,7 +67,9 @@ struct AmrexStep {
 };
 
 bool is_checkpoint(const AmrexTarget& target) { return target.kind == AmrexKind::checkpoint; }
-std::string multifab_of(const AmrexTarget& target) { return is_checkpoint(target) ? target.multifab : "Cell"; }
+std::string multifab_of(const AmrexTarget& target) {
+  return is_checkpoint(target) ? target.multifab : std::string(amrex::plotfile_multifab);
+}
 amrex::WriteOptions write_options(const AmrexStep& step) { return {step.target->files, step.syncs()}; }
 
 // ------------------------------------------------------------------ laid out
@@ -131,10 +136,7 @@ void plan_levels(AmrexStep& step) {
   if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");
   shape.type = ScalarType::float32;
   for (const Source& source : step.job->fields) {
-    if (source.info.type != ScalarType::float64 && source.info.type != ScalarType::float32)
-      throw Error(Kind::unsupported, "AMReX outputs hold fields of float64 and float32 only")
-          .at("field " + source.info.name);
-    if (source.info.components != 1) throw Error(Kind::usage, "components").at("field " + source.info.name);
+    amrex::check_info(source.info);
     if (source.info.type == ScalarType::float64) shape.type = ScalarType::float64;
   }
   for (const auto& boxes : step.laid.boxes) {
@@ -385,17 +387,23 @@ void set_boxes(StepJob& job, const mesh::Patches& patches) {
   job.patches = PatchSource{patches, {}, {}};
 }
 
-}  // namespace
-
-TargetRow amrex_row(MPI_Comm comm, const mesh::Header& header, const AmrexTarget& wanted) {
-  const auto target = std::make_shared<const AmrexTarget>(wanted);
-  TargetRow row = output_row(comm, header, target->options, false, false,
-                             [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
-                               return start(comm, *target, job, partial);
-                             });
-  row.name = is_checkpoint(*target) ? "an AMReX checkpoint" : "an AMReX plotfile";
+TargetRow open(MPI_Comm comm, const mesh::Header& header, const std::shared_ptr<const AmrexTarget>& target) {
+  OutputParts parts{.format = &amrex::row, .options = target->options, .check_field = &amrex::check_info};
+  parts.kind = amrex::row.outputs[is_checkpoint(*target) ? 1 : 0];
+  parts.start = [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
+    return start(comm, *target, job, partial);
+  };
+  TargetRow row = output_row(comm, header, std::move(parts));
   row.put_patches = set_boxes;
   return row;
+}
+
+}  // namespace
+
+AmrexTarget::operator FileTarget() const {
+  return output_target(amrex::row, options,
+                       [target = std::make_shared<const AmrexTarget>(*this)](
+                           MPI_Comm comm, const mesh::Header& header) { return open(comm, header, target); });
 }
 
 }  // namespace octavo::engine

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "octavo/engine/step/step_job.hpp"
-#include "octavo/engine/targets/target.hpp"
+#include "octavo/engine/targets/flash_target.hpp"
 #include "octavo/formats/flash/layout.hpp"
 
 /// A FLASH file on its way: the state that laying out and writing share.

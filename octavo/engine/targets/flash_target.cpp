@@ -11,6 +11,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/flash/foreign.hpp"
 #include "octavo/formats/flash/lists.hpp"
+#include "octavo/formats/flash/row.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
@@ -270,19 +271,31 @@ void settle_kind(mesh::Header& header) {
     header.attributes["flash/kind"] = std::string("checkpoint");
 }
 
-TargetRow flash_row(MPI_Comm comm, const mesh::Header& header, const FlashTarget& wanted) {
-  const auto target = std::make_shared<const FlashTarget>(wanted);
-  TargetRow row = output_row(comm, header, target->options, true, target->replace,
-                             [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
-                               return start(comm, *target, job, partial);
-                             });
-  row.name = "a FLASH file";
-  row.stages = !target->collect;
-  row.begin = [begin = row.begin](StepJob& job) {
-    begin(job);
-    flash::set_value(job.header.attributes, "integer scalars", "nstep", job.plan.step);
+namespace {
+
+void check_field(const mesh::FieldInfo& info) {
+  if (const std::string why = flash::row.misfit(info, info.name, {}); !why.empty())
+    throw Error(Kind::unsupported, why).at("field " + info.name);
+}
+
+TargetRow open(MPI_Comm comm, const mesh::Header& header, const std::shared_ptr<const FlashTarget>& target) {
+  OutputParts parts{.format = &flash::row, .kind = flash::row.outputs[0], .options = target->options};
+  parts.replace = target->replace;
+  parts.check_field = &check_field;
+  parts.start = [comm, target](const std::shared_ptr<StepJob>& job, const fs::path& partial) {
+    return start(comm, *target, job, partial);
   };
+  TargetRow row = output_row(comm, header, std::move(parts));
+  row.stages = !target->collect;
   return row;
+}
+
+}  // namespace
+
+FlashTarget::operator FileTarget() const {
+  return output_target(flash::row, options,
+                       [target = std::make_shared<const FlashTarget>(*this)](
+                           MPI_Comm comm, const mesh::Header& header) { return open(comm, header, target); });
 }
 
 }  // namespace octavo::engine

@@ -6,7 +6,6 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/step/step_puts.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/mesh/sides.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::engine {
@@ -19,18 +18,9 @@ using base::Kind;
 struct OutputTarget {
   MPI_Comm comm = MPI_COMM_NULL;
   int rank = 0;
-  bool sync = true;
-  bool faces = false;
-  bool replace = false;
-  StartOutput start;
+  OutputParts parts;
   Staging* staging = nullptr;  // the writer's, once a step was copied
 };
-
-void check_centring(const OutputTarget& target, const mesh::FieldInfo& info) {
-  if (info.centring == mesh::Centring::cell || (mesh::is_face(info.centring) && target.faces)) return;
-  throw Error(Kind::unsupported, "only fields of cells, and in FLASH files of faces, can be written")
-      .at("field " + info.name);
-}
 
 void remove_quietly(const fs::path& path) {
   std::error_code ignored;
@@ -64,7 +54,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   ranks::agree(target->comm, [&] {
     if (target->rank != 0) return;
     const fs::file_status there = fs::symlink_status(job->path);
-    if (fs::exists(there) && !(target->replace && there.type() == fs::file_type::regular))
+    if (fs::exists(there) && !(target->parts.replace && there.type() == fs::file_type::regular))
       throw Error(Kind::usage, "the output exists already").at(job->path.string());
     remove_quietly(partial);
   });
@@ -73,7 +63,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   };
   StepWork work;
   try {
-    work = target->start(job, partial);
+    work = target->parts.start(job, partial);
   } catch (...) {
     discard();
     throw;
@@ -92,40 +82,49 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   work.seal = [target, job, partial, seal = std::move(work.seal)] {
     if (target->rank != 0) return;
     seal();
-    show(partial, job->path, target->sync);
+    show(partial, job->path, target->parts.options.sync);
   };
   return work;
 }
 
 }  // namespace
 
-TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces, bool replace,
-                     StartOutput start) {
+TargetRow output_row(MPI_Comm comm, const mesh::Header& header, OutputParts parts) {
   ranks::agree(comm, [&] {
-    if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
+    if (parts.options.mode == Mode::automatic)
+      throw Error(Kind::usage, "mode: expected sync or background, found auto");
     check(header);
   });
-  const auto target = std::make_shared<OutputTarget>(
-      OutputTarget{comm, ranks::rank_in(comm), options.sync, faces, replace, std::move(start), nullptr});
   TargetRow row = row_of_puts();
-  row.steps_by = StepsBy::path;
+  row.name = parts.kind.title;
   row.stages = true;
-  row.begin = [](StepJob& job) {
+  row.begin = [set_step = parts.format->words->set_step](StepJob& job) {
     job.name = job.path.string();
-    job.header.attributes["step"] = job.plan.step;
+    set_step(job.header, job.plan.step);
   };
-  row.put_field = [target, add = row.put_field](StepJob& job, const mesh::FieldInfo& info, const ArrayView& view) {
-    check_centring(*target, info);
+  row.put_field = [check_field = parts.check_field, add = row.put_field](StepJob& job, const mesh::FieldInfo& info,
+                                                                         const ArrayView& view) {
+    check_field(info);
     add(job, info, view);
   };
-  row.put_boxes = [target, add = row.put_boxes](StepJob& job, const mesh::FieldInfo& info,
-                                                std::span<const ArrayView> boxes) {
-    check_centring(*target, info);
+  row.put_boxes = [check_field = parts.check_field, add = row.put_boxes](StepJob& job, const mesh::FieldInfo& info,
+                                                                         std::span<const ArrayView> boxes) {
+    check_field(info);
     add(job, info, boxes);
   };
   row.describe = [](const StepJob& job) { return job.path.string() + ";" + describe(job.header) + describe(job); };
+  const auto target =
+      std::make_shared<OutputTarget>(OutputTarget{comm, ranks::rank_in(comm), std::move(parts), nullptr});
   row.take = [target](std::shared_ptr<StepJob> job, const Agreement&) { return take(target, job); };
   return row;
+}
+
+FileTarget output_target(const formats::Format& format, const OutputOptions& options,
+                         std::function<TargetRow(MPI_Comm, const mesh::Header&)> open) {
+  FileTarget target{&format, StepsBy::path, common_options(options), std::move(open)};
+  target.options.checksums = options.checksums;
+  target.options.staging_bytes = options.staging_bytes;
+  return target;
 }
 
 }  // namespace octavo::engine

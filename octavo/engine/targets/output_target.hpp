@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "octavo/engine/targets/target_row.hpp"
+#include "octavo/formats/row/format.hpp"
 
 /// The part of a target's row that FLASH and AMReX share: each step is a file or a directory of its own.
 namespace octavo::engine {
@@ -15,9 +16,20 @@ namespace octavo::engine {
 /// does not rename. A result without write() has written the step.
 using StartOutput = std::function<StepWork(std::shared_ptr<StepJob> job, const std::filesystem::path& partial)>;
 
-/// Collective. `faces`: the output takes fields on faces, too. `replace`: a file of the step's name is replaced once
-/// the step is complete; else it is an error.
-TargetRow output_row(MPI_Comm comm, const mesh::Header& header, const OutputOptions& options, bool faces, bool replace,
-                     StartOutput start);
+/// What FLASH and AMReX differ in.
+struct OutputParts {
+  const formats::Format* format = nullptr;
+  formats::OutputKind kind{};
+  OutputOptions options{};
+  bool replace = false;  ///< a file of the step's name is replaced once the step is complete; else it is an error
+  void (*check_field)(const mesh::FieldInfo& field) = nullptr;  ///< throws for a field that has no place
+  StartOutput start{};
+};
+
+/// Collective.
+TargetRow output_row(MPI_Comm comm, const mesh::Header& header, OutputParts parts);
+/// The target of such outputs, which `open` opens.
+FileTarget output_target(const formats::Format& format, const OutputOptions& options,
+                         std::function<TargetRow(MPI_Comm, const mesh::Header&)> open);
 
 }  // namespace octavo::engine

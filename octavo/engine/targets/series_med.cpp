@@ -1,6 +1,7 @@
 #include "octavo/engine/targets/series_med.hpp"
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
 
@@ -34,14 +35,12 @@ void require_precision(const formats::Series& mine, const formats::Series& other
 
 }  // namespace
 
-bool is_med(const std::filesystem::path& path) { return path.extension() == ".med"; }
-
 void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes) {
   formats::WriteRequest request;
-  request.to = "med";
+  request.to = formats::med::row.name;
   request.single_precision = real_bytes == 4;
   request.overwrite = true;
-  step::write(step::open_triangles(geometry, {}, "MED"), out, request);
+  step::write(step::open_triangles(geometry, {}, std::string(formats::med::row.title)), out, request);
 }
 
 void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there) {

@@ -6,8 +6,6 @@
 /// the header; it becomes the MED file that `octavo convert` would make.
 namespace octavo::engine {
 
-bool is_med(const std::filesystem::path& path);
-
 /// Replaces `out` by a file with the mesh and its fields, without steps. Throws Error(unsupported) without libmedC.
 void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes);
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "tests/support/error_of.hpp"

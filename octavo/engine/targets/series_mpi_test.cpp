@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/serafin/series.hpp"

@@ -1,3 +1,5 @@
+#include "octavo/engine/targets/series_target.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -12,7 +14,10 @@
 #include "octavo/engine/targets/target_row.hpp"
 #include "octavo/engine/timer.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "octavo/formats/med/steps.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
@@ -43,6 +48,13 @@ std::string describe(const fs::path& path, const serafin::Header& header, const 
   text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
   return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);
 }
+
+// The name says whether it is MED.
+const formats::Format& format_of_series(const fs::path& path) {
+  const formats::Format* format = formats::format_by_ending(path);
+  return format == &formats::med::row ? formats::med::row : serafin::row;
+}
+bool is_med(const fs::path& path) { return &format_of_series(path) == &formats::med::row; }
 
 std::string describe_time(double time) {
   char text[40];
@@ -329,7 +341,10 @@ std::array<char, 80> series_title(const std::string& text, std::size_t real_byte
   return title;
 }
 
-TargetRow series_row(MPI_Comm comm, const SeriesTarget& target) {
+namespace {
+
+// Collective. Creates the file, or finds where to go on in it.
+TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
   const auto file = std::make_shared<SeriesFile>();
   file->comm = comm;
   file->path = target.path;
@@ -337,8 +352,7 @@ TargetRow series_row(MPI_Comm comm, const SeriesTarget& target) {
   file->options = target.options;
   file->open(target.mesh);
   TargetRow row;
-  row.name = is_med(file->path) ? "a MED file" : "a SERAFIN file";
-  row.steps_by = StepsBy::time;
+  row.name = format_of_series(file->path).outputs[0].title;
   row.threaded = file->file.has_value();
   row.steps_found = file->steps;
   row.notes = {to_text(file->plan)};
@@ -359,6 +373,15 @@ TargetRow series_row(MPI_Comm comm, const SeriesTarget& target) {
   row.describe = [](const StepJob& job) { return describe_time(job.header.time); };
   row.take = [file](std::shared_ptr<StepJob> job, const Agreement&) { return file->take(file, std::move(job)); };
   return row;
+}
+
+}  // namespace
+
+SeriesTarget::operator FileTarget() const {
+  return {&format_of_series(path), StepsBy::time, common_options(options),
+          [target = std::make_shared<const SeriesTarget>(*this)](MPI_Comm comm, const mesh::Header&) {
+            return open(comm, *target);
+          }};
 }
 
 }  // namespace octavo::engine

@@ -39,14 +39,10 @@ struct StepWork {
   std::function<void()> discard{};
 };
 
-/// How a target identifies its steps, and which begin_step() it has.
-enum class StepsBy : std::uint8_t { flow, path, time };
-
 /// A target. Puts for which it has no function are refused. Puts keep views, whose arrays take() reads, unless the
 /// target says otherwise; they throw the error of an invalid put.
 struct TargetRow {
-  std::string name = "a store";  ///< in errors
-  StepsBy steps_by = StepsBy::flow;
+  std::string name = "a store";      ///< in errors
   bool threaded = true;              ///< this rank has something to write in the background
   bool stages = false;               ///< steps are copied into the staging arena
   std::int64_t steps_found = 0;      ///< complete steps in the file when it was opened
@@ -66,18 +62,23 @@ struct TargetRow {
   /// A text that must be the same on all ranks. Items end with ";".
   std::function<std::string(const StepJob&)> describe{};
   /// Collective. Lays the step out and copies it, or returns how to copy it. Throws the same on all ranks, and leaves
-  /// nothing of the step then. No other step is on its way, unless the target is a store.
+  /// nothing of the step then. If the error is the system's (no_space, unreadable), the step is taken and has failed.
+  /// No other step is on its way, unless the target is a store.
   std::function<StepWork(std::shared_ptr<StepJob>, const Agreement& of_all_ranks)> take{};
 };
 
 /// A row whose puts are the functions of step_puts.hpp.
 TargetRow row_of_puts();
 
-/// Collective.
-TargetRow flash_row(MPI_Comm comm, const mesh::Header& header, const FlashTarget& target);
-/// Collective.
-TargetRow amrex_row(MPI_Comm comm, const mesh::Header& header, const AmrexTarget& target);
-/// Collective. Creates the file, or finds where to go on in it.
-TargetRow series_row(MPI_Comm comm, const SeriesTarget& target);
+/// The writer's options, of those that a target of files has. One step is on its way at a time.
+template <class Chosen>
+Options common_options(const Chosen& chosen) {
+  Options options;
+  options.mode = chosen.mode;
+  options.sync_policy = chosen.sync ? SyncPolicy::step : SyncPolicy::none;
+  options.bound_thread = chosen.bound_thread;
+  options.steps_in_flight = 1;
+  return options;
+}
 
 }  // namespace octavo::engine

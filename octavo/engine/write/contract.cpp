@@ -110,7 +110,24 @@ void Writer::State::tell() {
 
 // ------------------------------------------------------------------ a step is ended
 
-// Collective. Throws the errors of this step. The previous step is over, unless the target is a store.
+namespace {
+
+// Whether the system refuses, and not the target: no room, no permission, an I/O error.
+bool is_of_system(const Error& error) { return error.kind() == Kind::no_space || error.kind() == Kind::unreadable; }
+
+// A step that was taken and has failed.
+StepWork failed_work(std::shared_ptr<StepJob> job, const Error& error) {
+  StepWork work;
+  work.job = std::move(job);
+  work.write = [error](Writing&) { throw error; };
+  return work;
+}
+
+}  // namespace
+
+// Collective. Throws the errors of this step. The previous step is over, unless the target is a store. A file that the
+// system does not let a target lay out is no fault of the step: as in a store, which lays nothing out, the next call
+// tells of it.
 StepWork Writer::State::take_step() {
   keep_error([&] {
     check_complete(*job);
@@ -123,7 +140,14 @@ StepWork Writer::State::take_step() {
   const Agreement all = agree(true);
   // A series numbers its steps without the failed ones.
   if (!store && job->path.empty()) job->plan.step = target.steps_found + durable_steps;
-  return target.take(std::exchange(job, nullptr), all);
+  const std::shared_ptr<StepJob> taken = std::exchange(job, nullptr);
+  if (store) return target.take(taken, all);
+  try {
+    return target.take(taken, all);
+  } catch (const Error& error) {
+    if (!is_of_system(error)) throw;
+    return failed_work(taken, error);
+  }
 }
 
 void Writer::end_step() {

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/mesh/patches.hpp"
 #include "octavo/store/read/scan.hpp"

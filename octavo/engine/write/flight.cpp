@@ -144,7 +144,6 @@ void Writer::State::collect() {
         step.segment = std::move(outcome.written.segment);
       }
     if (!outcome.failure) continue;
-    if (store) ++statistics.failed;
     try {
       std::rethrow_exception(outcome.failure);
     } catch (...) {
@@ -170,9 +169,9 @@ void Writer::State::land(Submitted& step) {
     flights.pop_front();
     step.failed = step.failed || !seal(work);
     if (step.failed && work.discard) work.discard();
-    statistics.failed += step.failed ? 1 : 0;
     statistics.bytes_stored += step.failed ? 0 : work.bytes_stored;
   }
+  statistics.failed += step.failed ? 1 : 0;
   if (!step.failed) {
     const StepRecord& record = step.record;
     const double encoding = std::min(record.seconds_encoding, record.seconds_cpu);

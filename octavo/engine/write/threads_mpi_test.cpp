@@ -7,6 +7,8 @@
 #include <map>
 #include <thread>
 
+#include "octavo/engine/targets/amrex_target.hpp"
+#include "octavo/engine/targets/series_target.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"

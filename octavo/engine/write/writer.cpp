@@ -29,27 +29,6 @@ void check_threads(const Options& options) {
         .hint("MPI_Init_thread with MPI_THREAD_FUNNELED, or mode = sync without a staging directory");
 }
 
-// For targets other than a store. One step is on its way at a time.
-template <class Chosen>
-Options common_options(const Chosen& chosen) {
-  Options options;
-  options.mode = chosen.mode;
-  options.sync_policy = chosen.sync ? SyncPolicy::step : SyncPolicy::none;
-  options.bound_thread = chosen.bound_thread;
-  options.steps_in_flight = 1;
-  return options;
-}
-Options options_of(const OutputOptions& chosen) {
-  Options options = common_options(chosen);
-  options.checksums = chosen.checksums;
-  options.staging_bytes = chosen.staging_bytes;
-  return options;
-}
-Options options_of(const StoreTarget& target) { return target.options; }
-Options options_of(const FlashTarget& target) { return options_of(target.options); }
-Options options_of(const AmrexTarget& target) { return options_of(target.options); }
-Options options_of(const SeriesTarget& target) { return common_options(target.options); }
-
 }  // namespace
 
 // ------------------------------------------------------------------ opened
@@ -58,7 +37,8 @@ Writer::State::State(MPI_Comm parent, const mesh::Header& common, const Target& 
     : comm(ranks::duplicate(parent)),
       rank(ranks::rank_in(comm.get())),
       header(common),
-      options(std::visit([](const auto& chosen) { return options_of(chosen); }, to)) {}
+      steps_by(engine::steps_by(to)),
+      options(std::visit([](const auto& chosen) { return chosen.options; }, to)) {}
 
 void Writer::State::open(const Target& to) {
   ranks::agree(comm.get(), [&] {
@@ -74,12 +54,8 @@ void Writer::State::open(const Target& to) {
     store = std::make_unique<StoreSteps>(comm.get(), header, *chosen);
     store->open();
     target = store->row();
-  } else if (const auto* flash = std::get_if<FlashTarget>(&to)) {
-    target = flash_row(comm.get(), header, *flash);
-  } else if (const auto* amrex = std::get_if<AmrexTarget>(&to)) {
-    target = amrex_row(comm.get(), header, *amrex);
   } else {
-    target = series_row(comm.get(), std::get<SeriesTarget>(to));
+    target = std::get<FileTarget>(to).open(comm.get(), header);
   }
   ranks::agree(comm.get(), [&] {
     const bool stages = target.stages && options.mode != Mode::sync && !options.lend;
@@ -115,8 +91,7 @@ void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std:
   in_application = seconds_since(opened) - statistics.seconds_in_calls;
   const Timer timer(statistics.seconds_in_calls);
   if (closed || job) throw Error(Kind::usage, closed ? "the writer is closed" : "the step before has not ended");
-  if (by != target.steps_by)
-    throw Error(Kind::usage, "begin_step() of " + target.name + " takes " + what_begins(target.steps_by));
+  if (by != steps_by) throw Error(Kind::usage, "begin_step() of " + target.name + " takes " + what_begins(steps_by));
   statistics.seconds_waiting += background->take_back_lent();
   auto next = std::make_shared<StepJob>();
   next->plan = plan;

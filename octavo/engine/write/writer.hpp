@@ -29,7 +29,7 @@ namespace octavo::engine {
 ///
 /// With another target it writes FLASH or AMReX outputs, or one SERAFIN or MED file:
 ///
-///     Writer writer(MPI_COMM_WORLD, header, AmrexTarget{.kind = AmrexKind::plotfile});
+///     Writer writer(MPI_COMM_WORLD, header, AmrexTarget{.kind = AmrexKind::plotfile});   // amrex_target.hpp
 ///     writer.begin_step("plt00010", 10, time);
 ///     Writer series(MPI_COMM_WORLD, {}, SeriesTarget{"r2d.slf", serafin_header, {.piece = mesh}});
 ///     series.begin_step(time);

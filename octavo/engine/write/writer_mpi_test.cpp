@@ -781,18 +781,20 @@ TEST(WriterMpi, end_step_takes_its_step_where_it_tells_of_an_earlier_one_but_not
     BadSteps bad({"000000002", "000000004"});
     Writer writer(everyone(), directory.path(), make_domain(1, 0, 1).header, options);
     write_step(writer, Flow::checkpoint, 1);
+    writer.wait();
     // The next call tells of a step that all ranks have finished.
-    const auto until_failed = [&](std::int64_t steps) {
-      while (writer.statistics().failed < steps) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const auto write_and_finish = [&](std::int64_t step) {
+      const double before = writer.statistics().seconds_working;
+      write_step(writer, Flow::checkpoint, step);
+      while (writer.statistics().seconds_working == before) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       barrier();
     };
-    write_step(writer, Flow::checkpoint, 2);
-    until_failed(1);
+    write_and_finish(2);
     std::string message = message_of([&] { write_step(writer, Flow::checkpoint, 3); });
     EXPECT_THAT(message, HasSubstr("checkpoint step 2"));
     expect_same_everywhere(message);
-    write_step(writer, Flow::checkpoint, 4);
-    until_failed(2);
+    writer.wait();
+    write_and_finish(4);
     const Domain domain = make_domain(1, rank(), size(), 5);
     writer.begin_step(Flow::checkpoint, 5, 0.5);
     put(writer, domain);

@@ -38,6 +38,7 @@ struct Writer::State {
   ranks::OwnComm comm;
   int rank = 0;
   mesh::Header header;
+  StepsBy steps_by;
   Options options;                    // for targets other than a store: those options that they have
   std::unique_ptr<StoreSteps> store;  // none: another target
   TargetRow target;

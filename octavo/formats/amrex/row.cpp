@@ -5,7 +5,9 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
+#include "octavo/formats/amrex/amrex.hpp"
 #include "octavo/formats/amrex/write_dataset.hpp"
+#include "octavo/formats/row/options.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/regrid.hpp"
 
@@ -36,11 +38,43 @@ constexpr std::array<Word, 13> also_words{{{"Density", "density"},
                                            {"phiGrav", "potential"},
                                            {"phi_grav", "potential"}}};
 constexpr std::array<std::string_view, 2> reserved{"id", "cpu"};
+constexpr std::array<OutputKind, 2> outputs{
+    {{"amrex_plotfile", "an AMReX plotfile"}, {"amrex_checkpoint", "an AMReX checkpoint"}}};
+
+struct Options {
+  std::int64_t max_box = 0;          ///< cells of a box along each axis, at most; 0: the step's boxes, else 64
+  std::int64_t blocking_factor = 0;  ///< boxes begin and end at multiples [cells]; 0: likewise, else the largest of 8,
+                                     ///< 4, 2, 1 that fits
+  std::string multifab{};            ///< checkpoint: the MultiFab of all fields of cells; empty: those that the step
+                                     ///< came in, else "state"
+  std::vector<double> level_dt{};    ///< checkpoint: time step of each level, or one of all; empty: the step's
+  std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of the boxes in memory at once
+};
+
+std::vector<NamedOption> named(Options& options) {
+  return {{"max_box", &options.max_box},
+          {"blocking_factor", &options.blocking_factor},
+          {"multifab", &options.multifab},
+          {"dt", &options.level_dt},
+          {"batch_cells", &options.batch_cells}};
+}
+
+std::vector<std::string_view> option_names() {
+  Options options;
+  return names_of(named(options));
+}
+
+Options options_of(const WriteRequest& request) {
+  Options options;
+  bind(request.own, named(options));
+  return options;
+}
 
 void set_step(mesh::Header& header, std::int64_t step) { header.attributes["step"] = step; }
 
-/// "checkpoint", or another word for a plotfile.
-std::string checked_kind(const SharedRequest& request, const Options& options) {
+/// "checkpoint", or another word for a plotfile. Throws Error(usage) for a kind that is not AMReX's, and for options of
+/// another kind.
+std::string checked_kind(const WriteRequest& request, const Options& options) {
   const std::string kind = request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind;
   if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
@@ -50,7 +84,7 @@ std::string checked_kind(const SharedRequest& request, const Options& options) {
 }
 
 /// The time steps of a checkpoint: those asked for, else the step's own if it is of another code.
-std::vector<double> time_steps(const SharedRequest& request, const Options& options, int first) {
+std::vector<double> time_steps(const WriteRequest& request, const Options& options, int first) {
   if (!options.level_dt.empty() || request.same_words) return options.level_dt;
   if (const auto dt = attribute<std::vector<double>>(request.source, "level_dt")) return *dt;
   if (const auto dt = attribute<double>(request.source, "real scalars/dt"); dt && *dt > 0) return {*dt};
@@ -61,7 +95,7 @@ std::vector<double> time_steps(const SharedRequest& request, const Options& opti
   return of_levels;
 }
 
-LayoutOptions layout_of(const mesh::Dataset& step, const SharedRequest& request, const Options& options) {
+LayoutOptions layout_of(const mesh::Dataset& step, const WriteRequest& request, const Options& options) {
   LayoutOptions layout;
   layout.keep_boxes = options.max_box == 0 && options.blocking_factor == 0;
   layout.blocking_factor = options.blocking_factor;
@@ -74,16 +108,8 @@ LayoutOptions layout_of(const mesh::Dataset& step, const SharedRequest& request,
   return layout;
 }
 
-}  // namespace
-
-const Words words{.code = "AMReX",
-                  .fields = field_words,
-                  .also = also_words,
-                  .reserved = reserved,
-                  .keeps_source = true,
-                  .set_step = &set_step};
-
-std::string misfit(const mesh::FieldInfo& field, const SharedRequest& request, const Options& options) {
+std::string misfit(const mesh::FieldInfo& field, const std::string&, const WriteRequest& request) {
+  const Options options = options_of(request);
   const bool checkpoint = checked_kind(request, options) == "checkpoint";
   if (!mesh::is_integer(field.type) && (checkpoint || field.centring == mesh::Centring::cell)) return {};
   return checkpoint
@@ -91,7 +117,9 @@ std::string misfit(const mesh::FieldInfo& field, const SharedRequest& request, c
              : "plotfiles hold values of cells only, and reals (--kind checkpoint holds those of faces and nodes)";
 }
 
-WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request, const Options& options) {
+/// The step's own mesh, but with `fill` blocks are completed where the blocking factor does not fit the cells.
+WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
+  const Options options = options_of(request);
   WantedMesh wanted;
   wanted.carry = checked_kind(request, options) == "checkpoint";
   if (!request.fill || options.blocking_factor == 0) return wanted;
@@ -110,8 +138,10 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request, 
   return wanted;
 }
 
-void write(const mesh::Dataset& step, const std::filesystem::path& path, const SharedRequest& request,
-           const Options& options, WriteReport& report) {
+/// As write_dataset(). A step that came from AMReX keeps its boxes unless the caller asks for others.
+void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
+  const mesh::Dataset& step = steps.first;
+  const Options options = options_of(request);
   DatasetWriteOptions how;
   const std::string kind = checked_kind(request, options);
   how.batch_cells = options.batch_cells;
@@ -132,10 +162,35 @@ void write(const mesh::Dataset& step, const std::filesystem::path& path, const S
     report.notes.emplace_back("the boxes are new ones");
 }
 
-void forget_layout(mesh::Header& header) { header.attributes.erase("amrex/boxes"); }
+void forget_layout(mesh::Header& header, std::vector<std::string>&) { header.attributes.erase("amrex/boxes"); }
 
-bool goes_on(const SharedRequest& request) {
+bool goes_on(const WriteRequest& request) {
   return (request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind) == "checkpoint";
 }
+
+}  // namespace
+
+const Words words{.code = "AMReX",
+                  .fields = field_words,
+                  .also = also_words,
+                  .reserved = reserved,
+                  .keeps_source = true,
+                  .set_step = &set_step};
+
+constinit const Format row{
+    .name = "amrex",
+    .title = "AMReX",
+    .recognise = &recognise,
+    .open = &open_one<&open>,
+    .understand = &understand,
+    .outputs = outputs,
+    .options = &option_names,
+    .write = &write,
+    .words = &words,
+    .misfit = &misfit,
+    .wanted_mesh = &wanted_mesh,
+    .goes_on = &goes_on,
+    .forget_layout = &forget_layout,
+};
 
 }  // namespace octavo::formats::amrex

@@ -182,7 +182,7 @@ std::vector<std::string> multifab_names(const mesh::Header& header, const Datase
   for (const mesh::FieldInfo& field : header.fields) {
     const mesh::Side side = checked_side(field, header.dim, checkpoint);
     const std::string& cells = options.multifab.empty() ? default_multifab : options.multifab;
-    names.push_back(side.axes != 0 ? side.base : checkpoint ? cells : "Cell");
+    names.push_back(side.axes != 0 ? side.base : checkpoint ? cells : std::string(plotfile_multifab));
   }
   const auto found = header.attributes.find("amrex/multifabs");
   if (checkpoint && options.multifab.empty() && found != header.attributes.end())

@@ -110,7 +110,7 @@ void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches
       out.text.append(position(axis, box.lo)).append(" ");
       out.line(position(axis, box.hi));
     }
-  out.line(level_name(level) + "/Cell");
+  out.line(level_name(level) + "/" + std::string(plotfile_multifab));
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ void check_info(const mesh::FieldInfo& info) {
   if (info.centring != mesh::Centring::cell || info.components != 1 || info.ghost != 0)
     throw Error(Kind::unsupported, "a field that is not of cells, or has components or ghost cells")
         .at(where)
-        .hint("leave it out with --field");
+        .hint("leave it out (--field)");
 }
 
 namespace {

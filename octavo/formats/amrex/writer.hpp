@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octavo/formats/amrex/multifab.hpp"
@@ -15,6 +16,9 @@ struct WriteOptions {
   int files = 0;     ///< data files a level; 0: one for each GiB
   bool sync = true;  ///< on disk when the call returns
 };
+
+/// The MultiFab of all fields of a plotfile.
+constexpr std::string_view plotfile_multifab = "Cell";
 
 /// A file of this text.
 void write_text(const std::filesystem::path& path, const std::string& text, bool sync);

@@ -14,7 +14,7 @@ using base::Kind;
 #ifdef OCTAVO_HAVE_MED
 namespace {
 
-Family read_family(const Opened& file, const Name& mesh, int i) {
+GroupFamily read_family(const Opened& file, const Name& mesh, int i) {
   const med_int groups = library().MEDnFamilyGroup(file.id(), mesh.data(), i);
   constexpr med_int most_groups = 1 << 16;
   file.require(groups >= 0 && groups < most_groups, "family " + std::to_string(i));
@@ -23,7 +23,7 @@ Family read_family(const Opened& file, const Name& mesh, int i) {
   med_int number = 0;
   file.require(library().MEDfamilyInfo(file.id(), mesh.data(), i, name.data(), &number, names.data()) >= 0,
                "family " + std::to_string(i));
-  Family family{static_cast<std::int32_t>(number), text_of(name), {}};
+  GroupFamily family{static_cast<std::int32_t>(number), text_of(name), {}};
   for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g)
     family.groups.push_back(text_of(&names[g * MED_LNAME_SIZE], MED_LNAME_SIZE));
   return family;
@@ -60,16 +60,16 @@ std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) 
 
 }  // namespace
 
-Groups read_groups(const std::filesystem::path& path) {
+MeshGroups read_groups(const std::filesystem::path& path) {
   const MeshPath place = place_of(path);
   const Contents contents = contents_of(place.file, place.mesh);
   const std::lock_guard held(lock());
   const Opened file(place.file);
   const MeshEntry& mesh = contents.mesh;
-  Groups groups;
+  MeshGroups groups;
   const med_int families = library().MEDnFamily(file.id(), mesh.name.data());
   for (int i = 1; i <= families; ++i) {
-    Family family = read_family(file, mesh.name, i);
+    GroupFamily family = read_family(file, mesh.name, i);
     if (family.number != 0) groups.families.push_back(std::move(family));
   }
   groups.edges = read_edges(file, mesh);
@@ -83,7 +83,7 @@ Groups read_groups(const std::filesystem::path& path) {
 
 #else
 
-Groups read_groups(const std::filesystem::path& path) {
+MeshGroups read_groups(const std::filesystem::path& path) {
   throw Error(Kind::unsupported, "this build has no MED").at(path.string()).hint("build it where libmedc-dev is");
 }
 

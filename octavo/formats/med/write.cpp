@@ -116,7 +116,7 @@ std::vector<double> coordinates_of(const mesh::Unstructured& mesh, std::span<con
 }
 
 /// Names of groups have MED_LNAME_SIZE characters each, one after another.
-std::string group_names(const Family& family) {
+std::string group_names(const GroupFamily& family) {
   std::string out;
   for (const std::string& group : family.groups) {
     std::string text = serafin::latin1_of(group);
@@ -184,13 +184,13 @@ void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, 
   open_->require(library().MEDfamilyCr(open_->id, name.data(), "FAMILY_ZERO", 0, 0, "") >= 0, "family 0 of " + given);
 }
 
-void Writer::add_groups(const std::string& given, const Groups& groups) {
+void Writer::add_groups(const std::string& given, const MeshGroups& groups) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const std::size_t all_numbers =
       groups.edges.size() + groups.of_edge.size() + groups.of_triangle.size() + groups.of_point.size();
   open_->require_room(all_numbers * sizeof(med_int) + groups.families.size() * 8192, "groups of " + given);
-  for (const Family& family : groups.families) {
+  for (const GroupFamily& family : groups.families) {
     const auto family_name = characters_of<MED_NAME_SIZE + 1>(serafin::latin1_of(family.name));
     open_->require(library().MEDfamilyCr(open_->id, name.data(), family_name.data(), family.number,
                                          static_cast<med_int>(family.groups.size()), group_names(family).c_str()) >= 0,
@@ -294,7 +294,7 @@ Writer::~Writer() = default;
 void Writer::close() {}
 void Writer::add_mesh(const std::string&, const mesh::Unstructured&, std::span<const double>,
                       std::span<const std::int32_t>) {}
-void Writer::add_groups(const std::string&, const Groups&) {}
+void Writer::add_groups(const std::string&, const MeshGroups&) {}
 void Writer::add_parameter(const std::string&, const std::string&, std::int32_t) {}
 void Writer::add_parameters(const std::string&, std::span<const std::int64_t>) {}
 void Writer::add_order(std::span<const std::string>) {}

@@ -36,7 +36,7 @@ class Writer {
   /// `numbers`: one a point of all planes (IPOBO, or a piece's global numbers from 1); empty: none.
   void add_mesh(const std::string& name, const mesh::Unstructured& mesh, std::span<const double> z,
                 std::span<const std::int32_t> numbers);
-  void add_groups(const std::string& mesh, const Groups& groups);
+  void add_groups(const std::string& mesh, const MeshGroups& groups);
   /// Writes points (from 0) as cells of their own, each of a family of points. TELEMAC reads a piece's boundary from
   /// them.
   void add_point_cells(const std::string& mesh, std::span<const std::int32_t> points,

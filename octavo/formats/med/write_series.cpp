@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/parameters.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/odd_bytes.hpp"
 
@@ -30,18 +32,17 @@ std::vector<double> heights_of(const Series& series) {
 
 }  // namespace
 
-void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request,
-           const Options& options, WriteReport& report) {
+void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
   const mesh::Header& header = series.first.header;
   if (std::max(report.points, report.elements) > std::numeric_limits<std::int32_t>::max())
     throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(request.out.string());
   Writer writer(path, {serafin::title_record(header, ""), request.single_precision});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
   write_parameters(writer, header, series.mesh.planes);
-  const Groups groups = options.groups ? *options.groups
-                        : series.first.format == "med"
-                            ? read_groups(series.first.path + "#" + text_attribute(header, "mesh"))
-                            : Groups{};
+  const MeshGroups groups = series.groups ? *series.groups
+                            : series.first.format == row.name
+                                ? read_groups(series.first.path + "#" + text_attribute(header, "mesh"))
+                                : MeshGroups{};
   writer.add_groups(mesh_name, groups);
   report.groups = std::ssize(groups.families);
   std::vector<std::string> fields, names;

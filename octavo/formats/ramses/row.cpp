@@ -7,7 +7,9 @@
 #include <cstdio>
 
 #include "octavo/base/error.hpp"
+#include "octavo/formats/ramses/reader.hpp"
 #include "octavo/formats/ramses/writer.hpp"
+#include "octavo/formats/row/options.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -16,6 +18,27 @@ using base::Error;
 using base::Kind;
 using mesh::Field;
 using mesh::Particles;
+
+struct Options {
+  int number = 0;          ///< NNNNN of output_NNNNN; 0: the number in the output's name, else the step's
+  int domains = 0;         ///< 0: the step's number of parts
+  std::string ordering{};  ///< of the domains: "hilbert", "planar"; empty: the step's own
+};
+
+std::vector<NamedOption> named(Options& options) {
+  return {{"number", &options.number}, {"domains", &options.domains}, {"ordering", &options.ordering}};
+}
+
+std::vector<std::string_view> option_names() {
+  Options options;
+  return names_of(named(options));
+}
+
+Options options_of(const WriteRequest& request) {
+  Options options;
+  bind(request.own, named(options));
+  return options;
+}
 
 // ------------------------------------------------------------------------------------------------------------- words
 
@@ -137,7 +160,7 @@ void set_bound_types(const mesh::Header& source, mesh::Header& header, std::vect
 
 // ------------------------------------------------------------------------------------------------------------ number
 
-std::filesystem::path name_of(const SharedRequest& request) {
+std::filesystem::path name_of(const WriteRequest& request) {
   return (request.out.has_filename() ? request.out : request.out.parent_path()).filename();
 }
 
@@ -149,8 +172,8 @@ std::optional<std::int64_t> number_in(const std::string& name) {
   return std::stoll(name.substr(first));
 }
 
-int number_of(const SharedRequest& request, const Options& options) {
-  if (options.number != 0) return options.number;
+int number_of(const WriteRequest& request) {
+  if (const int asked = options_of(request).number; asked != 0) return asked;
   const std::int64_t before = attribute<std::int64_t>(request.source, "output_number").value_or(request.step);
   const std::int64_t number = number_in(name_of(request).string()).value_or(before);
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
@@ -161,6 +184,60 @@ void note_wide_integers(const mesh::Header& header, std::vector<std::string>& no
   for (const mesh::FieldInfo& field : header.fields)
     if (mesh::is_integer(field.type) && mesh::size_of(field.type) == 8) wide += (wide.empty() ? "" : ", ") + field.name;
   if (!wide.empty()) notes.push_back("RAMSES has reals only: integers beyond 2^53 are rounded in " + wide);
+}
+
+std::string misfit(const mesh::FieldInfo& field, const std::string& name, const WriteRequest& request) {
+  const bool anywhere = field.centring == mesh::Centring::cell || request.same_words;
+  if (field.centring != mesh::Centring::node && (anywhere || name.starts_with("B_"))) return {};
+  return "RAMSES has reals only, none on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z "
+         "says which that is)";
+}
+
+/// RAMSES wants octs of single cells. A step of RAMSES has them; other steps start at the coarsest level that octs can
+/// be made from. Throws Error(unsupported) for cells that are not cubic.
+WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
+  if (request.same_words) return {.carry = request.particles};
+  refuse_flat_cells(step.header);
+  return {.blocks = {{1, 1, 1}},
+          .root = coarsest_even(step.header),
+          .balance = mesh::Balance::corners,
+          .one_part = true,
+          .level_origin = 1};
+}
+
+void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
+  const Options options = options_of(request);
+  WriteOptions how;
+  how.number = number_of(request);
+  how.domains = options.domains;
+  how.single_precision = request.single_precision;
+  how.ordering = options.ordering;
+  how.progress = request.progress;
+  mesh::Dataset cells = steps.first;
+  if (!request.same_words) {
+    set_bound_types(request.source, cells.header, report.notes);
+    if (const auto gamma = attribute<double>(request.source, "real runtime parameters/gamma"))
+      cells.header.attributes["gamma"] = *gamma;
+  }
+  note_wide_integers(cells.header, report.notes);
+  for (std::string& note : ramses::write(cells, path, how)) report.notes.push_back(std::move(note));
+}
+
+/// RAMSES finds an output by its number, in a directory named after it. The note says that the number is not the
+/// step's own, or that the directory must be renamed; else empty.
+std::string name_note(const WriteRequest& request) {
+  const int number = number_of(request);
+  char expected[32];
+  std::snprintf(expected, sizeof expected, "output_%05d", number);
+  const std::string name = name_of(request).string();
+  const auto before = attribute<std::int64_t>(request.source, "output_number");
+  const bool other_number = before && *before != number;
+  if (name == expected && !other_number) return {};
+  std::string note = "the output has the number " + std::to_string(number);
+  if (other_number) note += ", that of its name; the step's own was " + std::to_string(*before);
+  note += ": start RAMSES with nrestart=" + std::to_string(number);
+  if (name != expected) note += std::string(", in a directory where it is called ") + expected;
+  return note;
 }
 
 }  // namespace
@@ -176,54 +253,20 @@ const Words words{.code = "RAMSES",
                   .set_step = &set_step,
                   .complete_particles = &complete_particles};
 
-std::string misfit(const mesh::FieldInfo& field, const std::string& name, const SharedRequest& request) {
-  const bool anywhere = field.centring == mesh::Centring::cell || request.same_words;
-  if (field.centring != mesh::Centring::node && (anywhere || name.starts_with("B_"))) return {};
-  return "RAMSES has reals only, none on nodes, and none on faces but the magnetic field (--rename A=B_x,B=B_y,C=B_z "
-         "says which that is)";
-}
-
-WantedMesh wanted_mesh(const mesh::Dataset& step, const SharedRequest& request) {
-  if (request.same_words) return {.carry = request.particles};
-  refuse_flat_cells(step.header);
-  return {.blocks = {{1, 1, 1}},
-          .root = coarsest_even(step.header),
-          .balance = mesh::Balance::corners,
-          .one_part = true,
-          .level_origin = 1};
-}
-
-void write(const mesh::Dataset& step, const std::filesystem::path& path, const SharedRequest& request,
-           const Options& options, WriteReport& report) {
-  WriteOptions how;
-  how.number = number_of(request, options);
-  how.domains = options.domains;
-  how.single_precision = request.single_precision;
-  how.ordering = options.ordering;
-  how.progress = request.progress;
-  mesh::Dataset cells = step;
-  if (!request.same_words) {
-    set_bound_types(request.source, cells.header, report.notes);
-    if (const auto gamma = attribute<double>(request.source, "real runtime parameters/gamma"))
-      cells.header.attributes["gamma"] = *gamma;
-  }
-  note_wide_integers(cells.header, report.notes);
-  for (std::string& note : write(cells, path, how)) report.notes.push_back(std::move(note));
-}
-
-std::string name_note(const SharedRequest& request, const Options& options) {
-  const int number = number_of(request, options);
-  char expected[32];
-  std::snprintf(expected, sizeof expected, "output_%05d", number);
-  const std::string name = name_of(request).string();
-  const auto before = attribute<std::int64_t>(request.source, "output_number");
-  const bool other_number = before && *before != number;
-  if (name == expected && !other_number) return {};
-  std::string note = "the output has the number " + std::to_string(number);
-  if (other_number) note += ", that of its name; the step's own was " + std::to_string(*before);
-  note += ": start RAMSES with nrestart=" + std::to_string(number);
-  if (name != expected) note += std::string(", in a directory where it is called ") + expected;
-  return note;
-}
+constinit const Format row{
+    .name = "ramses",
+    .title = "RAMSES",
+    .recognise = &recognise,
+    .open = &open_one<&open>,
+    .understand = &understand,
+    .options = &option_names,
+    .write = &write,
+    .words = &words,
+    .one_process = true,
+    .misfit = &misfit,
+    .wanted_mesh = &wanted_mesh,
+    .goes_on = [](const WriteRequest&) { return true; },
+    .name_note = &name_note,
+};
 
 }  // namespace octavo::formats::ramses

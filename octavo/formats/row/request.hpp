@@ -15,25 +15,32 @@
 /// The request and the report of writing, for all formats.
 namespace octavo::formats {
 
-/// Options that mean the same in every format. Those of one format alone are in its folder's `Options`.
-struct SharedRequest {
-  std::string kind;  ///< "checkpoint" or "plotfile"; empty: that of the step if it is of the same code, else FLASH's
-                     ///< checkpoint and AMReX's plotfile
+/// Values of options that one format alone has, by name (Format::options).
+using OwnOptions = std::map<std::string, mesh::Attribute>;
+
+/// A request to write one step or one series.
+struct WriteRequest {
+  std::string to;      ///< name of the format
+  OwnOptions own{};    ///< the format's own options
+  std::string kind{};  ///< which of the format's outputs, "checkpoint" or "plotfile"; empty: that of the step if it is
+                       ///< of the same code, else the one that the format's page names first
   std::optional<std::vector<std::string>> fields;  ///< nothing: all
   std::map<std::string, std::string> rename;       ///< fields of the step, and their names in the output
   bool particles = true;
-  bool single_precision = false;  ///< reals of 4 bytes (not AMReX)
-  std::int64_t block = 0;  ///< cells of a block along each axis, where the output has blocks (FLASH, stores); 0: the
-                           ///< step's, else for FLASH the largest of 16, 8 and 4 that fits
+  bool single_precision = false;  ///< reals of 4 bytes, where the format has them
+  std::int64_t block = 0;  ///< cells of a block along each axis, where the output has blocks; 0: the step's, else as
+                           ///< the format chooses
   bool fill = false;       ///< values that the step does not hold may be interpolated
   mesh::FillBy fill_by = mesh::FillBy::linear;  ///< how
   std::vector<std::string> per_mass{};  ///< more fields that are amounts per mass, beside those of mesh::specific_of
   int refine = 0;                       ///< the finest leaves are refined this many times
   std::optional<std::array<bool, 3>> periodic;  ///< which axes are periodic; nothing: as the step says
   bool lossy_ok = false;                        ///< a code may go on from a step that was stored with a loss
-  bool overwrite = false;                       ///< an existing output is replaced, once the new one is complete
-  int threads = 0;                              ///< 0: all cores
-  base::Ranks ranks{};                          ///< the ranks that share the work
+  /// Boundary file (.cli) of a mesh of triangles: its codes become groups of edges, where the format has groups.
+  std::optional<std::filesystem::path> boundary{};
+  bool overwrite = false;  ///< an existing output is replaced, once the new one is complete
+  int threads = 0;         ///< 0: all cores
+  base::Ranks ranks{};     ///< the ranks that share the work
   base::Progress progress{};
   std::int64_t part_cells = std::int64_t{1} << 20;  ///< most cells of a new part
 
@@ -51,7 +58,7 @@ struct WriteReport {
   std::int64_t particles = 0;  ///< only the first rank's report has it
   std::int64_t steps = 1;
   std::int64_t points = 0, elements = 0;  ///< of a mesh of triangles, over all planes
-  std::int64_t groups = 0;                ///< of edges (MED)
+  std::int64_t groups = 0;                ///< of edges
   std::int64_t bytes = 0;                 ///< on disk
   std::vector<std::string> notes;
 };

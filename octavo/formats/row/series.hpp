@@ -2,10 +2,12 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/formats/row/groups.hpp"
 #include "octavo/formats/row/request.hpp"
 #include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
@@ -27,6 +29,8 @@ struct Series {
   std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
   std::vector<std::int32_t> boundary;  ///< number of each point of all planes along the boundary (IPOBO), 0 inside; set
                                        ///< before it is written
+  /// Groups of the mesh's edges, triangles and points; nothing: those of the step's own file, if the output has groups.
+  std::optional<MeshGroups> groups;
 };
 
 /// Points and elements of all planes.

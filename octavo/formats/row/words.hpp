@@ -36,6 +36,10 @@ struct Words {
   bool gives_source = false;                 ///< codes with keeps_source keep its attributes, for the way back
   bool keeps_source = false;
   std::span<const std::string_view> field_lists{};  ///< attributes that list names of fields
+  bool in_cgs = false;                              ///< code units of 1 are cgs units
+  /// The number of steps that the run has made, where the number in the output's name counts outputs.
+  std::optional<std::int64_t> (*counted_step)(const mesh::Header& header) = nullptr;
+  std::string_view output_number{};  ///< with `counted_step`: the attribute that then keeps the output's own number
   /// Writes the number of the step where the code looks for it.
   void (*set_step)(mesh::Header& header, std::int64_t step) = nullptr;
   /// Adds the attributes that every particle of the code has, and brings all into the code's order and types. Notes say

@@ -19,7 +19,7 @@ void copy_integers(const std::optional<std::vector<std::int64_t>>& from, std::ar
     std::transform(from->begin(), from->end(), to.begin(), [](std::int64_t i) { return static_cast<std::int32_t>(i); });
 }
 
-std::size_t real_bytes_of(const mesh::Header& header, const SharedRequest& request) {
+std::size_t real_bytes_of(const mesh::Header& header, const WriteRequest& request) {
   if (request.single_precision) return 4;
   if (const auto bytes = attribute<std::int64_t>(header, "real_bytes")) return *bytes == 8 ? 8 : 4;
   return std::any_of(header.fields.begin(), header.fields.end(),
@@ -28,7 +28,7 @@ std::size_t real_bytes_of(const mesh::Header& header, const SharedRequest& reque
              : 4;
 }
 
-Header header_of(const formats::Series& series, const SharedRequest& request) {
+Header header_of(const formats::Series& series, const WriteRequest& request) {
   const mesh::Header& from = series.first.header;
   const mesh::Unstructured& mesh = series.mesh;
   Header to;
@@ -94,7 +94,7 @@ void write_mesh(const Put& put, const Header& header, const formats::Series& ser
 
 }  // namespace
 
-void write(const formats::Series& series, const std::filesystem::path& path, const SharedRequest& request) {
+void write(const formats::Series& series, const std::filesystem::path& path, const WriteRequest& request) {
   Header header = header_of(series, request);
   if (!attribute<std::vector<std::int64_t>>(series.first.header, "iparam"))
     header.iparam[7] = boundary_points(series.boundary, series.mesh.x.size());

@@ -23,6 +23,6 @@ std::span<const Word> common_names();
 
 /// Writes all steps of a mesh of one plane as a classic NetCDF file: CDF-2, or CDF-5 where a variable has 2^31 bytes or
 /// more. Memory: the mesh and one variable of one step.
-void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request);
+void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request);
 
 }  // namespace octavo::formats::ugrid

@@ -126,7 +126,7 @@ void put_cells(const mesh::Unstructured& mesh, const std::vector<std::int64_t>& 
 
 }  // namespace
 
-void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request) {
+void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request) {
   if (series.mesh.planes > 1)
     throw Error(Kind::unsupported, "UGRID files of one plane are written, not of " + std::to_string(series.mesh.planes))
         .hint("--to vtkhdf, med or serafin holds planes");

@@ -17,7 +17,7 @@ Writer::SeriesInfo info_of(const Series& series, bool single_precision) {
 
 }  // namespace
 
-void write(const Series& series, const std::filesystem::path& path, const SharedRequest& request) {
+void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request) {
   const bool planes = series.mesh.planes > 1;
   Writer writer(path, series.mesh, series.boundary, info_of(series, request.single_precision));
   if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));

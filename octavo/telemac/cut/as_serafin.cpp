@@ -3,10 +3,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
-#include "octavo/formats/gmsh/gmsh.hpp"
-#include "octavo/formats/med/med.hpp"
-#include "octavo/formats/ugrid/ugrid.hpp"
-#include "octavo/formats/vtkhdf/vtkhdf.hpp"
+#include "octavo/formats/formats.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/step/write.hpp"
 #include "octavo/store/store.hpp"
@@ -38,12 +36,12 @@ AsSerafin::AsSerafin(const base::Ranks& ranks, const fs::path& given, const std:
     : path_(given) {
   bool other = false;
   base::agree(ranks, [&] {
-    other = formats::med::recognise(given) || formats::vtkhdf::recognise(given) || formats::ugrid::recognise(given) ||
-            formats::gmsh::recognise(given) || store::recognise(given);
+    const formats::Format* format = formats::format_there(given);
+    other = store::recognise(given) || (format != nullptr && format->triangles && format != &formats::serafin::row);
     if (!other || ranks.rank != 0) return;
     made_.path = made_of(stem);
     formats::WriteRequest request;
-    request.to = "serafin";
+    request.to = formats::serafin::row.name;
     request.overwrite = true;  // of the empty file
     const formats::WriteReport report = step::write(step::open_triangles(given, {}, "SERAFIN"), made_.path, request);
     notes.insert(notes.end(), report.notes.begin(), report.notes.end());

@@ -95,9 +95,9 @@ TEST_F(MedPiecesOfAMesh, boundary_points_are_in_the_groups_that_telemac_asks_for
                                "           5           4           4           2 CONLIM_5442\n"));
   std::string lines;
   for (int piece = 1; piece <= 3; ++piece) {
-    const med::Groups groups = med::read_groups(pieces.string() + "#MESH" + std::to_string(piece));
+    const formats::MeshGroups groups = med::read_groups(pieces.string() + "#MESH" + std::to_string(piece));
     std::set<std::string> names;
-    for (const med::Family& family : groups.families) {
+    for (const formats::GroupFamily& family : groups.families) {
       EXPECT_GT(family.number, 0);
       names.insert(family.groups.begin(), family.groups.end());
     }

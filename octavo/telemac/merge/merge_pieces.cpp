@@ -7,8 +7,10 @@
 #include "octavo/base/at.hpp"
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/partition/contour.hpp"
 #include "octavo/step/new_file.hpp"
@@ -403,14 +405,17 @@ std::vector<fs::path> inputs_of(const PieceSet& set, const MergeOptions& options
   return inputs_of(std::move(inputs), options);
 }
 
-/// The format that a whole result is written in, by the ending of its name.
+/// Whether it is a format with groups, as MED: the mesh and the groups of a result are then in memory.
+bool has_groups(const formats::Format* format) { return format != nullptr && format->read_groups != nullptr; }
+
+/// The format that a whole result is written in, by the ending of its name: one with groups, else SERAFIN.
 formats::WriteRequest request_of(const fs::path& out, const MergeOptions& options) {
-  const bool med = out.extension() == ".med";
+  const formats::Format* format = formats::format_by_ending(out);
   formats::WriteRequest request;
-  request.to = med ? "med" : "serafin";
+  request.to = has_groups(format) ? format->name : serafin::row.name;
   request.overwrite = options.overwrite;
   request.progress = options.progress;
-  if (med) request.med.boundary = options.boundary;
+  if (has_groups(format)) request.boundary = options.boundary;
   return request;
 }
 
@@ -426,9 +431,10 @@ MergeReport merge_store(const fs::path& path, const fs::path& out, const MergeOp
 /// Pieces in MED: the file whose meshes they are, or the file of each; none where they are not in MED.
 std::vector<fs::path> med_files(const std::vector<fs::path>& paths) {
   if (paths.size() == 1 && (paths[0].string().ends_with("-CONCAT") || fs::exists(concat_path(paths[0])))) return {};
-  if (const fs::path one = paths[0].string() + ".med"; paths.size() == 1 && formats::med::recognise(one)) return {one};
+  if (const fs::path one = paths[0].string() + ".med"; paths.size() == 1 && has_groups(formats::format_there(one)))
+    return {one};
   const std::vector<fs::path> files = piece_files(paths);
-  return formats::med::recognise(files[0]) ? files : std::vector<fs::path>{};
+  return has_groups(formats::format_there(files[0])) ? files : std::vector<fs::path>{};
 }
 
 /// From or into MED: the mesh is in memory, and one variable of one step.
@@ -437,8 +443,8 @@ MergeReport merge_series(std::vector<SeriesPiece> pieces, const fs::path& out, c
   report.parts = std::ssize(pieces);
   formats::Series series = series_of_pieces(std::move(pieces), options, report.notes);
   formats::WriteRequest request = request_of(out, options);
-  const bool has_groups = options.mesh && !options.boundary && formats::med::recognise(*options.mesh);
-  request.med.groups = has_groups ? formats::med::read_groups(*options.mesh) : formats::med::Groups{};
+  const formats::Format* of_mesh = options.mesh ? formats::format_there(*options.mesh) : nullptr;
+  series.groups = has_groups(of_mesh) ? of_mesh->read_groups(*options.mesh) : formats::MeshGroups{};
   const formats::WriteReport made = step::write(std::move(series), out, request);
   report.elements = made.elements;
   report.points = made.points;
@@ -467,7 +473,8 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
     require_inputs_stay({out}, inputs_of(files, options));
     return merge_series(files.size() == 1 ? pieces_of_med(files[0]) : pieces_of_med_files(files), out, options);
   }
-  if (out.extension() == ".med" || (options.mesh && formats::med::recognise(*options.mesh))) {
+  if (has_groups(formats::format_by_ending(out)) ||
+      (options.mesh && has_groups(formats::format_there(*options.mesh)))) {
     const PieceSet set = find_pieces(paths);
     require_inputs_stay({out}, inputs_of(set, options));
     return merge_series(pieces_of_serafin(set), out, options);

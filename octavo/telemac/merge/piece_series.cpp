@@ -7,6 +7,7 @@
 
 #include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/formats/formats.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
@@ -234,9 +235,9 @@ mesh::Header header_of(const Whole& whole, const mesh::Dataset& piece) {
   mesh::Header header = piece.header;
   std::erase_if(header.fields, [](const mesh::FieldInfo& info) { return info.name == "GLB" || info.name == ipobo; });
   std::erase_if(header.attributes, [](const auto& attribute) { return attribute.first.starts_with("NPTIR"); });
-  // A SERAFIN piece has its own counts there; in MED pieces IPARAM is the whole file's.
+  const formats::Format* format = formats::find_format(piece.format);
   if (auto iparam = formats::attribute<std::vector<std::int64_t>>(header, "iparam");
-      iparam && piece.format == "serafin") {
+      iparam && format != nullptr && format->pieces_count) {
     const auto plane = whole.boundary.begin() + static_cast<std::ptrdiff_t>(whole.mesh.x.size());
     (*iparam)[7] = std::count_if(whole.boundary.begin(), plane, [](std::int32_t number) { return number != 0; });
     (*iparam)[8] = 0;

@@ -1,0 +1,29 @@
+#include "octavo/formats/gmsh/row.hpp"
+
+#include <array>
+
+#include "octavo/formats/gmsh/gmsh.hpp"
+#include "octavo/formats/serafin/dataset.hpp"
+
+namespace octavo::formats::gmsh {
+namespace {
+
+constexpr std::array<std::string_view, 1> endings{".msh"};
+
+}  // namespace
+
+constinit const Format row{
+    .name = "gmsh",
+    .title = "Gmsh",
+    .recognise = &recognise,
+    .open = &open,
+    .list_steps = &list_steps,
+    .triangles = true,
+    .polygons = true,
+    .endings = endings,
+    .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest&,
+                WriteReport& report) { gmsh::write(steps, path, report); },
+    .common_names = &serafin::common_names,
+};
+
+}  // namespace octavo::formats::gmsh

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace octavo::formats {
+
+/// Entities of a mesh that are in the same groups. They have a number in common, as MED has it.
+struct GroupFamily {
+  std::int32_t number = 0;  ///< above 0: of points; below: of elements and edges
+  std::string name;
+  std::vector<std::string> groups;  ///< that its entities are in
+  bool operator==(const GroupFamily&) const = default;
+};
+
+/// The named groups of one mesh of triangles, and the edges that have boundary conditions.
+struct MeshGroups {
+  std::vector<GroupFamily> families;  ///< all but family 0, which is in no group
+  std::vector<std::int32_t> edges;    ///< shape (edges, 2), points from 0
+  /// Family of each; empty: all 0. Of 3-D meshes "triangle" is a prism.
+  std::vector<std::int32_t> of_edge, of_triangle, of_point;
+  bool operator==(const MeshGroups&) const = default;
+};
+
+}  // namespace octavo::formats

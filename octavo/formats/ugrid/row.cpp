@@ -1,0 +1,28 @@
+#include "octavo/formats/ugrid/row.hpp"
+
+#include <array>
+
+#include "octavo/formats/ugrid/ugrid.hpp"
+
+namespace octavo::formats::ugrid {
+namespace {
+
+constexpr std::array<std::string_view, 1> endings{".nc"};
+
+}  // namespace
+
+constinit const Format row{
+    .name = "ugrid",
+    .title = "UGRID",
+    .recognise = &recognise,
+    .open = &open,
+    .list_steps = &list_steps,
+    .triangles = true,
+    .polygons = true,
+    .endings = endings,
+    .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
+                WriteReport&) { ugrid::write(steps, path, request); },
+    .common_names = &common_names,
+};
+
+}  // namespace octavo::formats::ugrid
