@@ -7,11 +7,15 @@
 /// whose residuals are quantised) and HPEZ (Liu et al., SIGMOD 2024: along several axes).
 namespace octavo::codec {
 
+/// Bytes that a payload is likely to take, from the finest stride of some boxes.
+template <class T>
+double estimate_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound);
+
 /// Appends the payload and gives in `decoded` what decoding gives. False where it would not have less than `limit`
 /// bytes, or where this codec cannot keep the bound or make errors cancel: values are then best stored another way.
 template <class T>
-bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, std::size_t limit,
-                  std::span<T> decoded, Bytes& payload);
+bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
+                  std::size_t limit, std::span<T> decoded, Bytes& payload);
 template <class T>
 void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out);
 

@@ -177,7 +177,7 @@ bool twins_promise(const Model<Grid>& model, const Numbers& numbers) {
   const auto sample = spread(model.place, 512);
   for (std::uint32_t f : sample)
     if (model.twins[f] != no_twin) choose_orientation(model, numbers, f, last, saved);
-  return 16 * saved > sample_cost(model, model.base, model.stencil, numbers, sample);
+  return saved > 0 && 16 * saved > sample_cost(model, model.base, model.stencil, numbers, sample);
 }
 
 template <class Grid>

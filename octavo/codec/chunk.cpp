@@ -120,15 +120,16 @@ void zstd_compress(std::span<const std::byte> from, Search search, Bytes& out) {
   ZSTD_CCtx* context = compressor();
   ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level_of(search));
-  if (search == Search::repeats) {
+  if (search == Search::repeats || search == Search::further) {
+    const bool far = search == Search::further;
     const int log = std::clamp(bit_length(from.size()), 10, 24);
     ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, log);
     ZSTD_CCtx_setParameter(context, ZSTD_c_hashLog, std::min(log, 17));
     ZSTD_CCtx_setParameter(context, ZSTD_c_chainLog, std::min(log, 18));
     ZSTD_CCtx_setParameter(context, ZSTD_c_searchLog, 5);
     ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, 4);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, 8);
-    ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, ZSTD_greedy);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_targetLength, far ? 16 : 8);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_strategy, far ? ZSTD_btlazy2 : ZSTD_greedy);
   }
   ZSTD_CCtx_setParameter(context, ZSTD_c_format, ZSTD_f_zstd1_magicless);
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);

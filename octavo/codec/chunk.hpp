@@ -97,7 +97,8 @@ Head read_head(Reader& in);
 enum class Search : std::uint8_t {
   quick,     ///< level 3
   repeats,   ///< short matches, found fast: for values that occur again
-  thorough,  ///< level 17
+  further,   ///< the longest of more matches: half as fast
+  thorough,  ///< level 17, or nearly so: a tenth as fast
   all,       ///< level 19
 };
 

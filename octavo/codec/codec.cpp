@@ -105,7 +105,7 @@ bool may_repeat(std::span<const T> values) {
 template <class T>
 std::vector<T> slices_of(std::span<const T> values) {
   constexpr std::size_t num_slices = 8;
-  const std::size_t slice = std::max<std::size_t>(512, values.size() / 256);
+  const std::size_t slice = std::max(std::clamp<std::size_t>(values.size() / 64, 64, 512), values.size() / 256);
   if (values.size() <= num_slices * slice) return {values.begin(), values.end()};
   std::vector<T> slices;
   for (std::size_t s = 0; s < num_slices; ++s) {
@@ -143,26 +143,30 @@ struct Trial {
   bool again;
 };
 
-/// All forms, or those that slices of the chunk promise to bring within 2 % of `goal` or below it.
+/// All forms, or those that slices of the chunk promise to bring within 2 % of `goal` or below it. Where numbers come
+/// again, all of the chunk may take a tenth of what slices say.
 template <class T>
-std::vector<Trial> trials_of(std::span<const T> values, bool all, std::size_t goal) {
+std::vector<Trial> trials_of(std::span<const T> values, bool has_parents, bool all, std::size_t goal) {
   const std::vector<T> slices = slices_of(values);
   const auto differences = differences_of(std::span<const T>(slices));
   const double limit = 1.02 * static_cast<double>(goal) * static_cast<double>(slices.size());
   const auto few = [&](double bytes) { return bytes * static_cast<double>(values.size()) < limit; };
+  const auto size_of_slices = [&](const General& form) {
+    Bytes packed;
+    zstd_compress(bytes_for(form, std::span<const T>(slices)), Search::repeats, packed);
+    return static_cast<double>(packed.size());
+  };
   double bits = 0;
   for (const auto difference : differences) bits += bit_length(difference);
   const std::array<bool, 2> again{may_repeat(values), may_repeat(std::span<const Number<T>>(differences))};
   std::vector<Trial> found;
   for (const bool of_differences : {false, true}) {
-    if (all || again[of_differences]) found.push_back({{of_differences, false}, again[of_differences]});
-    bool planes = all;
-    if (!planes && (!of_differences || again[1] || few(bits / 8))) {  // else noise
-      Bytes packed;
-      zstd_compress(bytes_for({of_differences, true}, std::span<const T>(slices)), Search::repeats, packed);
-      planes = few(static_cast<double>(packed.size()));
-    }
-    if (planes) found.push_back({{of_differences, true}, false});
+    const bool comes_again = again[of_differences];
+    const General plain{of_differences, false}, planes{of_differences, true};
+    if (all || (comes_again && few(0.1 * size_of_slices(plain))) || (!has_parents && few(size_of_slices(plain))))
+      found.push_back({plain, comes_again});
+    const bool noise = of_differences && !comes_again && !few(bits / 8);
+    if (all || (!noise && few(size_of_slices(planes)))) found.push_back({planes, false});
   }
   return found;
 }
@@ -177,66 +181,73 @@ void add_bins(std::span<const T> values, Effort effort, std::size_t goal, Best& 
   best.consider(Id::bins, std::move(payload));
 }
 
+/// Whether zstd's level 17 may find clearly more than a search that is several times as fast.
+bool needs_thorough_search(std::span<const std::byte> part) {
+  Bytes further, thorough;
+  zstd_compress(part, Search::further, further);
+  zstd_compress(part, Search::thorough, thorough);
+  return static_cast<double>(thorough.size()) < 0.99 * static_cast<double>(further.size());
+}
+
+/// A form in bytes, and how many the first search took.
+struct Tried {
+  General form;
+  Bytes bytes;
+  std::size_t size;
+};
+
+/// Longer searches, if they can bring a form below `goal`.
+void search_longer(const Tried& tried, double goal, Best& best) {
+  // The smaller the chunk became, the more a longer search can save: half at most.
+  const auto all = static_cast<double>(tried.bytes.size()), size = static_cast<double>(tried.size);
+  if (size * (0.5 + 0.5 * size / all) > goal) return;
+  // Of a chunk of some blocks a stretch tells. A large one, or one of few different values, has repetitions that no
+  // stretch has.
+  constexpr std::size_t stretch = 16384;
+  const std::size_t bytes = tried.bytes.size();
+  bool thorough = true;
+  if (bytes > stretch && bytes < 8 * stretch && tried.size * 16 > bytes)
+    thorough =
+        needs_thorough_search(std::span<const std::byte>(tried.bytes).subspan((bytes - stretch) / 16 * 8, stretch));
+  add_general(tried.form, tried.bytes, thorough ? Search::thorough : Search::further, best);
+}
+
 /// The general compressors, as far as they have a chance to be smaller than the best and than `most`.
 template <class T>
 void add_generals(std::span<const T> values, const Context<T>& context, Effort effort, std::size_t most, Best& best) {
   const bool all = effort == Effort::max;
-  const auto goal = [&] { return static_cast<double>(std::min(most, best.size)); };
-  const std::vector<Trial> trials = trials_of(values, all || context.parents.empty(), std::min(most, best.size));
+  const std::vector<Trial> trials = trials_of(values, !context.parents.empty(), all, std::min(most, best.size));
+  std::vector<Tried> repeating;
   for (const auto& [form, again] : trials) {
-    const Bytes bytes = bytes_for(form, values);
-    const auto size = static_cast<double>(add_general(form, bytes, Search::repeats, best));
-    // The smaller the chunk became, the more a longer search can save: half at most.
-    const double least = size * (0.5 + 0.5 * size / static_cast<double>(bytes.size()));
-    if (all || (again && least <= goal())) add_general(form, bytes, Search::thorough, best);
-    if (all) add_general(form, bytes, Search::all, best);
+    Bytes bytes = bytes_for(form, values);
+    const std::size_t size = add_general(form, bytes, Search::repeats, best);
+    if (all)
+      for (const Search search : {Search::further, Search::thorough, Search::all})
+        add_general(form, bytes, search, best);
+    else if (again)
+      repeating.push_back({form, std::move(bytes), size});
   }
+  const auto smaller = [](const Tried& a, const Tried& b) { return a.size < b.size; };
+  std::sort(repeating.begin(), repeating.end(), smaller);
+  for (const Tried& tried : repeating)
+    if (tried.size * 10 <= repeating.front().size * 11)
+      search_longer(tried, static_cast<double>(std::min(most, best.size)), best);
   if (!trials.empty() || values.size() >= 16384) add_bins(values, effort, std::min(most, best.size), best);
 }
 
-/// Some families in the middle of a chunk, in a context of their own.
-template <class T>
-struct Excerpt {
-  std::span<const T> values;
-  Context<T> context;
-};
-template <class T>
-Excerpt<T> excerpt(std::span<const T> values, const Context<T>& context, std::size_t least_values) {
-  constexpr std::size_t share = 32;
-  const std::size_t families = context.parents.size(), size = context.family * context.width;
-  const std::size_t wanted = std::min(families, std::max(least_values / size, families / share));
-  const std::size_t first = (families - wanted) / 2;
-  Excerpt<T> part{values.subspan(first * size, wanted * size), context};
-  part.context.parents = context.parents.subspan(first, wanted);
-  if (!context.counted.empty())
-    part.context.counted = context.counted.subspan(first * context.family, wanted * context.family);
-  if (!context.weights.empty())
-    part.context.weights = context.weights.subspan(first * context.family, wanted * context.family);
-  part.context.boxes.at = context.boxes.at.subspan(first, wanted);
-  return part;
-}
-
-/// Whether boxes may be smaller than prediction from parents, which took `size` bytes. In large chunks an excerpt
-/// tells.
+/// Whether boxes may be smaller than prediction from parents, which took `size` bytes.
 template <class T>
 bool boxes_promise(std::span<const T> values, const Context<T>& context, const Settings& settings, std::size_t size) {
   if (context.boxes.at.empty()) return false;
   if (context.parents.empty()) return true;
   if (context.boxes.at.size() != context.parents.size()) return false;
-  // An excerpt of very smooth values is too short to pay for its tables.
-  const bool smooth = size * 8 < values.size() * 2;
+  // Where values are smooth, an estimate says little, and boxes win by much.
+  const bool smooth = size * 8 < values.size() * 3;
   if (settings.effort == Effort::max || smooth) return true;
-  // Boxes lack neighbours at the sides of an excerpt. Under a bound, where they save most, it must not be small.
-  const bool lossless = settings.bound.kind == BoundKind::lossless;
-  const Excerpt<T> part = excerpt(values, context, lossless ? 2048 : 32768);
-  if (part.values.size() == values.size()) return true;
-  std::vector<T> decoded(part.values.size());
-  Bytes boxes, tree;
-  const bool predicted =
-      lossless ? encode_tree(part.values, part.context, Effort::normal, tree)
-               : encode_grid(part.values, part.context, settings.bound, Effort::normal, std::span<T>(decoded), tree);
-  return !predicted ||
-         encode_boxes(part.values, part.context, settings.bound, tree.size(), std::span<T>(decoded), boxes);
+  // Estimates are low, because tables and values of coarser strides take more: the more so, the smaller a chunk is.
+  const double few = 600 / static_cast<double>(values.size());
+  const double low_by = settings.bound.kind == BoundKind::lossless ? 0.03 : std::min(0.12, 0.01 + few);
+  return estimate_boxes(values, context, settings.bound) <= (1 - low_by) * static_cast<double>(size);
 }
 
 template <class T>
@@ -250,7 +261,7 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   std::vector<T> same(values.size());
   payload.clear();
   if (boxes_promise(values, context, settings, best.size) &&
-      encode_boxes(values, context, {}, best.size, std::span<T>(same), payload))
+      encode_boxes(values, context, {}, settings.effort, best.size, std::span<T>(same), payload))
     best.consider(Id::boxes, std::move(payload));
   add_generals(values, context, settings.effort, best.size, best);
 }
@@ -272,17 +283,17 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   if (!encode_grid(values, context, settings.bound, settings.effort, decoded, payload)) return false;
   const bool pointwise = settings.bound.kind == BoundKind::pointwise_relative;
   Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
-  // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
-  if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
-    add_generals(values, context, settings.effort, grid.size, best);
   if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
     std::vector<T> of_boxes(values.size());
     Bytes bytes;
-    if (encode_boxes(values, context, settings.bound, grid.size, std::span<T>(of_boxes), bytes)) {
+    if (encode_boxes(values, context, settings.bound, settings.effort, grid.size, std::span<T>(of_boxes), bytes)) {
       grid = {Id::boxes, bytes.size(), std::move(bytes)};
       std::copy(of_boxes.begin(), of_boxes.end(), decoded.begin());
     }
   }
+  // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
+  if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
+    add_generals(values, context, settings.effort, grid.size, best);
   if (grid.size >= best.size) return false;
   best = std::move(grid);
   return true;

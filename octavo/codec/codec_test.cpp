@@ -6,6 +6,7 @@
 #include <random>
 
 #include "octavo/base/error.hpp"
+#include "octavo/codec/boxes.hpp"
 #include "octavo/codec/flat.hpp"
 #include "octavo/codec/test_values.hpp"
 
@@ -374,6 +375,27 @@ TEST(Boxes, find_the_frequent_value_with_and_without_counted_cells) {
     encode(std::span<const float>(c.values), context, settings, std::span<float>(decoded), chunk);
     EXPECT_EQ(std::count(decoded.begin(), decoded.begin() + static_cast<std::ptrdiff_t>(c.values.size() / 2), 3.1F),
               static_cast<std::ptrdiff_t>(c.values.size() / 2));
+  }
+}
+
+// The encoder tries boxes where the estimate promises something.
+TYPED_TEST(EveryType, an_estimate_of_boxes_is_somewhat_below_the_bytes_that_they_take) {
+  using T = TypeParam;
+  for (const double noise : {0.0, 1e-3, 0.1}) {
+    Case<T> c = testing::box_case<T>("families", {2, 2, 2}, {20, 16, 12}, 1, 3, 0);
+    std::mt19937_64 random(3);
+    std::uniform_real_distribution<double> uniform(-noise, noise);
+    for (T& value : c.values) value = static_cast<T>(static_cast<double>(value) + uniform(random));
+    for (const Bound& bound : {Bound{}, Bound{BoundKind::absolute, 1e-3}, Bound{BoundKind::pointwise_relative, 2e-3}}) {
+      std::vector<T> decoded(c.values.size());
+      Bytes payload;
+      ASSERT_TRUE(encode_boxes(std::span<const T>(c.values), c.context(), bound, Effort::normal, 8 * c.values.size(),
+                               std::span<T>(decoded), payload));
+      const double estimate = estimate_boxes(std::span<const T>(c.values), c.context(), bound);
+      const auto bytes = static_cast<double>(payload.size());
+      EXPECT_LT(estimate, 1.05 * bytes) << "noise " << noise << ", bound " << bound.value;
+      EXPECT_GT(estimate, 0.7 * bytes) << "noise " << noise << ", bound " << bound.value;
+    }
   }
 }
 

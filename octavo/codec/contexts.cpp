@@ -75,11 +75,12 @@ unsigned choose_base(const Symbols& symbols, const SymbolTable& table) {
   return static_cast<unsigned>(2 * best);
 }
 
-bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity) {
+bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity, bool all_rules) {
   const std::size_t n = layout.size();
   if (rule == Rule::none) return true;
   if (rule == Rule::activity) return know_activity && n >= 64;
   if (layout.members < 2 || n < 64) return false;
+  if (!all_rules && know_activity && n >= 8192) return rule != Rule::two_before;  // it wins too rarely
   return n >= 2048 || rule == Rule::two_before;
 }
 
@@ -135,7 +136,7 @@ std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsi
 }
 
 ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
-                          std::size_t lanes, std::span<const std::uint8_t> activity,
+                          std::size_t lanes, std::span<const std::uint8_t> activity, bool all_rules,
                           std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
   best.base = choose_base(symbols, table);
@@ -147,7 +148,7 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
   double fewest = 0;
   for (int r = 0; r < num_rules; ++r) {
     const auto rule = static_cast<Rule>(r);
-    if (!worth_trying(rule, layout, know_activity)) continue;
+    if (!worth_trying(rule, layout, know_activity, all_rules)) continue;
     ByMetric by_metric = no_counts(rule);
     for (std::size_t f = 0; f < layout.families; f += step) {
       const Groups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes, know_activity);

@@ -134,8 +134,9 @@ struct ContextPlan {
 };
 
 /// The rule is chosen on at most eight slices of the symbols, its clusters from all of them. `cluster[t]` becomes the
-/// cluster of symbol t.
+/// cluster of symbol t. `all_rules`: even those that hardly ever win.
 ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
-                          std::size_t lanes, std::span<const std::uint8_t> activity, std::span<std::uint8_t> cluster);
+                          std::size_t lanes, std::span<const std::uint8_t> activity, bool all_rules,
+                          std::span<std::uint8_t> cluster);
 
 }  // namespace octavo::codec

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "octavo/codec/contexts.hpp"
 
@@ -56,18 +57,28 @@ Coder make_coder(const Counts& frequency, unsigned scale) {
   return coder;
 }
 
-/// A slot of a table has its symbol in bits 0-7, its place among the slots of that symbol in bits 8-19, and the
-/// symbol's frequency less one in bits 20-31.
-using Slot = std::uint32_t;
+/// Tables of a decoder. Each has the symbol of each of its 2^scale slots, a byte each; then for each symbol its
+/// frequency and its first slot, two bytes each. They are small: most of them stay in the fastest cache.
+using Tables = Room<std::uint8_t>;
 
-/// `clusters` tables of 2^scale slots.
-std::vector<Slot> make_slots(const std::vector<Counts>& frequencies, unsigned scale) {
-  std::vector<Slot> slots(frequencies.size() << scale);
-  auto slot = slots.begin();
-  for (const Counts& frequency : frequencies)
-    for (unsigned s = 0; s < 256; ++s)
-      for (std::uint32_t i = 0; i < frequency[s]; ++i) *slot++ = s | i << 8 | (frequency[s] - 1) << 20;
-  return slots;
+constexpr std::size_t bytes_of_share = 4;
+std::size_t bytes_of_table(unsigned scale) { return (std::size_t{1} << scale) + 256 * bytes_of_share; }
+
+void make_tables(const std::vector<Counts>& frequencies, unsigned scale, Tables& tables) {
+  tables.resize(frequencies.size() * bytes_of_table(scale));
+  std::uint8_t* table = tables.data();
+  for (const Counts& frequency : frequencies) {
+    std::uint8_t* const shares = table + (std::size_t{1} << scale);
+    std::uint32_t begin = 0;
+    for (unsigned s = 0; s < 256; ++s) {
+      if (frequency[s] == 0) continue;
+      std::memset(table + begin, static_cast<int>(s), frequency[s]);
+      const std::uint32_t share = frequency[s] | begin << 16;
+      std::memcpy(shares + s * bytes_of_share, &share, bytes_of_share);
+      begin += frequency[s];
+    }
+    table += bytes_of_table(scale);
+  }
 }
 
 unsigned choose_scale(std::size_t n) { return static_cast<unsigned>(std::clamp(bit_length(n), 8, 12)); }
@@ -204,7 +215,7 @@ const SymbolTable& symbol_table(Alphabet alphabet) {
 }
 
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out) {
+                    std::span<const std::uint8_t> activity, Bytes& out, bool all_rules) {
   const std::size_t n = layout.size();
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
@@ -212,7 +223,7 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
   const Groups groups(layout, choose_lanes(symbols), !activity.empty());
   thread_local Room<std::uint8_t> cluster;
   cluster.resize(n);
-  const ContextPlan plan = plan_contexts(symbols, table, layout, groups.lanes, activity, cluster);
+  const ContextPlan plan = plan_contexts(symbols, table, layout, groups.lanes, activity, all_rules, cluster);
   put_byte(out, static_cast<std::size_t>(plan.rule) | (groups.lanes > 1 ? 8u : 0u) | (scale << 4));
   if (plan.rule != Rule::none) {
     put_byte(out, plan.base);
@@ -243,7 +254,7 @@ struct BlockHead {
   unsigned scale = 0;
   std::size_t lanes = 1;
   std::array<std::uint8_t, num_raw_metrics> cluster_at{};
-  std::vector<Slot> slots;
+  const Tables* tables = nullptr;
 };
 
 BlockHead get_head(Reader& in, Alphabet alphabet) {
@@ -265,7 +276,9 @@ BlockHead get_head(Reader& in, Alphabet alphabet) {
     frequencies.push_back(normalise(read_table(bits, alphabet, ends, in), head.scale));
     if (frequencies.back() == Counts{}) in.fail("an empty frequency table");
   }
-  head.slots = make_slots(frequencies, head.scale);
+  thread_local Tables tables;
+  make_tables(frequencies, head.scale, tables);
+  head.tables = &tables;
   return head;
 }
 
@@ -288,16 +301,19 @@ void get_rans(Reader& in, const BlockHead& head, const SymbolTable& table, const
   const std::uint16_t* const end = word + limit;
 
   std::array<std::uint32_t, num_raw_metrics> table_at;
-  for (std::size_t m = 0; m < num_raw_metrics; ++m) table_at[m] = std::uint32_t{head.cluster_at[m]} << head.scale;
-  const Slot* const slots = head.slots.data();
+  for (std::size_t m = 0; m < num_raw_metrics; ++m)
+    table_at[m] = static_cast<std::uint32_t>(head.cluster_at[m] * bytes_of_table(head.scale));
+  const std::uint8_t* const tables = head.tables->data();
   const unsigned scale = head.scale;
-  const std::uint32_t mask = (1u << scale) - 1;
+  const std::uint32_t slots = 1u << scale, mask = slots - 1;
   bool sound = true;
   const auto decode = [&](std::size_t t, std::size_t lane, std::size_t metric) {
-    std::uint32_t x = state[lane];
-    const Slot slot = slots[table_at[metric] + (x & mask)];
-    symbol[t] = static_cast<std::uint8_t>(slot);
-    x = ((slot >> 20) + 1) * (x >> scale) + ((slot >> 8) & 0xfff);
+    std::uint32_t x = state[lane], share;
+    const std::uint8_t* const at = tables + table_at[metric];
+    const std::uint8_t s = at[x & mask];
+    std::memcpy(&share, at + slots + s * bytes_of_share, bytes_of_share);
+    symbol[t] = s;
+    x = (share & 0xffff) * (x >> scale) + (x & mask) - (share >> 16);
     const bool low = x < rans_floor;
     state[lane] = low ? (x << 16) | *word : x;
     word += low ? 1 : 0;

@@ -84,9 +84,9 @@ struct Symbols {
 };
 
 /// Appends a coded block. `activity[f * width + j]`: how large numbers are expected to be (length in bits), known to
-/// the decoder; empty: unknown.
+/// the decoder; empty: unknown. `all_rules`: tries even contexts that hardly ever win.
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out);
+                    std::span<const std::uint8_t> activity, Bytes& out, bool all_rules = false);
 /// Reads one into `symbols`; `number` of each symbol is complete.
 void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
                     Symbols& symbols);

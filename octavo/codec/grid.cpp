@@ -95,12 +95,12 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
 
 /// The prediction, the coded block and the exact values of one model.
 template <class Grid, class T>
-Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Numbers& numbers) {
+Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Numbers& numbers, Effort effort) {
   Bytes out;
   put_model(model, out);
   Symbols& symbols = scratch().symbols;
   make_symbols(model, numbers, symbols);
-  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, effort == Effort::max);
   if (!Grid::has_specials) return out;
   std::vector<T> exact;
   if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return out;
@@ -119,10 +119,10 @@ void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& co
     model.signs = std::any_of(numbers.negative.begin(), numbers.negative.end(), [](std::uint8_t n) { return n != 0; });
   const std::size_t sample = std::clamp<std::size_t>(values.size() / 8, 512, 8192);
   choose_model(model, numbers, sample, shifts);
-  Bytes smallest = encode_with(model, values, numbers);
+  Bytes smallest = encode_with(model, values, numbers, effort);
   if (effort == Effort::max)
     for_each_model(model, numbers, {sample, values.size()}, shifts, [&] {
-      if (Bytes bytes = encode_with(model, values, numbers); bytes.size() < smallest.size())
+      if (Bytes bytes = encode_with(model, values, numbers, effort); bytes.size() < smallest.size())
         smallest = std::move(bytes);
     });
   put_bytes(out, smallest);

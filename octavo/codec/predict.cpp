@@ -26,22 +26,34 @@ Orientations make_orientations(int axes) {
 constexpr std::size_t max_terms = 11;
 using Matrix = std::array<std::array<double, max_terms>, max_terms>;
 
-/// Solves the first n equations of `a x = b` by Cholesky, a slightly lifted diagonal keeping it regular.
-bool solve(const Matrix& a, std::size_t n, std::size_t b, std::array<double, max_terms>& x) {
+/// The Cholesky factor of the first rows of `a`, as many as there can be: `rows`. A slightly lifted diagonal keeps it
+/// regular.
+struct Factor {
   Matrix l{};
-  for (std::size_t i = 0; i < n; ++i)
+  std::size_t rows = 0;
+};
+Factor factor_of(const Matrix& a, std::size_t n) {
+  Factor factor;
+  Matrix& l = factor.l;
+  for (std::size_t i = 0; i < n; ++i, ++factor.rows)
     for (std::size_t j = 0; j <= i; ++j) {
       double sum = i == j ? a[i][i] * (1.0 + 1e-9) + 1e-12 : a[i][j];
       for (std::size_t k = 0; k < j; ++k) sum = sum - l[i][k] * l[j][k];
       if (i != j) {
         l[i][j] = sum / l[j][j];
       } else {
-        if (!(sum > 0)) return false;
+        if (!(sum > 0)) return factor;
         l[i][i] = std::sqrt(sum);
       }
     }
+  return factor;
+}
+
+/// Solves the first n equations of `a x = b`, b being row n of `a`.
+std::array<double, max_terms> solve(const Matrix& a, const Matrix& l, std::size_t n) {
+  std::array<double, max_terms> x{};
   for (std::size_t i = 0; i < n; ++i) {
-    double sum = a[b][i];
+    double sum = a[n][i];
     for (std::size_t k = 0; k < i; ++k) sum = sum - l[i][k] * x[k];
     x[i] = sum / l[i][i];
   }
@@ -50,7 +62,7 @@ bool solve(const Matrix& a, std::size_t n, std::size_t b, std::array<double, max
     for (std::size_t k = i + 1; k < n; ++k) sum = sum - l[k][i] * x[k];
     x[i] = sum / l[i][i];
   }
-  return true;
+  return x;
 }
 
 std::int8_t to_weight(double x) {
@@ -150,9 +162,9 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
     }
   for (std::size_t r = 0; r < terms; ++r)
     for (std::size_t c = r + 1; c < terms; ++c) sums[r][c] = sums[c][r];
-  for (std::size_t k = 0; k < place.members; ++k) {
-    std::array<double, max_terms> x{};
-    if (!solve(sums, axes + k, axes + k, x)) continue;
+  const Factor factor = factor_of(sums, terms - 1);
+  for (std::size_t k = 0; k < place.members && axes + k <= factor.rows; ++k) {
+    const auto x = solve(sums, factor.l, axes + k);
     for (std::size_t r = 0; r < axes + k; ++r) stencil.weight[k][r] = to_weight(x[r]);
   }
   return stencil;

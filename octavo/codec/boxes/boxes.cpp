@@ -135,7 +135,7 @@ bool encode_bounded(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size_t
                     std::span<T> decoded, Bytes& blocks) {
   constexpr unsigned usual = 1024, most = 49152;
   head.lattice.narrow = usual;
-  for (int attempt = 0; attempt < 2; ++attempt) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
     blocks.clear();
     BoxEncoder<T> encoder(chunk.values, chunk.given, grid, head);
     if (!encoder.encode(limit, blocks)) return false;
@@ -157,7 +157,7 @@ bool encode_bounded(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size_t
 template <class T>
 bool encode_with_head(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size_t limit, BoxHead& head,
                       std::span<T> decoded, Bytes& payload) {
-  fit_weights(grid, chunk.given, head);
+  fit_weights(grid, state_of(chunk.given, head), grid.boxes.at.size() >= 64 ? 4 : 1, head);
   Bytes blocks;
   if (head.bound.kind == BoundKind::lossless) {
     if (!BoxEncoder<T>(chunk.values, chunk.given, grid, head).encode(limit, blocks)) return false;
@@ -173,8 +173,8 @@ bool encode_with_head(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size
 }  // namespace
 
 template <class T>
-bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, std::size_t limit,
-                  std::span<T> decoded, Bytes& payload) {
+bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
+                  std::size_t limit, std::span<T> decoded, Bytes& payload) {
   const bool lossless = bound.kind == BoundKind::lossless;
   const bool pointwise = bound.kind == BoundKind::pointwise_relative;
   if (!lossless && (bound.value < (pointwise ? 0x1p-39 : 0x1p-1000) || bound.value > 0x1p1000)) return false;
@@ -191,12 +191,23 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   head.strides = static_cast<unsigned>(std::clamp(bit_length(static_cast<std::uint64_t>(longest - 1)), 1, 6));
   head.weight.resize(head.strides * weights_a_stride);
   grid.sort_by_stride(head.strides);
+  grid.find_beside();
   const std::vector<double> given(values.begin(), values.end());
   const BoxedChunk<T> chunk{values, given, counted};
-  const bool found = encode_with_head(chunk, grid, limit, head, decoded, payload);
-  // Where values fall steeply, errors grow in interpolated values and not in interpolated logarithms: a trial tells.
-  // Under parents values must have won already.
-  if (!pointwise || (!found && !context.parents.empty())) return found;
+  // Where values fall steeply, errors grow in interpolated values and not in interpolated logarithms.
+  bool tries_values = true, tries_logarithms = pointwise;
+  if (pointwise && effort != Effort::max) {
+    const double bits = estimate_bits(values, std::span(given), grid, head);
+    head.logarithms = true;
+    const double bits_of_logarithms = estimate_bits(values, std::span(given), grid, head);
+    head.logarithms = false;
+    tries_values = bits <= 1.05 * bits_of_logarithms;
+    tries_logarithms = bits_of_logarithms <= 1.05 * bits;
+  }
+  const bool found = tries_values && encode_with_head(chunk, grid, limit, head, decoded, payload);
+  // Under parents values must have won already, if they were tried.
+  const bool lost = effort != Effort::max && tries_values && !found && !context.parents.empty();
+  if (!tries_logarithms || lost) return found;
   head.logarithms = true;
   std::vector<T> of_logarithms(values.size());
   Bytes other;
@@ -207,9 +218,9 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   return true;
 }
 
-template bool encode_boxes(std::span<const double>, const Context<double>&, const Bound&, std::size_t,
+template bool encode_boxes(std::span<const double>, const Context<double>&, const Bound&, Effort, std::size_t,
                            std::span<double>, Bytes&);
-template bool encode_boxes(std::span<const float>, const Context<float>&, const Bound&, std::size_t, std::span<float>,
-                           Bytes&);
+template bool encode_boxes(std::span<const float>, const Context<float>&, const Bound&, Effort, std::size_t,
+                           std::span<float>, Bytes&);
 
 }  // namespace octavo::codec

@@ -120,6 +120,7 @@ void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out) {
   if (context.boxes.at.empty()) in.fail("values on boxes, whose places are not known");
   BoxGrid grid(context.boxes, out.size());
   grid.sort_by_stride(head.strides);
+  grid.find_beside();
   BoxDecoder<T>(grid, head, out).decode(in);
 }
 

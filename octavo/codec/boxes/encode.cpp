@@ -128,12 +128,16 @@ bool BoxEncoder<T>::stays_within(double x, double y) const {
 template class BoxEncoder<double>;
 template class BoxEncoder<float>;
 
-void fit_weights(const BoxGrid& grid, std::span<const double> values, BoxHead& head) {
+BoxState state_of(std::span<const double> values, const BoxHead& head) {
   BoxState state(values.size());
   std::transform(values.begin(), values.end(), state.value.begin(), [&](double x) {
     if (!head.logarithms) return std::isfinite(x) ? x : unknown_value();
     return Residuals<double>::has_logarithm(x) ? log2_of(x) : unknown_value();
   });
+  return state;
+}
+
+void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, BoxHead& head) {
   constexpr std::array<std::int8_t, 4> tried{0, 4, 8, 10};
   std::array<double, tried.size()> weights{};
   std::transform(tried.begin(), tried.end(), weights.begin(), [](std::int8_t w) { return w * 0.015625; });
@@ -143,7 +147,7 @@ void fit_weights(const BoxGrid& grid, std::span<const double> values, BoxHead& h
   for (const Stage& stage : stages_of(head.strides)) {
     if (stage.axes == 0) continue;
     auto& sums = error[head.place_of_weight(stage)];
-    BoxWalk(grid, stage, state, 1)(grid.boxes.at.size() >= 64 ? 4 : 1, [&](const Points& points) {
+    BoxWalk(grid, stage, state, 1)(stage.stride == 1 ? every : 1, [&](const Points& points) {
       interpolate(points, found);
       add_misses(points, found, state.value.data(), weights, relative, sums);
     });

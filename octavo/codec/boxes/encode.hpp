@@ -46,7 +46,12 @@ class BoxEncoder {
   bool last_negative_ = false;
 };
 
-/// Chooses the weights that leave the least of some values (docs/codecs.md, "How the encoder chooses").
-void fit_weights(const BoxGrid& grid, std::span<const double> values, BoxHead& head);
+/// Chooses the weights that leave the least of every n-th box (docs/codecs.md, "How the encoder chooses"). The state
+/// has all values, or logarithms of them, as `state_of` makes it.
+void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, BoxHead& head);
+/// Bits that a value is likely to take with this head's bound, from the finest stride of some boxes.
+template <class T>
+double estimate_bits(std::span<const T> values, std::span<const double> given, const BoxGrid& grid, BoxHead head);
+BoxState state_of(std::span<const double> values, const BoxHead& head);
 
 }  // namespace octavo::codec

@@ -110,6 +110,9 @@ std::vector<std::uint32_t> boxes_of_stride(const Boxes& boxes, std::span<const s
 BoxGrid::BoxGrid(const Boxes& given, std::size_t values)
     : boxes(given), map(given.at), cells(std::size_t{given.shape[0]} * given.shape[1] * given.shape[2]) {
   components = values / cells / boxes.at.size();
+}
+
+void BoxGrid::find_beside() {
   if (cells < 4) return;
   beside.reserve(boxes.at.size());
   for (const BoxPlace& place : boxes.at) beside.push_back(map.beside(place));
@@ -136,12 +139,17 @@ StageRows BoxGrid::rows_of(const Stage& stage, std::size_t box) const {
   return rows;
 }
 
+bool BoxGrid::all_alike(const Stage& stage) const {
+  bool alike = true;
+  for (std::size_t a = 0; a < 3; ++a)
+    alike = alike && (map.extent(a) == 1 || (boxes.shape[a] & (stage.step() - 1)) == 0);
+  return alike;
+}
+
 std::size_t BoxGrid::values_of(const Stage& stage) const {
   const auto& among = boxes_of(stage);
-  const bool alike = std::all_of(boxes.shape.begin(), boxes.shape.end(),
-                                 [&](std::uint32_t n) { return (n & (stage.step() - 1)) == 0; });
   std::size_t points = 0;
-  if (alike && !among.empty())
+  if (all_alike(stage) && !among.empty())
     points = among.size() * rows_of(stage, among.front()).count();
   else
     for (const std::uint32_t box : among) points += rows_of(stage, box).count();

@@ -26,6 +26,8 @@ class BoxMap {
   /// Those beside a box, along each axis.
   std::array<BesideBox, 3> beside(const BoxPlace& place) const;
   std::int64_t longest() const;
+  /// Of the space around all boxes, along an axis.
+  std::int64_t extent(std::size_t axis) const { return extent_[axis]; }
 
  private:
   std::size_t entry(const BoxPlace& p) const;
@@ -68,14 +70,18 @@ struct BoxGrid {
   Boxes boxes;
   BoxMap map;
   std::size_t cells = 0, components = 0;
-  std::vector<std::array<BesideBox, 3>> beside;       ///< of each box; empty if a box has fewer than 4 cells
+  std::vector<std::array<BesideBox, 3>> beside;       ///< of each box; empty: looked up when asked for
   std::vector<std::vector<std::uint32_t>> of_stride;  ///< boxes that hold a multiple of 2^n along each axis
 
   BoxGrid(const Boxes& boxes, std::size_t values);
   void sort_by_stride(unsigned strides);
+  /// Finds the boxes beside each, if walks ask for them more than once.
+  void find_beside();
   /// The boxes that can have points of a stage.
   const std::vector<std::uint32_t>& boxes_of(const Stage& stage) const;
   StageRows rows_of(const Stage& stage, std::size_t box) const;
+  /// Whether all boxes have the same rows of a stage.
+  bool all_alike(const Stage& stage) const;
   std::size_t values_of(const Stage& stage) const;
   /// The box that stands `steps` boxes from another along an axis, or `no_box`.
   std::uint32_t find(std::size_t box, std::size_t axis, std::int64_t steps) const {

@@ -78,11 +78,17 @@ class BoxWalk {
  private:
   template <std::size_t axes, class Visit>
   void run(std::size_t every, Visit& visit) {
-    for (const std::uint32_t box : grid_.boxes_of(stage_)) {
-      if (box % every != 0) continue;
-      const StageRows rows = grid_.rows_of(stage_, box);
-      if (rows.count() == 0) continue;
-      if (!(rows == pattern_.rows)) pattern_ = pattern_of(grid_, stage_, rows);
+    const bool alike = grid_.all_alike(stage_);
+    bool known = false;
+    const auto& boxes = grid_.boxes_of(stage_);
+    for (std::size_t n = 0; n < boxes.size(); n += every) {
+      const std::uint32_t box = boxes[n];
+      if (!known) {
+        const StageRows rows = grid_.rows_of(stage_, box);
+        if (rows.count() == 0) continue;
+        if (!(rows == pattern_.rows)) pattern_ = pattern_of(grid_, stage_, rows);
+        known = alike;
+      }
       find_boxes(box);
       visit_box<axes>(visit);
     }
