@@ -37,7 +37,7 @@ bool is_taken(const fs::path& path) {
 bool is_empty_folder(const fs::path& path) { return fs::is_directory(path) && fs::is_empty(path); }
 
 /// The sibling, without the remains of a killed job: some writers make theirs as NAME.partial, too.
-Target beside(const fs::path& out, bool replaces, Claim claim) {
+OutputPlace beside(const fs::path& out, bool replaces, Claim claim) {
   fs::path partial = out;
   partial += ".partial";
   fs::path of_partial = partial;
@@ -64,8 +64,8 @@ void exchange(const fs::path& partial, const fs::path& out) {
 
 }  // namespace
 
-Target prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
-                      store::Flow flow) {
+OutputPlace prepare_target(const fs::path& given, const std::vector<std::int64_t>& steps, bool overwrite, bool append,
+                           store::Flow flow) {
   const fs::path out = without_slash(given);
   Claim claim(out);
   if (!is_taken(out)) return beside(out, false, std::move(claim));
@@ -86,7 +86,7 @@ Target prepare_target(const fs::path& given, const std::vector<std::int64_t>& st
   return beside(out, true, std::move(claim));
 }
 
-Target prepare_native_target(const fs::path& given, bool overwrite, bool any_file) {
+OutputPlace prepare_native_target(const fs::path& given, bool overwrite, bool any_file) {
   const fs::path out = without_slash(given);
   Claim claim(out);
   if (!is_taken(out)) return beside(out, false, std::move(claim));
@@ -110,7 +110,7 @@ void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vect
 namespace {
 
 // Syncs the output and gives it its name.
-void finish(const Target& target) {
+void finish(const OutputPlace& target) {
   if (target.appends) return;
   file::sync_all(target.path);
   if (target.replaces)
@@ -124,9 +124,9 @@ void finish(const Target& target) {
 
 }  // namespace
 
-void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,
+void write_beside(const base::Ranks& ranks, const std::function<OutputPlace()>& prepare,
                   const std::function<void(const fs::path&)>& write) {
-  std::optional<Target> target;  // of the first rank
+  std::optional<OutputPlace> target;  // of the first rank
   base::agree(ranks, [&] {
     if (ranks.rank == 0) target.emplace(prepare());
   });

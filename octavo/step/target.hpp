@@ -14,7 +14,7 @@ namespace octavo::step {
 /// The place where an output is written. A new output is written as NAME.partial and renamed once it is whole. Appended
 /// steps go to the store itself, where each appears whole or not at all. While this object lives, no other job writes
 /// the same output.
-struct Target {
+struct OutputPlace {
   std::filesystem::path out, path;
   bool appends = false;   ///< steps are appended: `path` is the output itself
   bool replaces = false;  ///< an output of that name exists and is replaced at the end
@@ -23,12 +23,12 @@ struct Target {
 
 /// Removes the remains of a killed job. Throws Error(usage) if `out` exists and neither overwrite nor append is set, if
 /// the flow already holds one of the steps, if `out` is something other than a store, or if another job writes it.
-Target prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
-                      bool append, store::Flow flow = store::Flow::analysis);
+OutputPlace prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
+                           bool append, store::Flow flow = store::Flow::analysis);
 
 /// The same for an output of another format. With overwrite, the existing output must be one that Octavo can open, or
 /// with `any_file` a file.
-Target prepare_native_target(const std::filesystem::path& out, bool overwrite, bool any_file = false);
+OutputPlace prepare_native_target(const std::filesystem::path& out, bool overwrite, bool any_file = false);
 
 /// Checks a step that a code will go on from. Throws Error(usage) if it was stored with a loss, so that its values are
 /// not exactly those of its simulation; with lossy_ok it adds a note instead.
@@ -36,7 +36,7 @@ void require_exact_values(const mesh::Dataset& dataset, bool lossy_ok, std::vect
 
 /// Collective. Writes an output beside its final name, and renames it once it is whole and synced. `prepare` runs on
 /// the first rank, `write` on all, with the path to write to. If either throws, the unfinished output is removed.
-void write_beside(const base::Ranks& ranks, const std::function<Target()>& prepare,
+void write_beside(const base::Ranks& ranks, const std::function<OutputPlace()>& prepare,
                   const std::function<void(const std::filesystem::path&)>& write);
 
 }  // namespace octavo::step

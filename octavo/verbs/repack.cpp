@@ -258,8 +258,8 @@ void write_step(const Work& work, const fs::path& target, int threads, RepackRun
 // ------------------------------------------------------------------ the whole
 
 /// The path at which the new store is assembled; never its final name.
-step::Target prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan,
-                             const RepackOptions& options) {
+step::OutputPlace prepare_sibling(const fs::path& in, const fs::path& out, const store::Scan& scan,
+                                  const RepackOptions& options) {
   std::error_code ignored;
   if (fs::equivalent(in, out, ignored) && !scan.damage.empty())
     throw Error(Kind::corrupt,

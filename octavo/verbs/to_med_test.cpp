@@ -185,7 +185,7 @@ TEST_F(ToMed, an_edge_in_groups_of_different_codes_is_refused) {
   const auto twice = [&](std::int32_t family) {
     groups.edges.insert(groups.edges.end(), {groups.edges.at(1), groups.edges.at(0)});  // the first one, reversed
     groups.of_edge.push_back(family);
-    med::Writer writer(folder / "twice.med", {"AN EDGE TWICE", false});
+    med::MedWriter writer(folder / "twice.med", {"AN EDGE TWICE", false});
     writer.add_mesh("MESH", std::get<mesh::Unstructured>(step::open(slf).read(0, {}).mesh), {}, f.numbers);
     writer.add_groups("MESH", groups);
     writer.close();
@@ -264,7 +264,7 @@ TEST_F(ToMed, a_boundary_without_numbers_is_found_from_the_mesh) {
   const testing::Triangles triangles = testing::random_triangles(2, 5, 4, true);
   const mesh::Unstructured mesh{
       triangles.x, triangles.y, {triangles.connectivity.begin(), triangles.connectivity.end()}, 1, {}};
-  med::Writer writer(out, {"A MESH ALONE", false});
+  med::MedWriter writer(out, {"A MESH ALONE", false});
   writer.add_mesh("Mesh_1", mesh, {}, {});
   writer.close();
   EXPECT_EQ(std::get<mesh::Unstructured>(step::open(out).read(0, {}).mesh), mesh);

@@ -37,7 +37,7 @@ mesh::Unstructured mesh_of(std::uint32_t seed, int planes) {
 }
 
 void make_med(const fs::path& path, int meshes, int planes) {
-  formats::med::Writer writer(path, {"A TITLE", false});
+  formats::med::MedWriter writer(path, {"A TITLE", false});
   for (int m = 0; m < meshes; ++m) {
     const std::string name = meshes == 1 ? "MESH" : "MESH" + std::to_string(m + 1);
     const mesh::Unstructured mesh = mesh_of(static_cast<std::uint32_t>(m), planes);
@@ -62,8 +62,8 @@ void make_vtkhdf(const fs::path& path) {
   mesh::FieldInfo info;
   info.name = "DEPTH";
   info.centring = mesh::Centring::node;
-  formats::vtkhdf::Writer writer(path, mesh, std::vector<std::int32_t>(mesh.x.size(), 1),
-                                 {{info}, {0, 1}, {{"title", std::string("A TITLE")}}});
+  formats::vtkhdf::VtkhdfWriter writer(path, mesh, std::vector<std::int32_t>(mesh.x.size(), 1),
+                                       {{info}, {0, 1}, {{"title", std::string("A TITLE")}}});
   for (std::int64_t step = 0; step < 2; ++step) writer.put_values(step, 0, std::vector<double>(mesh.x.size(), 2.5));
   writer.close();
 }

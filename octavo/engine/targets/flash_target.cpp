@@ -33,7 +33,7 @@ flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   if (step.job->species.size() > 1) throw Error(Kind::unsupported, "FLASH has one list of particles");
   flash::WriteOptions options;
   options.names = step.target->names;
-  flash::WriteReport report;
+  flash::FlashReport report;
   return plan_output(header, species_of(*step.job), step.plan.frame, std::move(tree), options, report);
 }
 

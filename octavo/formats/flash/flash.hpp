@@ -55,7 +55,7 @@ struct WriteOptions {
   base::Ranks ranks{};  ///< that share the parts
 };
 
-struct WriteReport {
+struct FlashReport {
   std::int64_t blocks = 0;
   std::int64_t particles = 0;
   std::int64_t outside = 0;  ///< particles beyond the domain; each goes to the nearest block
@@ -72,7 +72,7 @@ struct WriteReport {
 /// Throws Error(usage) if the path exists, or for names or types of values that FLASH does not have; Error(unsupported)
 /// for a mesh that is not an octree, or one of single cells with more than one level (fold it into blocks first);
 /// Error(corrupt) if the parts are not one complete 2:1 tree.
-WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path,
+FlashReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path,
                         const WriteOptions& options = {});
 
 }  // namespace octavo::formats::flash

@@ -203,7 +203,7 @@ TEST_P(FlashDim, what_is_written_has_the_same_data_sets) {
       add_others(file, spec);
       const fs::path path = put(file), out = dir_ / "out_hdf5_chk_0007";
       for (std::int64_t a_part : {0, 3}) {
-        const WriteReport report = write_flash(open_flash(path, {a_part}), out);
+        const FlashReport report = write_flash(open_flash(path, {a_part}), out);
         EXPECT_EQ(report.outside, 0);
         // Lists that were too short for FLASH are completed. "sim info" was missing.
         expect_same_sets(path, out,

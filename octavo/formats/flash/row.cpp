@@ -98,7 +98,7 @@ void write(const Series& steps, const std::filesystem::path& path, const WriteRe
   how.single_precision = request.single_precision;
   how.threads = base::thread_count(request.threads);
   how.ranks = request.ranks;
-  const flash::WriteReport written = write_flash(steps.first, path, how);
+  const flash::FlashReport written = write_flash(steps.first, path, how);
   report.notes.insert(report.notes.end(), written.notes.begin(), written.notes.end());
   if (written.outside != 0 && request.same_words)
     report.notes.push_back(std::to_string(written.outside) + " particles are outside of the domain");

@@ -34,7 +34,7 @@ FileKind kind_of(const mesh::Header& header, const WriteOptions& options) {
   return file_kind(text(header.attributes, "flash/kind").value_or("checkpoint"));
 }
 
-void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, WriteReport& report) {
+void plan_species(const std::vector<mesh::SpeciesInfo>& all, OutputPlan& plan, FlashReport& report) {
   if (plan.kind == FileKind::plotfile) return;
   for (const mesh::SpeciesInfo& species : all) {
     if (!plan.species.empty() || species.attributes.empty()) {
@@ -133,7 +133,7 @@ Frame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
 }
 
 OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
-                       BlockTree tree, const WriteOptions& options, WriteReport& report) {
+                       BlockTree tree, const WriteOptions& options, FlashReport& report) {
   OutputPlan plan;
   plan.kind = kind_of(header, options);
   plan.frame = frame;
@@ -171,7 +171,7 @@ std::vector<TreeSet> tree_sets(const OutputPlan& plan, const TreeArrays& arrays)
 
 namespace {
 
-OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, WriteReport& report) {
+OutputPlan plan_output(const mesh::Dataset& dataset, const WriteOptions& options, FlashReport& report) {
   const mesh::Octree tree = mesh::whole_tree(dataset, 0);
   const mesh::Header& header = dataset.header;
   return plan_output(header, dataset.species, frame_of(header, tree),
@@ -193,7 +193,7 @@ namespace {
 /// Writes lists and particles, and for a mesh everything but the values of variables. Returns the offsets of these
 /// values.
 Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& path, OutputPlan& plan,
-                   WriteReport& report) {
+                   FlashReport& report) {
   const bool has_mesh = plan.kind != FileKind::particles;
   const TreeArrays arrays = restore_tree_arrays(plan.tree, plan.frame, plan.single_positions, plan.attributes);
   ParticleRows rows;
@@ -260,11 +260,11 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-WriteReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path, const WriteOptions& options) {
+FlashReport write_flash(const mesh::Dataset& dataset, const std::filesystem::path& path, const WriteOptions& options) {
   const bool first = options.ranks.rank == 0;
   std::filesystem::path partial = path;
   partial += ".partial";
-  WriteReport report;
+  FlashReport report;
   OutputPlan plan;
   Offsets offsets;
   Unfinished unfinished;

@@ -36,7 +36,7 @@ struct OutputPlan {
 /// Plans a file for a tree of blocks: names, lists with FLASH's defaults, particle columns. Throws the errors of
 /// plan_variables().
 OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
-                       BlockTree tree, const WriteOptions& options, WriteReport& report);
+                       BlockTree tree, const WriteOptions& options, FlashReport& report);
 /// The frame of a step; Error(unsupported) for a tree of single cells.
 Frame frame_of(const mesh::Header& header, const mesh::Octree& tree);
 /// The lower bound of a block along an axis, as derive() computes it.

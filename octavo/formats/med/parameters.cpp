@@ -7,7 +7,7 @@
 namespace octavo::formats::med {
 namespace {
 
-void write_date(Writer& writer, const mesh::Header& header) {
+void write_date(MedWriter& writer, const mesh::Header& header) {
   const auto date = attribute<std::vector<std::int64_t>>(header, "date").value_or(std::vector<std::int64_t>(6, 0));
   const bool fits = packs(date);
   writer.add_parameter("DATE", "Date of the file", fits ? pack(date[0], date[1], date[2]) : 0);
@@ -15,14 +15,14 @@ void write_date(Writer& writer, const mesh::Header& header) {
   if (!fits) writer.add_parameters("date", date);
 }
 
-void write_origin(Writer& writer, const mesh::Header& header) {
+void write_origin(MedWriter& writer, const mesh::Header& header) {
   const auto [x, y] = origin_parameters(header);
   writer.add_parameter("X_ORIG", "Origin of x", static_cast<std::int32_t>(x));
   writer.add_parameter("Y_ORIG", "Origin of y", static_cast<std::int32_t>(y));
 }
 
 /// Facts that make the same SERAFIN file again.
-void write_serafin_header(Writer& writer, const mesh::Header& header) {
+void write_serafin_header(MedWriter& writer, const mesh::Header& header) {
   const auto iparam = attribute<std::vector<std::int64_t>>(header, "iparam");
   if (!iparam) return;
   writer.add_parameters("iparam", *iparam);
@@ -34,7 +34,7 @@ void write_serafin_header(Writer& writer, const mesh::Header& header) {
 }
 
 /// Other numbers of a MED file.
-void write_others(Writer& writer, const mesh::Header& header) {
+void write_others(MedWriter& writer, const mesh::Header& header) {
   static const std::set<std::string> known{"meshes",     "triangles", "planes", "step",  "NPLAN",
                                            "real_bytes", "quadratic", "X_ORIG", "Y_ORIG"};
   if (header.code != "MED") return;
@@ -45,7 +45,7 @@ void write_others(Writer& writer, const mesh::Header& header) {
 
 }  // namespace
 
-void write_parameters(Writer& writer, const mesh::Header& header, int planes) {
+void write_parameters(MedWriter& writer, const mesh::Header& header, int planes) {
   writer.add_parameter("NPLAN", "Number of planes", planes > 1 ? planes : 0);
   write_date(writer, header);
   write_origin(writer, header);

@@ -31,7 +31,7 @@ std::int32_t pack(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
 
 #ifdef OCTAVO_HAVE_MED
 
-struct Writer::Open {
+struct MedWriter::Open {
   std::filesystem::path path;
   med_idt id = -1;
   bool single_precision = false;
@@ -55,7 +55,7 @@ int descriptor_of(med_idt id) {
 
 // libmedC reports a failure on stderr, in French, without its reason, so we look for the reasons before. HDF5 keeps its
 // metadata in memory until the end.
-void Writer::Open::require_room(std::size_t bytes, const std::string& what) const {
+void MedWriter::Open::require_room(std::size_t bytes, const std::string& what) const {
   constexpr std::uint64_t description = 64 << 10;  // of groups, data sets and attributes that one call makes
   const int descriptor = descriptor_of(id);
   struct stat written {};
@@ -71,7 +71,7 @@ void Writer::Open::require_room(std::size_t bytes, const std::string& what) cons
 }
 
 // HDF5 closes a file that it could not write once more at the end of the program, which then crashes.
-bool Writer::Open::close() {
+bool MedWriter::Open::close() {
   const med_idt file = std::exchange(id, -1);
   const bool good = library().H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
   if (const int descriptor = descriptor_of(file); !good && descriptor >= 0) file::detach(descriptor);
@@ -128,7 +128,7 @@ std::string group_names(const GroupFamily& family) {
 
 }  // namespace
 
-Writer::Writer(const std::filesystem::path& path, const Options& options) {
+MedWriter::MedWriter(const std::filesystem::path& path, const Options& options) {
   const std::lock_guard held(lock());
   const med_idt id = options.single_precision ? library().MEDfileOpen(path.c_str(), MED_ACC_CREAT)
                                               : library().MEDfileVersionOpen(path.c_str(), MED_ACC_CREAT, 3, 3, 1);
@@ -140,20 +140,20 @@ Writer::Writer(const std::filesystem::path& path, const Options& options) {
   }
 }
 
-Writer::~Writer() {
+MedWriter::~MedWriter() {
   if (!open_ || open_->id < 0) return;
   const std::lock_guard held(lock());
   open_->close();
 }
 
-void Writer::close() {
+void MedWriter::close() {
   const std::lock_guard held(lock());
   open_->require_room(0, "the end of the file");
   open_->require(open_->close(), "the end of the file");
 }
 
-void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, std::span<const double> z,
-                      std::span<const std::int32_t> numbers) {
+void MedWriter::add_mesh(const std::string& given, const mesh::Unstructured& mesh, std::span<const double> z,
+                         std::span<const std::int32_t> numbers) {
   const std::lock_guard held(lock());
   const bool solid = mesh.planes > 1;
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
@@ -184,7 +184,7 @@ void Writer::add_mesh(const std::string& given, const mesh::Unstructured& mesh, 
   open_->require(library().MEDfamilyCr(open_->id, name.data(), "FAMILY_ZERO", 0, 0, "") >= 0, "family 0 of " + given);
 }
 
-void Writer::add_groups(const std::string& given, const MeshGroups& groups) {
+void MedWriter::add_groups(const std::string& given, const MeshGroups& groups) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const std::size_t all_numbers =
@@ -217,8 +217,8 @@ void Writer::add_groups(const std::string& given, const MeshGroups& groups) {
   put(groups.of_point, MED_NODE, MED_NONE);
 }
 
-void Writer::add_point_cells(const std::string& given, std::span<const std::int32_t> points,
-                             std::span<const std::int32_t> families) {
+void MedWriter::add_point_cells(const std::string& given, std::span<const std::int32_t> points,
+                                std::span<const std::int32_t> families) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const auto count = static_cast<med_int>(points.size());
@@ -234,7 +234,7 @@ void Writer::add_point_cells(const std::string& given, std::span<const std::int3
                  "families of points of " + given);
 }
 
-void Writer::add_parameter(const std::string& given, const std::string& description, std::int32_t value) {
+void MedWriter::add_parameter(const std::string& given, const std::string& description, std::int32_t value) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const auto text = characters_of<MED_COMMENT_SIZE + 1>(description);
@@ -246,18 +246,18 @@ void Writer::add_parameter(const std::string& given, const std::string& descript
                  "parameter " + given);
 }
 
-void Writer::add_parameters(const std::string& name, std::span<const std::int64_t> values) {
+void MedWriter::add_parameters(const std::string& name, std::span<const std::int64_t> values) {
   for (std::size_t k = 0; k < values.size(); ++k)
     add_parameter(name + "_" + std::to_string(k + 1), "SERAFIN's", static_cast<std::int32_t>(values[k]));
 }
 
-void Writer::add_order(std::span<const std::string> variables) {
+void MedWriter::add_order(std::span<const std::string> variables) {
   for (std::size_t k = 0; k < variables.size(); ++k)
     add_parameter(variable_parameter + std::to_string(k + 1), serafin::latin1_of(variables[k]),
                   static_cast<std::int32_t>(k + 1));
 }
 
-std::string Writer::add_field(const std::string& mesh, const std::string& variable, const std::string& unit) {
+std::string MedWriter::add_field(const std::string& mesh, const std::string& variable, const std::string& unit) {
   const std::lock_guard held(lock());
   std::string name = serafin::latin1_of(variable);
   const std::string component = columns({name.substr(0, name.find('#'))}), units = columns({serafin::latin1_of(unit)});
@@ -271,7 +271,7 @@ std::string Writer::add_field(const std::string& mesh, const std::string& variab
   return field.data();
 }
 
-void Writer::put_values(const std::string& given, std::int32_t step, double time, std::span<const double> values) {
+void MedWriter::put_values(const std::string& given, std::int32_t step, double time, std::span<const double> values) {
   const std::lock_guard held(lock());
   std::vector<float> narrow;
   if (open_->single_precision) narrow.assign(values.begin(), values.end());
@@ -286,20 +286,20 @@ void Writer::put_values(const std::string& given, std::int32_t step, double time
 
 #else
 
-struct Writer::Open {};
-Writer::Writer(const std::filesystem::path& path, const Options&) {
+struct MedWriter::Open {};
+MedWriter::MedWriter(const std::filesystem::path& path, const Options&) {
   throw Error(Kind::unsupported, "this build has no MED").at(path.string()).hint("build it where libmedc-dev is");
 }
-Writer::~Writer() = default;
-void Writer::close() {}
-void Writer::add_mesh(const std::string&, const mesh::Unstructured&, std::span<const double>,
-                      std::span<const std::int32_t>) {}
-void Writer::add_groups(const std::string&, const MeshGroups&) {}
-void Writer::add_parameter(const std::string&, const std::string&, std::int32_t) {}
-void Writer::add_parameters(const std::string&, std::span<const std::int64_t>) {}
-void Writer::add_order(std::span<const std::string>) {}
-std::string Writer::add_field(const std::string&, const std::string&, const std::string&) { return {}; }
-void Writer::put_values(const std::string&, std::int32_t, double, std::span<const double>) {}
+MedWriter::~MedWriter() = default;
+void MedWriter::close() {}
+void MedWriter::add_mesh(const std::string&, const mesh::Unstructured&, std::span<const double>,
+                         std::span<const std::int32_t>) {}
+void MedWriter::add_groups(const std::string&, const MeshGroups&) {}
+void MedWriter::add_parameter(const std::string&, const std::string&, std::int32_t) {}
+void MedWriter::add_parameters(const std::string&, std::span<const std::int64_t>) {}
+void MedWriter::add_order(std::span<const std::string>) {}
+std::string MedWriter::add_field(const std::string&, const std::string&, const std::string&) { return {}; }
+void MedWriter::put_values(const std::string&, std::int32_t, double, std::span<const double>) {}
 
 #endif
 

@@ -20,17 +20,17 @@ constexpr const char* variable_parameter = "variable_";
 /// since 2017 read; with single-precision fields it is 4.1, because 3.3 has none. Everything goes through libmedC,
 /// behind its lock. The file may be read after close() has returned. Every function throws Error(unreadable) if libmedC
 /// fails.
-class Writer {
+class MedWriter {
  public:
   struct Options {
     std::string title;  ///< 72 characters, and a tag of 8, in Latin-1
     bool single_precision = false;
   };
   /// Replaces an existing file. Throws Error(unsupported) without MED.
-  Writer(const std::filesystem::path& path, const Options& options);
-  ~Writer();
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+  MedWriter(const std::filesystem::path& path, const Options& options);
+  ~MedWriter();
+  MedWriter(const MedWriter&) = delete;
+  MedWriter& operator=(const MedWriter&) = delete;
 
   /// A mesh, named as TELEMAC does: MESH, or MESH1, MESH2 ... of pieces. `z` [m]: of all points of all planes, in 3-D.
   /// `numbers`: one a point of all planes (IPOBO, or a piece's global numbers from 1); empty: none.

@@ -36,7 +36,7 @@ void write(const Series& series, const std::filesystem::path& path, const WriteR
   const mesh::Header& header = series.first.header;
   if (std::max(report.points, report.elements) > std::numeric_limits<std::int32_t>::max())
     throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(request.out.string());
-  Writer writer(path, {serafin::title_record(header, ""), request.single_precision});
+  MedWriter writer(path, {serafin::title_record(header, ""), request.single_precision});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
   write_parameters(writer, header, series.mesh.planes);
   const MeshGroups groups = series.groups ? *series.groups

@@ -70,8 +70,8 @@ std::string set_name(std::string name, std::span<const std::string> taken) {
   return name;
 }
 
-Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
-               SeriesInfo series)
+VtkhdfWriter::VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstructured& mesh,
+                           std::span<const std::int32_t> numbers, SeriesInfo series)
     : file_(hdf5::create(path)),
       series_(std::move(series)),
       x_(mesh.x),
@@ -92,17 +92,19 @@ Writer::Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh
   write_attributes();
 }
 
-bool Writer::in_cells(const mesh::FieldInfo& info) const {
+bool VtkhdfWriter::in_cells(const mesh::FieldInfo& info) const {
   return !series_.cells.empty() && info.centring == mesh::Centring::cell;
 }
 
-bool Writer::any_in_cells() const {
+bool VtkhdfWriter::any_in_cells() const {
   return std::any_of(series_.fields.begin(), series_.fields.end(), [&](const auto& info) { return in_cells(info); });
 }
 
-std::string Writer::group_of(const mesh::FieldInfo& info) const { return in_cells(info) ? "CellData" : "PointData"; }
+std::string VtkhdfWriter::group_of(const mesh::FieldInfo& info) const {
+  return in_cells(info) ? "CellData" : "PointData";
+}
 
-void Writer::make_fields(std::span<const std::int32_t> numbers) {
+void VtkhdfWriter::make_fields(std::span<const std::int32_t> numbers) {
   hdf5::make_group(file_, in_root("PointData"));
   if (any_in_cells()) hdf5::make_group(file_, in_root("CellData"));
   if (!numbers.empty())
@@ -120,7 +122,7 @@ void Writer::make_fields(std::span<const std::int32_t> numbers) {
   }
 }
 
-void Writer::write_cells(const mesh::Unstructured& mesh) {
+void VtkhdfWriter::write_cells(const mesh::Unstructured& mesh) {
   const Cells cells = series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh);
   cells_ = cells.types.size();
   const auto one = [&](const char* name, std::size_t value) {
@@ -134,7 +136,7 @@ void Writer::write_cells(const mesh::Unstructured& mesh) {
   write_list(file_, in_root("Types"), hdf5::uint8_type, cells.types);
 }
 
-void Writer::make_steps(bool numbers) {
+void VtkhdfWriter::make_steps(bool numbers) {
   const std::string steps = in_root("Steps");
   const auto count = static_cast<std::int64_t>(series_.times.size());
   hdf5::make_group(file_, steps);
@@ -164,7 +166,7 @@ void Writer::make_steps(bool numbers) {
   if (numbers) write_list(file_, steps + "/PointDataOffsets/IPOBO", hdf5::int64_type, zeros);
 }
 
-void Writer::write_attributes() {
+void VtkhdfWriter::write_attributes() {
   hdf5::make_group(file_, own);
   hdf5::write_numbers(file_, own, "planes", std::array<std::int64_t, 1>{planes_});
   const auto value = [&]<class T>(const char* name, T) -> const T* {
@@ -180,14 +182,14 @@ void Writer::write_attributes() {
     if (const auto* list = value(name, std::vector<std::int64_t>())) hdf5::write_numbers(file_, own, name, *list);
 }
 
-void Writer::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
+void VtkhdfWriter::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
   const mesh::FieldInfo& info = series_.fields.at(field);
   const std::uint64_t places = in_cells(info) ? cells_ : points_;
   hdf5::write_rows<double>(file_, in_root(group_of(info) + "/" + names_.at(field)),
                            static_cast<std::uint64_t>(step) * places, places, values);
 }
 
-void Writer::put_heights(std::int64_t step, std::span<const double> z) {
+void VtkhdfWriter::put_heights(std::int64_t step, std::span<const double> z) {
   std::vector<double> places;
   places.reserve(3 * points_);
   for (std::size_t i = 0; i < points_; ++i)
@@ -195,6 +197,6 @@ void Writer::put_heights(std::int64_t step, std::span<const double> z) {
   hdf5::write_rows<double>(file_, in_root("Points"), static_cast<std::uint64_t>(step) * points_, points_, places);
 }
 
-void Writer::close() { file_.close(); }
+void VtkhdfWriter::close() { file_.close(); }
 
 }  // namespace octavo::formats::vtkhdf

@@ -12,7 +12,7 @@ namespace octavo::formats::vtkhdf {
 
 /// Writes a VTKHDF file of one mesh and all steps on it, version 2.0: the mesh once, values one step after another. A
 /// mesh with planes has its points once per step, because their heights move. Data sets are not compressed.
-class Writer {
+class VtkhdfWriter {
  public:
   struct SeriesInfo {
     std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point, or a cell
@@ -21,8 +21,8 @@ class Writer {
     std::vector<std::int64_t> cells{};  ///< by corners (mesh/triangles/cells.hpp); empty: triangles, or prisms
   };
   /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
-  Writer(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
-         SeriesInfo series);
+  VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
+               SeriesInfo series);
 
   void put_values(std::int64_t step, std::size_t field, std::span<const double> values);
   /// Heights of all points, of meshes with planes: at every step, or once where there is none.

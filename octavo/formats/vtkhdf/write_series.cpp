@@ -6,8 +6,8 @@
 namespace octavo::formats::vtkhdf {
 namespace {
 
-Writer::SeriesInfo info_of(const Series& series, bool single_precision) {
-  Writer::SeriesInfo info{series.variables, series.times, series.first.header.attributes};
+VtkhdfWriter::SeriesInfo info_of(const Series& series, bool single_precision) {
+  VtkhdfWriter::SeriesInfo info{series.variables, series.times, series.first.header.attributes};
   info.cells = mesh::cells_by_corners(series.first.header);
   if (series.times.empty()) info.fields.clear();  // their names are an attribute
   if (single_precision)
@@ -19,7 +19,7 @@ Writer::SeriesInfo info_of(const Series& series, bool single_precision) {
 
 void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request) {
   const bool planes = series.mesh.planes > 1;
-  Writer writer(path, series.mesh, series.boundary, info_of(series, request.single_precision));
+  VtkhdfWriter writer(path, series.mesh, series.boundary, info_of(series, request.single_precision));
   if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));
   for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
     for (std::size_t v = 0; v < series.variables.size(); ++v) {

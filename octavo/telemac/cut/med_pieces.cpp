@@ -44,7 +44,7 @@ std::vector<double> heights_of(const serafin::Series& series) {
 }
 
 /// Boundary points as TELEMAC looks for them in a piece: cells, in groups by their codes.
-void add_boundary(med::Writer& writer, const std::string& mesh, const Piece& piece) {
+void add_boundary(med::MedWriter& writer, const std::string& mesh, const Piece& piece) {
   formats::MeshGroups groups;
   std::map<std::string, std::int32_t> number_of;
   std::vector<std::int32_t> points, families;

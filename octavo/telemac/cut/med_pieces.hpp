@@ -29,7 +29,7 @@ class MedPieces {
   std::filesystem::path path_;
   step::NewFile file_;
   mesh::Header header_;
-  formats::med::Writer writer_;
+  formats::med::MedWriter writer_;
   std::vector<double> z_;                         ///< of all points, if there are planes
   std::vector<std::vector<std::string>> fields_;  ///< by part and variable
 };
