@@ -22,6 +22,12 @@ constexpr int tree_only = -1, particles_only = -2, nothing_more = -3;
 // A rank that has no answer sends this instead of a size. It reports the reason at the end of the step.
 constexpr std::uint64_t no_answer = std::numeric_limits<std::uint64_t>::max();
 
+// All ranks but the first, as rank 0 sees them.
+struct Others {
+  MPI_Comm comm = MPI_COMM_NULL;
+  bool failed = false;  // one had no answer
+};
+
 // Rank 0 says whether it has room before anything is on its way.
 void send_bytes(MPI_Comm comm, const std::vector<std::byte>& bytes) {
   const auto size = static_cast<std::uint64_t>(bytes.size());
@@ -34,10 +40,12 @@ void send_bytes(MPI_Comm comm, const std::vector<std::byte>& bytes) {
     MPI_Send(bytes.data() + at, static_cast<int>(std::min(piece, size - at)), MPI_BYTE, 0, 0, comm);
 }
 
-std::vector<std::byte> receive_bytes(MPI_Comm comm, int from) {
+std::vector<std::byte> receive_bytes(Others& others, int from) {
+  const MPI_Comm comm = others.comm;
   std::uint64_t size = 0;
   MPI_Recv(&size, 1, MPI_UINT64_T, from, 0, comm, MPI_STATUS_IGNORE);
-  if (size == no_answer)
+  others.failed = size == no_answer;
+  if (others.failed)
     throw base::Error(base::Kind::no_space, "rank " + std::to_string(from) + " cannot send its values");
   std::vector<std::byte> bytes;
   int room = 0;
@@ -77,10 +85,10 @@ std::vector<std::byte> answer(StepJob& job, int wanted) {
   return std::move(put.bytes);
 }
 
-std::vector<std::byte> ask(MPI_Comm comm, StepJob& job, int rank, int wanted) {
+std::vector<std::byte> ask(Others& others, StepJob& job, int rank, int wanted) {
   if (rank == 0) return answer(job, wanted);
-  MPI_Send(&wanted, 1, MPI_INT, rank, 0, comm);
-  return receive_bytes(comm, rank);
+  MPI_Send(&wanted, 1, MPI_INT, rank, 0, others.comm);
+  return receive_bytes(others, rank);
 }
 
 // Runs on every rank but the first, until rank 0 wants nothing more. Then throws the last error of an answer.
@@ -103,11 +111,11 @@ void serve(MPI_Comm comm, StepJob& job) {
   if (failure) std::rethrow_exception(failure);
 }
 
-mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& request) {
+mesh::Part read(Others& others, StepJob& job, int rank, const mesh::Request& request) {
   mesh::Part part;
   part.index = rank;
   mesh::Octree tree;
-  const auto bytes = ask(comm, job, rank, tree_only);
+  const auto bytes = ask(others, job, rank, tree_only);
   Get get{bytes};
   both(get, tree);
   part.mesh = std::move(tree);
@@ -115,10 +123,10 @@ mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& requ
     const std::string& name = job.fields[f].info.name;
     const bool wanted =
         !request.fields || std::find(request.fields->begin(), request.fields->end(), name) != request.fields->end();
-    if (wanted) part.fields.push_back({job.fields[f].info, ask(comm, job, rank, static_cast<int>(f))});
+    if (wanted) part.fields.push_back({job.fields[f].info, ask(others, job, rank, static_cast<int>(f))});
   }
   if (!request.particles) return part;
-  const auto rows = ask(comm, job, rank, particles_only);
+  const auto rows = ask(others, job, rank, particles_only);
   Get from{rows};
   for (const SpeciesSource& species : job.species) {
     mesh::Particles particles{species.species, 0, {}};
@@ -132,15 +140,15 @@ mesh::Part read(MPI_Comm comm, StepJob& job, int rank, const mesh::Request& requ
   return part;
 }
 
-mesh::Dataset dataset_of(MPI_Comm comm, StepJob& job, std::int64_t particles) {
+mesh::Dataset dataset_of(Others& others, StepJob& job, std::int64_t particles) {
   mesh::Dataset dataset;
   dataset.header = job.header;
   settle_kind(dataset.header);
   for (const Source& source : job.fields) dataset.header.fields.push_back(source.info);
-  dataset.num_parts = ranks::size_of(comm);
+  dataset.num_parts = ranks::size_of(others.comm);
   dataset.species = species_of(job);
   for (mesh::SpeciesInfo& species : dataset.species) species.count = particles;
-  dataset.read = [comm, &job](int part, const mesh::Request& request) { return read(comm, job, part, request); };
+  dataset.read = [&](int part, const mesh::Request& request) { return read(others, job, part, request); };
   return dataset;
 }
 
@@ -159,10 +167,12 @@ void collect_flash(MPI_Comm comm, StepJob& job, const FlashTarget& target) {
     const auto tell_others = [&] {
       for (int r = 1; r < ranks::size_of(comm); ++r) MPI_Send(&nothing_more, 1, MPI_INT, r, 0, comm);
     };
+    Others others{comm};
     try {
-      write_flash(dataset_of(comm, job, particles), job.path, chosen);
+      write_flash(dataset_of(others, job, particles), job.path, chosen);
     } catch (...) {
       tell_others();
+      if (others.failed) return;  // they report the reason
       throw;
     }
     tell_others();

@@ -66,7 +66,7 @@ std::vector<std::string_view> option_names() {
 
 Options options_of(const WriteRequest& request) {
   Options options;
-  bind(request.own, named(options));
+  set_options(request.own, named(options));
   return options;
 }
 

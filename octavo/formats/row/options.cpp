@@ -56,7 +56,7 @@ std::vector<std::string_view> names_of(const std::vector<NamedOption>& options) 
   return names;
 }
 
-void bind(const OwnOptions& given, const std::vector<NamedOption>& options) {
+void set_options(const OwnOptions& given, const std::vector<NamedOption>& options) {
   for (const auto& [name, value] : given) {
     const auto found = std::find_if(options.begin(), options.end(),
                                     [&name = name](const NamedOption& option) { return option.name == name; });

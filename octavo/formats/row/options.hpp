@@ -20,6 +20,6 @@ struct NamedOption {
 std::vector<std::string_view> names_of(const std::vector<NamedOption>& options);
 /// Sets the options that are given; others keep their defaults. Throws Error(usage) for a name that is not among them,
 /// and for a value of another type.
-void bind(const OwnOptions& given, const std::vector<NamedOption>& options);
+void set_options(const OwnOptions& given, const std::vector<NamedOption>& options);
 
 }  // namespace octavo::formats
