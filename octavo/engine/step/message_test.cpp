@@ -116,7 +116,7 @@ TEST(Message, a_rank_that_cannot_be_reached_is_an_error_on_both_sides_that_names
   const Socket listening = listen_on_network(8, addresses);
   const std::string called = testing::message_of([&] { accept_all(listening, 1, 3, store::random_attempt(), most); });
   EXPECT_THAT(called, ::testing::HasSubstr("a rank that others call did not meet"));
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, 2 * most);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 2 * most - std::chrono::milliseconds(10));  // poll counts in ms
 }
 
 TEST(Message, a_node_without_any_address_is_named) {
