@@ -2,7 +2,8 @@
 #
 # Runs the suites of a GoogleTest program under mpirun, one ctest case for each suite and number of ranks. Open MPI
 # refuses root, and more ranks than cores, unless told otherwise: tests do both. Ranks that wait give up their core, so
-# that four ranks on two cores take a third of the time; much of a test is waiting, so that two ranks count as one process.
+# that four ranks on two cores take a third of the time; much of a test is waiting, so that more ranks
+# than two count as two processes.
 # Without MPI they run as one process, and those of more ranks do not run.
 function(octavo_mpi_tests target)
   cmake_parse_arguments(mpi "" "LABEL" "SUITES;RANKS;ENVIRONMENT" ${ARGN})
@@ -11,7 +12,10 @@ function(octavo_mpi_tests target)
   endif()
   foreach(suite ${mpi_SUITES})
     foreach(ranks ${mpi_RANKS})
-      math(EXPR processors "(${ranks} + 1) / 2")
+      set(processors 2)
+      if(ranks EQUAL 1)
+        set(processors 1)
+      endif()
       if(ranks GREATER 1 AND NOT OCTAVO_HAVE_MPI)
         continue()
       endif()
