@@ -182,7 +182,7 @@ def test_ranks_share_the_steps_and_give_the_same_bits(few, files, run, run_json,
         pytest.skip("no mpirun on this machine")
     run("convert", files / MALPASSET, tmp_path / "run.octavo", "-q")
     line = [f"{x},{y}" for x, y in SECTION]
-    for path in (files / MALPASSET, tmp_path / "run.octavo"):
+    for path in few(files / MALPASSET, tmp_path / "run.octavo"):
         for words in (["discharge", path, "--through", *line, "--through", *line[:2]], ["volume", path]):
             one = run_json(*words)
             assert len(one["times"]) == 5 and one["series"][0]["values"][4] != 0

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 
 import octavo
 
@@ -124,7 +125,7 @@ def kill_at_random(store: Path, rng: random.Random, ranks: int, victims: str, **
     assert again == {**{s: 1 for s in listed if s <= first}, **dict.fromkeys(range(first + 1, first + 4), 2)}
 
 
-@pytest.mark.parametrize(("ranks", "mode", "per_file", "victims"), CASES)
+@pytest.mark.parametrize(("ranks", "mode", "per_file", "victims"), mostly_long(*CASES, short=CASES[1::3] + CASES[2:3]))
 def test_kill_9_of_one_and_of_all_ranks(tmp_path, request, ranks, mode, per_file, victims):
     rng = random.Random(f"{ranks} {mode} {per_file}")
     for turn in range(25 if request.config.getoption("--long") else 1):

@@ -83,7 +83,9 @@ POINTS = [  # ranks, victim, call, the how manieth, layout, mode, contributors a
 ]
 
 
-@pytest.mark.parametrize(("ranks", "victim", "call", "nth", "layout", "mode", "per_file"), POINTS)
+@pytest.mark.parametrize(
+    ("ranks", "victim", "call", "nth", "layout", "mode", "per_file"), mostly_long(*POINTS, short=POINTS[:3])
+)
 def test_kill_9_at_a_named_call(tmp_path, library, ranks, victim, call, nth, layout, mode, per_file):
     options = LAYOUTS[layout] | {"mode": mode, "contributors_per_file": per_file}
     assert kill_and_go_on(tmp_path / "run.octavo", library, ranks, victim, call, nth, **options)
@@ -148,7 +150,7 @@ def kill_at_the_drain(tmp_path, library, ranks, victim, call, nth, where) -> boo
     return True
 
 
-@pytest.mark.parametrize(("ranks", "victim", "call", "nth", "where"), DRAINS)
+@pytest.mark.parametrize(("ranks", "victim", "call", "nth", "where"), mostly_long(*DRAINS, short=DRAINS[::3]))
 def test_kill_9_at_each_phase_of_a_drain(tmp_path, library, ranks, victim, call, nth, where):
     assert kill_at_the_drain(tmp_path, library, ranks, victim, call, nth, where)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 
 import octavo
 
@@ -48,7 +49,12 @@ def directory(store: Path, step: int) -> Path:
     return store / "checkpoint" / "000" / "000" / f"{step:09}"
 
 
-@pytest.mark.parametrize(("rank", "call", "nth"), [(1, "create", 1), (1, "write", 1), (0, "record", 1), (1, "sync", 1)])
+@pytest.mark.parametrize(
+    ("rank", "call", "nth"),
+    mostly_long(
+        (1, "create", 1), (1, "write", 1), (0, "record", 1), (1, "sync", 1), short=[(1, "write", 1), (0, "record", 1)]
+    ),
+)
 def test_a_kill_in_the_first_step_is_a_note_and_a_first_start(run, tmp_path, library, rank, call, nth):  # noqa: F811
     store = tmp_path / "run.octavo"
     assert start(store, 2, 1, 0, 3, env=fault(library, rank, call, nth, "kill")).wait(timeout=BOUND) != 0

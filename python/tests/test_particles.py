@@ -298,7 +298,7 @@ def test_ranks_share_particles_and_give_the_same_bits(few, mixed, with_sinks, ru
     if not shutil.which("mpirun"):
         pytest.skip("no mpirun on this machine")
     run("convert", mixed, tmp_path / "run.octavo", "-q")
-    for path in (mixed, tmp_path / "run.octavo"):
+    for path in few(mixed, tmp_path / "run.octavo"):
         for words in (
             ["map", path, "--particles", "dm", "--pixels", "64"],
             ["map", path, "--particles", "star", "--field", "velocity_x", "--axis", "x", "--pixels", "40"],

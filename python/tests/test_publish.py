@@ -279,6 +279,7 @@ def test_damaged_data_is_not_published(run, tmp_path):
     assert not (tmp_path / "site" / "checksums.sha256").exists()
 
 
+@pytest.mark.long
 def test_memory_is_bounded_and_nothing_is_written_beside_the_data(run, tmp_path):
     """Of a sample of 255 MB, two threads: the interpreter, parts and tiles."""
     path = tmp_path / "data" / "output_00001"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 
 import octavo
 
@@ -53,7 +54,7 @@ def listed(path: Path) -> int:
     return len(rows)
 
 
-@pytest.mark.parametrize(("name", "ranks", "victim", "call", "nth"), POINTS)
+@pytest.mark.parametrize(("name", "ranks", "victim", "call", "nth"), mostly_long(*POINTS, short=POINTS[1:3]))
 def test_kill_9_at_a_named_call(tmp_path, library, name, ranks, victim, call, nth):  # noqa: F811
     path = tmp_path / name
     code, text = write(path, ranks, 8, fault(library, victim, call, nth, "kill"))
