@@ -213,7 +213,7 @@ TYPED_TEST(EveryType, bytes_do_not_depend_on_what_was_coded_before) {
   const auto all = testing::cases<T>();
   std::vector<T> decoded;
   for (const Settings& settings : all_settings()) {
-    if (settings.effort == Effort::max && !testing::is_long()) continue;
+    if (settings.effort == Effort::max && !octavo::testing::is_long()) continue;
     std::vector<std::vector<std::byte>> first;
     for (const Case<T>& c : all) first.push_back(encoded(c, settings, decoded));
     for (std::size_t i = all.size(); i-- > 0;) ASSERT_EQ(encoded(all[i], settings, decoded), first[i]) << all[i].name;
