@@ -270,6 +270,7 @@ def test_one_failure_on_a_disk_with_room_for_one_step_more_fails_no_later_step(t
     expect_all_but(store, 1, 16, 2)
 
 
+@pytest.mark.long
 def test_what_an_earlier_run_left_takes_no_room_from_a_later_one(tight_disk, library):
     """Each run goes on from the step before the newest: the newest is superseded, and the killed one's is garbage."""
     store = beside(tight_disk)
@@ -285,6 +286,7 @@ def test_what_an_earlier_run_left_takes_no_room_from_a_later_one(tight_disk, lib
     assert not errors(store, 0) and expect_whole(store) == {first + 7: 9, first + 8: 9}
 
 
+@pytest.mark.long
 def test_a_first_step_that_fails_does_not_bring_an_abandoned_branch_back(tmp_path, library):
     """The first step of a resumed run says which it took up; where that fails the next does."""
     for mode in ("sync", "background"):
@@ -312,6 +314,7 @@ def test_a_step_whose_record_could_not_be_synced_is_neither_durable_nor_there(tm
     assert set(expect_whole(store)) == {1, 2, 4, 5, 6}
 
 
+@pytest.mark.long
 def test_steps_that_wait_could_not_sync_are_not_there(tmp_path, library):
     """sync_policy = wait: the file of rank 1 is synced in wait(), behind three steps each."""
     for layout in ({}, {"checkpoint": {"append": True}}):
@@ -348,6 +351,7 @@ def test_a_silent_caller_does_not_keep_ranks_from_meeting(tmp_path, library, cal
 
 
 @pytest.mark.parametrize("number", mostly_long(errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK, short=(errno.ENOTSUP,)))
+@pytest.mark.long
 def test_a_file_system_that_refuses_locks_can_be_written_by_one_at_a_time(tmp_path, library, number):
     store = tmp_path / "run.octavo"
     env = fault(library, "all", "lock", 0, number, "run.octavo")
@@ -365,6 +369,7 @@ def test_a_file_system_that_refuses_locks_can_be_written_by_one_at_a_time(tmp_pa
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
 @pytest.mark.parametrize("code", ["flash", "amrex", "ramses"])
+@pytest.mark.long
 def test_a_file_system_that_refuses_locks_takes_every_output(run, sample, tmp_path, library, number, code):
     """HDF5 locks what it opens, too."""
     env = dict(os.environ, **fault(library, "all", "lock", 0, number))

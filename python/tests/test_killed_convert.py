@@ -108,6 +108,7 @@ def test_a_killed_convert_leaves_nothing_under_the_name(run, preload, inputs, tm
 
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
 @pytest.mark.parametrize("target", ["store of files", "amrex"])
+@pytest.mark.long
 def test_so_does_one_of_two_ranks(run, preload, inputs, tmp_path, target):
     """Each rank dies at its nth call, or with the other."""
     job = Job(preload, inputs, target, tmp_path / "here", ranks=2)
@@ -122,6 +123,7 @@ def test_so_does_one_of_two_ranks(run, preload, inputs, tmp_path, target):
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.long
 def test_two_at_once_one_is_refused(run, preload, inputs, tmp_path, target):
     job = Job(preload, inputs, target, tmp_path / "here")
     middle = max(job.calls() // 2, 2)

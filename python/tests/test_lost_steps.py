@@ -175,6 +175,7 @@ def test_checkpoints_that_keep_last_removed_are_not_lost(run, tmp_path):
 # The head, and the two commit records: a disk loses up to 4 KiB with a sector that it cannot read.
 @pytest.mark.parametrize("block", [0, 4096, 8192])
 @pytest.mark.parametrize("layout", ["directories", "appended"])
+@pytest.mark.long
 def test_one_unreadable_block_of_a_head_loses_no_step(run, six, tmp_path, library, block, layout):  # noqa: F811
     store = six
     if layout == "appended":

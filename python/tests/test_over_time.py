@@ -110,6 +110,7 @@ def test_all_pictures_of_a_movie_have_the_same_colours(outputs, run, tmp_path):
     assert any((bar_of(frame) != bar_of(alone[0])).any() for frame in alone)
 
 
+@pytest.mark.long
 def test_a_movie_is_the_same_from_ranks_and_with_limits_known(outputs, run, run_json, tmp_path):
     words = ("movie", outputs / "output_*", "--field", "density", "--pixels", 64)
     facts = run_json(*words, "--fps", 5, "-o", tmp_path / "one.gif")

@@ -411,6 +411,7 @@ def test_dots_over_cells_are_where_the_particles_are(sample, region):
         assert [text.get_text() for text in figure.axes[0].texts] == ["dots: dm"]
 
 
+@pytest.mark.long
 def test_dots_are_the_same_on_any_number_of_ranks_and_refuse_what_is_no_family(dark, run, tmp_path):
     for words in (["map", dark, "--roi", "sphere:0.98,0.5,0.03:0.2"], ["slice", dark, "--normal", "1,1,1"]):
         words += ["--field", "density", "--overlay-particles", "dm", "--pixels", "64"]

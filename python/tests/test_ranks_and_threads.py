@@ -85,6 +85,7 @@ def test_ranks_share_the_parts_of_other_formats_too(run, run_json, sample, tmp_p
 
 
 @needs_mpi
+@pytest.mark.long
 def test_pictures_and_hdf5_are_the_same_from_any_ranks(run, reference, tmp_path):
     h5py = pytest.importorskip("h5py")
     path = reference[0]
@@ -292,6 +293,7 @@ def test_ranks_share_the_outputs_of_a_series(few, run, run_json, tmp_path):
 
 @needs_mpi
 @needs_strace
+@pytest.mark.long
 def test_ranks_share_the_domains_of_a_sample(few, run, run_json, tmp_path):
     words = ["--to", "octavo", "--levels", "4-6", "--domains", 8, "--particles", 500, "-j", 1]
 

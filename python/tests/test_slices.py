@@ -342,6 +342,7 @@ def test_arrows_are_the_components_in_the_plane(sample, normal):
         np.testing.assert_allclose(picture.overlays.arrows[side], sum(parts), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.long
 def test_what_is_drawn_over_a_picture_is_the_same_from_ranks(few, run, sample, tmp_path):
     for verb, more in few(("slice", ["--normal", "1,2,3"]), ("map", ["--axis", "x"]), ("map", ["--camera", "1,2,3"])):
         words = (verb, sample, "--field", "density", "--pixels", 48, "--grid", "--vectors", "velocity", *more)
@@ -367,6 +368,7 @@ def test_a_scale_bar_has_a_round_length(sample, width, length):
     assert not draw(picture).axes[0].lines
 
 
+@pytest.mark.long
 def test_verbs_draw_a_scale_bar(run, sample, tmp_path):
     words = ("slice", sample, "--field", "density", "--pixels", 32)
     run(*words, "-o", tmp_path / "bare.png")
@@ -374,6 +376,7 @@ def test_verbs_draw_a_scale_bar(run, sample, tmp_path):
     assert (tmp_path / "bare.png").read_bytes() != (tmp_path / "bar.png").read_bytes()
 
 
+@pytest.mark.long
 def test_pictures_for_print(run, sample, tmp_path):
     for ending, head in ((".pdf", b"%PDF"), (".svg", b"<?xml")):
         run("slice", sample, "--field", "density", "--cmap", "magma", "-o", tmp_path / f"s{ending}")

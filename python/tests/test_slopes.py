@@ -246,6 +246,7 @@ def test_a_domain_alone_does_not_know_the_others(steps):
         octavo.dask(octavo.open(steps["ramses"]))[3].sum("divergence").compute()
 
 
+@pytest.mark.long
 def test_memory_is_some_parts_and_what_lies_between(run, tmp_path):
     """The leaves of all parts with one value would take 48 bytes each. A limit leaves an eighth of it for leaves that
     wait for the next part."""

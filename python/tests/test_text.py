@@ -114,6 +114,7 @@ def test_json_holds_names_as_they_are(run, outputs, verb):
                 assert all(name in text for name in escaped)
 
 
+@pytest.mark.long
 def test_a_name_of_any_bytes_is_an_argument(run, outputs, tmp_path):
     """One verb takes, byte for byte, the names that another lists; pictures too."""
     for output, store, names in outputs:
