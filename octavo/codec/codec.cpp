@@ -201,8 +201,8 @@ void search_longer(const Tried& tried, double goal, Best& best) {
   // The smaller the chunk became, the more a longer search can save: half at most.
   const auto all = static_cast<double>(tried.bytes.size()), size = static_cast<double>(tried.size);
   if (size * (0.5 + 0.5 * size / all) > goal) return;
-  // Of a chunk of some blocks a stretch tells. A large one, or one of few different values, has repetitions that no
-  // stretch has.
+  // A stretch tells how a chunk of some blocks compresses. It misses the repetitions of a large chunk, and of one with
+  // few different values.
   constexpr std::size_t stretch = 16384;
   const std::size_t bytes = tried.bytes.size();
   bool thorough = true;

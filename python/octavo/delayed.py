@@ -22,8 +22,9 @@ def dask(ds: Selection) -> list[Any]:
     that domain alone, with the same methods, region and level: `.sum("density")`, `.stats()`, `.map("density")`,
     `.arrays()`, `.chunks()` ... A map has the frame of the whole selection, with NaN where the domain has no cell.
 
-    Of a data set opened with `skip_damaged`, domains that were found damaged (`ds.damaged`) have none. The objects are small. A process that computes with a domain of a store opens the one file that holds it; of other
-    formats it opens the output once. Raises Unsupported for a step over time. Needs the package dask.
+    Domains that were found damaged (`ds.damaged`, of a data set opened with `skip_damaged`) have no object. The objects are
+    small. A process that computes with a domain of a store opens the one file that holds it; for other formats it opens the
+    output once. Raises Unsupported for a step over time. Needs the package dask.
     """
     from dask import delayed
 

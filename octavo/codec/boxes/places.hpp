@@ -26,7 +26,7 @@ class BoxMap {
   /// Those beside a box, along each axis.
   std::array<BesideBox, 3> beside(const BoxPlace& place) const;
   std::int64_t longest() const;
-  /// Of the space around all boxes, along an axis.
+  /// The length of the space around all boxes along an axis, in boxes.
   std::int64_t extent(std::size_t axis) const { return extent_[axis]; }
 
  private:

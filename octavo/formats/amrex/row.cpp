@@ -59,17 +59,6 @@ std::vector<NamedOption> named(Options& options) {
           {"batch_cells", &options.batch_cells}};
 }
 
-std::vector<std::string_view> option_names() {
-  Options options;
-  return names_of(named(options));
-}
-
-Options options_of(const WriteRequest& request) {
-  Options options;
-  set_options(request.own, named(options));
-  return options;
-}
-
 void set_step(mesh::Header& header, std::int64_t step) { header.attributes["step"] = step; }
 
 /// "checkpoint", or another word for a plotfile. Throws Error(usage) for a kind that is not AMReX's, and for options of
@@ -109,7 +98,7 @@ LayoutOptions layout_of(const mesh::Dataset& step, const WriteRequest& request, 
 }
 
 std::string misfit(const mesh::FieldInfo& field, const std::string&, const WriteRequest& request) {
-  const Options options = options_of(request);
+  const Options options = options_of(request, &named);
   const bool checkpoint = checked_kind(request, options) == "checkpoint";
   if (!mesh::is_integer(field.type) && (checkpoint || field.centring == mesh::Centring::cell)) return {};
   return checkpoint
@@ -119,7 +108,7 @@ std::string misfit(const mesh::FieldInfo& field, const std::string&, const Write
 
 /// The step's own mesh, but with `fill` blocks are completed where the blocking factor does not fit the cells.
 WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
-  const Options options = options_of(request);
+  const Options options = options_of(request, &named);
   WantedMesh wanted;
   wanted.carry = checked_kind(request, options) == "checkpoint";
   if (!request.fill || options.blocking_factor == 0) return wanted;
@@ -141,7 +130,7 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
 /// As write_dataset(). A step that came from AMReX keeps its boxes unless the caller asks for others.
 void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
   const mesh::Dataset& step = steps.first;
-  const Options options = options_of(request);
+  const Options options = options_of(request, &named);
   DatasetWriteOptions how;
   const std::string kind = checked_kind(request, options);
   how.batch_cells = options.batch_cells;
@@ -184,7 +173,7 @@ constinit const Format row{
     .open = &open_one<&open>,
     .understand = &understand,
     .outputs = outputs,
-    .options = &option_names,
+    .options = [] { return option_names(&named); },
     .write = &write,
     .words = &words,
     .misfit = &misfit,

@@ -29,17 +29,6 @@ std::vector<NamedOption> named(Options& options) {
   return {{"number", &options.number}, {"domains", &options.domains}, {"ordering", &options.ordering}};
 }
 
-std::vector<std::string_view> option_names() {
-  Options options;
-  return names_of(named(options));
-}
-
-Options options_of(const WriteRequest& request) {
-  Options options;
-  set_options(request.own, named(options));
-  return options;
-}
-
 // ------------------------------------------------------------------------------------------------------------- words
 
 /// File descriptors of older versions.
@@ -173,7 +162,7 @@ std::optional<std::int64_t> number_in(const std::string& name) {
 }
 
 int number_of(const WriteRequest& request) {
-  if (const int asked = options_of(request).number; asked != 0) return asked;
+  if (const int asked = options_of(request, &named).number; asked != 0) return asked;
   const std::int64_t before = attribute<std::int64_t>(request.source, "output_number").value_or(request.step);
   const std::int64_t number = number_in(name_of(request).string()).value_or(before);
   return number > 0 && number <= 99999 ? static_cast<int>(number) : 1;
@@ -206,7 +195,7 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
 }
 
 void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
-  const Options options = options_of(request);
+  const Options options = options_of(request, &named);
   WriteOptions how;
   how.number = number_of(request);
   how.domains = options.domains;
@@ -259,7 +248,7 @@ constinit const Format row{
     .recognise = &recognise,
     .open = &open_one<&open>,
     .understand = &understand,
-    .options = &option_names,
+    .options = [] { return option_names(&named); },
     .write = &write,
     .words = &words,
     .one_process = true,

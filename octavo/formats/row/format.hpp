@@ -46,7 +46,7 @@ struct Format {
 
   std::span<const Word> (*common_names)() = nullptr;  ///< as Words::also, of a format whose fields have no words
 
-  // Of meshes of triangles.
+  // Only meshes of triangles have these.
   /// The groups of a mesh; a format without it has no groups.
   MeshGroups (*read_groups)(const std::filesystem::path& path) = nullptr;
   bool pieces_count = false;  ///< IPARAM(8) and (9) of a piece's file count the piece's own points, not the whole's

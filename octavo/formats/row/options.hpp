@@ -22,4 +22,19 @@ std::vector<std::string_view> names_of(const std::vector<NamedOption>& options);
 /// and for a value of another type.
 void set_options(const OwnOptions& given, const std::vector<NamedOption>& options);
 
+/// A folder's `Options` with the values of a request. `named` lists the members of one; throws as set_options().
+template <class Options>
+Options options_of(const WriteRequest& request, std::vector<NamedOption> (*named)(Options&)) {
+  Options options;
+  set_options(request.own, named(options));
+  return options;
+}
+
+/// For Format::options.
+template <class Options>
+std::vector<std::string_view> option_names(std::vector<NamedOption> (*named)(Options&)) {
+  Options options;
+  return names_of(named(options));
+}
+
 }  // namespace octavo::formats

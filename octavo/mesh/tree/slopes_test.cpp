@@ -61,7 +61,7 @@ std::vector<SlopeOf> along_all(int dim) {
 
 LeafTable nothing(const std::vector<LevelCell>& /*cells*/, bool /*own*/) { return {{}, {{}}}; }
 
-/// What some parts have at the cells.
+/// The leaves of some parts at the cells.
 LeafTable found_in(const std::vector<LeafTable>& parts, const Header& header, const std::vector<LevelCell>& cells) {
   LeafTable all{{}, {{}}};
   for (const LeafTable& part : parts) {
