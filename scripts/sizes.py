@@ -20,12 +20,15 @@ def stored(path: str) -> tuple[dict[str, dict], int]:
 def main(native: str, lossless: str, lossy: str) -> None:
     input_bytes = _core.open(native, None, None).bytes
     (exact, exact_bytes), (near, near_bytes) = stored(lossless), stored(lossy)
+
+    def of(row: dict | None, raw: int) -> list[str]:
+        return [console.size(row["stored"]), f"{raw / row['stored']:.2f}"] if row and row["stored"] else ["-", "-"]
+
     rows = [
-        [name, console.size(row["raw"]), console.size(row["stored"]), f"{row['raw'] / row['stored']:.2f}",
-         console.size(near[name]["stored"]), f"{row['raw'] / near[name]['stored']:.2f}"]
+        [name, console.size(row["raw"]), *of(row, row["raw"]), *of(near.get(name), row["raw"])]
         for name, row in exact.items()
         if row["stored"]
-    ]  # fmt: skip
+    ]
     rows.append(
         ["whole, of native", console.size(input_bytes), console.size(exact_bytes), f"{input_bytes / exact_bytes:.2f}",
          console.size(near_bytes), f"{input_bytes / near_bytes:.2f}"]

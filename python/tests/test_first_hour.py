@@ -195,3 +195,16 @@ def test_options_with_a_page_exist_and_so_do_the_pages():
     assert all((docs / f"{page}.md").exists() for page in PAGES.values())
     options = {name for verb in VERBS for action in verb_parser(verb)._actions for name in action.option_strings}
     assert {f"--{name}" for name in PAGES} <= options
+
+
+def test_the_demo_s_table_has_a_row_for_what_only_an_exact_store_holds(run, sample, tmp_path):
+    """RAMSES' order of octs is left out of a store with a loss."""
+    run("convert", sample, tmp_path / "exact.octavo", "-q")
+    run("convert", sample, tmp_path / "near.octavo", "--codec", "point:2e-3", "-q")
+    script = Path(__file__).resolve().parents[2] / "scripts" / "sizes.py"
+    words = [sys.executable, script, sample, tmp_path / "exact.octavo", tmp_path / "near.octavo"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (row,) = (line for line in done.stdout.splitlines() if "oct_order" in line)
+    assert row.split()[-2:] == ["-", "-"]
+    assert "whole, of native" in done.stdout
