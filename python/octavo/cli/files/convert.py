@@ -36,7 +36,8 @@ EXAMPLES = [
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
 
-# Options that only some outputs have: a test, the outputs, and the message. "octavo" is a store.
+# Options that several outputs have: a test, the outputs, and the message. "octavo" is a store. A format refuses options of
+# another one alone itself (formats::require_own_options).
 _CELLS = ("ramses", "flash", "amrex")
 _GOES_WITH = (
     (lambda a: a.boundary and not a.boundary_out, ("med",), "--boundary goes with --to med, or with --boundary-out"),
@@ -47,10 +48,7 @@ _GOES_WITH = (
         "--over-time and --polygon go with --to serafin, med, vtkhdf, ugrid or gmsh",
     ),
     (lambda a: a.report, ("octavo",), "--report goes with a store that is written"),
-    (lambda a: a.multifab or a.dt, ("amrex",), "--multifab and --dt go with --to amrex --kind checkpoint"),
-    (lambda a: a.domains is not None, ("ramses",), "--domains goes with --to ramses"),
     (lambda a: a.periodic, _CELLS, "--periodic goes with --to ramses, flash or amrex"),
-    (lambda a: a.ordering, ("ramses",), "--ordering goes with --to ramses"),
     (lambda a: a.lossy_ok, _CELLS, "--lossy-ok goes with --to ramses, flash or amrex"),
 )
 
