@@ -165,6 +165,13 @@ std::string lines_of(const std::vector<std::int32_t>& points, const partition::C
 
 }  // namespace
 
+formats::MeshGroups groups_of_file(const mesh::Dataset& step) {
+  const formats::Format* format = formats::find_format(step.format);
+  if (format == nullptr || format->read_groups == nullptr) return {};
+  const auto mesh = formats::attribute<std::string>(step.header, "mesh");  // where a file has several
+  return format->read_groups(mesh ? step.path + "#" + *mesh : step.path);
+}
+
 void note_lost_values(const std::vector<serafin::BoundaryPoint>& lines, std::vector<std::string>& notes) {
   if (std::any_of(lines.begin(), lines.end(), has_values))
     notes.push_back("values of the boundary file (HBOR, UBOR ...) have no place in groups: its codes are kept alone");
@@ -203,7 +210,8 @@ BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& 
   const formats::Series series = open_triangles(path, std::vector<std::string>{}, "a boundary file");
   const formats::Format* format = formats::find_format(series.first.format);
   if (format == nullptr || format->read_groups == nullptr)
-    throw Error(Kind::unsupported, "groups of edges are MED's: a boundary file is not made of " + series.first.format)
+    throw Error(Kind::unsupported, "MED and Gmsh have groups of edges: a boundary file is not made of " +
+                                       (format == nullptr ? "a store" : std::string(format->title)))
         .at(path.string());
   if (series.mesh.planes > 1) throw Error(Kind::unsupported, "a boundary file of a mesh with planes").at(path.string());
   BoundaryOfGroupsReport report;
@@ -211,7 +219,7 @@ BoundaryOfGroupsReport boundary_of_groups(const fs::path& path, const fs::path& 
   try {
     const std::vector<std::int32_t> points = ranked_points(series, report.notes);
     const CodesByName given = options.codes ? read_codes(*options.codes) : CodesByName{};
-    const formats::MeshGroups groups = format->read_groups(path);
+    const formats::MeshGroups groups = groups_of_file(series.first);
     note_strangers(given, groups, report.notes);
     text = lines_of(points, contour_of(series.mesh, points), codes_of_edges(groups, given));
     report.points = static_cast<std::int64_t>(points.size());

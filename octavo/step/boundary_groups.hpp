@@ -7,11 +7,15 @@
 
 #include "octavo/formats/row/groups.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/mesh/dataset.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 /// Converts between boundary files (.cli) and groups of edges, as MED has them. The conditions at a boundary point
 /// become the group of the edge that begins there, walking with the domain on the left.
 namespace octavo::step {
+
+/// The groups of the mesh of a step's own file; none if its format has none. Reads the file.
+formats::MeshGroups groups_of_file(const mesh::Dataset& step);
 
 /// TELEMAC's name for the group of a point's codes, such as "CONLIM_2222".
 std::string group_of(const formats::serafin::BoundaryPoint& point);
@@ -37,7 +41,7 @@ struct BoundaryOfGroupsReport {
   std::vector<std::string> notes;
 };
 
-/// Writes the .cli of a mesh of triangles in MED (the one format with groups): a line for each boundary point in the
+/// Writes the .cli of a mesh of triangles in a format with groups (MED, Gmsh): a line for each boundary point in the
 /// order of IPOBO, with zero values and K as the point's number. Without IPOBO the order comes from the mesh. Throws
 /// Error(corrupt) if a boundary edge has no group with codes, or groups with different codes; Error(unsupported) for a
 /// mesh with planes and for files of formats without groups; Error(usage) if `out` exists. Memory: the mesh.

@@ -5,9 +5,12 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/step/boundary_groups.hpp"
 #include "octavo/step/cell_values.hpp"
 #include "octavo/step/triangle_series.hpp"
 
@@ -68,28 +71,37 @@ std::vector<std::vector<std::size_t>> fans_at(const std::vector<std::int64_t>& c
   return groups;
 }
 
-std::vector<std::int64_t> without(const std::vector<std::int64_t>& connectivity, const std::vector<char>& gone) {
-  std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < connectivity.size(); ++i)
-    if (gone[i / 3] == 0) out.push_back(connectivity[i]);
+/// Triangles of the whole mesh: their numbers there and their points.
+struct Triangles {
+  std::vector<std::size_t> number;
+  std::vector<std::int64_t> connectivity;
+};
+
+Triangles without(const Triangles& triangles, const std::vector<char>& gone) {
+  Triangles out;
+  for (std::size_t t = 0; t < triangles.number.size(); ++t) {
+    if (gone[t] != 0) continue;
+    out.number.push_back(triangles.number[t]);
+    for (std::size_t k = 0; k < 3; ++k) out.connectivity.push_back(triangles.connectivity[3 * t + k]);
+  }
   return out;
 }
 
 /// Leaves triangles out until around each point there is one fan. Returns how many.
-std::int64_t part_touching_borders(std::vector<std::int64_t>& connectivity, std::size_t points) {
+std::int64_t part_touching_borders(Triangles& triangles, std::size_t points) {
   std::int64_t left_out = 0;
   for (bool changed = true; changed;) {
     changed = false;
-    const Around around = triangles_around(connectivity, points);
-    std::vector<char> gone(connectivity.size() / 3, 0);
+    const Around around = triangles_around(triangles.connectivity, points);
+    std::vector<char> gone(triangles.number.size(), 0);
     for (std::size_t point = 0; point < points; ++point) {
-      const auto fans = fans_at(connectivity, around, point);
+      const auto fans = fans_at(triangles.connectivity, around, point);
       for (std::size_t f = 1; f < fans.size(); ++f)
         for (const std::size_t t : fans[f]) gone[t] = 1;
       changed = changed || fans.size() > 1;
     }
     left_out += std::count(gone.begin(), gone.end(), 1);
-    connectivity = without(connectivity, gone);
+    triangles = without(triangles, gone);
   }
   return left_out;
 }
@@ -125,6 +137,41 @@ mesh::Field taken(const mesh::Field& field, const std::vector<std::size_t>& kept
       to += size;
     }
   return out;
+}
+
+/// The groups of what is kept, in the numbers of the cut mesh.
+formats::MeshGroups groups_of(const formats::MeshGroups& whole, const Triangles& kept, const mesh::Unstructured& cut,
+                              const std::vector<std::size_t>& points, std::size_t whole_points,
+                              std::size_t whole_triangles) {
+  const auto planes = static_cast<std::size_t>(cut.planes), layers = std::max<std::size_t>(1, planes - 1);
+  formats::MeshGroups groups;
+  groups.families = whole.families;
+  std::vector<std::int32_t> number(whole_points, -1);
+  for (std::size_t i = 0; i < points.size(); ++i) number[points[i]] = static_cast<std::int32_t>(i);
+  std::set<std::pair<std::int64_t, std::int64_t>> sides;
+  for (std::size_t i = 0; i < cut.connectivity.size(); ++i) {
+    const std::int64_t a = cut.connectivity[i], b = cut.connectivity[i % 3 == 2 ? i - 2 : i + 1];
+    sides.insert(std::minmax(a, b));
+  }
+  for (std::size_t e = 0; e < whole.edges.size() / 2; ++e) {
+    const auto from = static_cast<std::size_t>(whole.edges[2 * e]),
+               to = static_cast<std::size_t>(whole.edges[2 * e + 1]);
+    const std::int32_t a = number[from % whole_points], b = number[to % whole_points];
+    if (a < 0 || b < 0) continue;
+    if (a != b && !sides.contains(std::minmax<std::int64_t>(a, b))) continue;
+    const auto in_plane = [&](std::size_t point, std::int32_t of_plane) {
+      return static_cast<std::int32_t>(point / whole_points * points.size()) + of_plane;
+    };
+    groups.edges.push_back(in_plane(from, a));
+    groups.edges.push_back(in_plane(to, b));
+    if (!whole.of_edge.empty()) groups.of_edge.push_back(whole.of_edge[e]);
+  }
+  for (std::size_t layer = 0; layer < layers && !whole.of_triangle.empty(); ++layer)
+    for (const std::size_t t : kept.number)
+      groups.of_triangle.push_back(whole.of_triangle[layer * whole_triangles + t]);
+  for (std::size_t plane = 0; plane < planes && !whole.of_point.empty(); ++plane)
+    for (const std::size_t point : points) groups.of_point.push_back(whole.of_point[plane * whole_points + point]);
+  return groups;
 }
 
 struct CutMesh {
@@ -169,14 +216,16 @@ formats::Series cut_out(const formats::Series& series, const mesh::Polygon& poly
   std::vector<char> outside(whole.connectivity.size() / 3, 0);
   for (std::size_t t = 0; t < outside.size(); ++t)
     outside[t] = mesh::contains(polygon, middle_of(whole, &whole.connectivity[3 * t])) ? 0 : 1;
-  std::vector<std::int64_t> connectivity = without(whole.connectivity, outside);
-  if (const std::int64_t left_out = part_touching_borders(connectivity, whole.x.size()); left_out > 0)
+  Triangles all{std::vector<std::size_t>(outside.size()), whole.connectivity};
+  std::iota(all.number.begin(), all.number.end(), std::size_t{0});
+  Triangles kept = without(all, outside);
+  if (const std::int64_t left_out = part_touching_borders(kept, whole.x.size()); left_out > 0)
     notes.push_back(std::to_string(left_out) + " triangles are left out: the boundary would meet itself at a point");
-  if (connectivity.empty())
+  if (kept.number.empty())
     throw base::Error(base::Kind::usage, "the polygon holds the middle of no triangle").at(series.first.path);
   const auto cut = std::make_shared<CutMesh>();
   cut->points = whole.x.size();
-  cut->mesh = with_own_points(whole, std::move(connectivity), cut->kept);
+  cut->mesh = with_own_points(whole, kept.connectivity, cut->kept);
   formats::Series out;
   out.first = cut_step(series.first, cut);
   out.mesh = cut->mesh;
@@ -185,6 +234,8 @@ formats::Series cut_out(const formats::Series& series, const mesh::Polygon& poly
   out.times = series.times;
   out.open = [open = series.open, cut](std::size_t number) { return cut_step(open(number), cut); };
   out.boundary = number_boundary(out.mesh);
+  out.groups = groups_of(series.groups ? *series.groups : groups_of_file(series.first), kept, cut->mesh, cut->kept,
+                         whole.x.size(), outside.size());
   return out;
 }
 

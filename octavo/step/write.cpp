@@ -1,7 +1,9 @@
 #include "octavo/step/write.hpp"
 
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
@@ -95,6 +97,15 @@ void note_integers(const formats::Series& series, const WriteRequest& request, W
       left += (left.empty() ? "" : ", ") + field.name;
   }
   if (!left.empty()) report.notes.push_back("files of triangles hold reals only: left out are " + left);
+}
+
+/// Names of groups for a note: "inlet, wall"; empty without groups.
+std::string names_of_groups(const formats::MeshGroups& groups) {
+  std::set<std::string> names;
+  for (const formats::GroupFamily& family : groups.families) names.insert(family.groups.begin(), family.groups.end());
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
 }
 
 /// The chosen fields and particles in the format's words; if these are the step's own, nothing else changes.
@@ -258,8 +269,9 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   if (!format.triangles)
     throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(series.first.path);
   formats::require_own_options(asked);
+  const std::string title(format.title);
   if (asked.boundary && format.read_groups == nullptr)
-    throw Error(Kind::unsupported, "a " + std::string(format.title) + " file has no groups for a boundary file's codes")
+    throw Error(Kind::unsupported, "a " + title + " file has no groups for a boundary file's codes")
         .at(asked.boundary->string());
   WriteRequest request = asked;
   request.out = out;
@@ -269,6 +281,9 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   const bool polygons = format.polygons && !mesh::cells_by_corners(series.first.header).empty();
   if (series.boundary.empty() && !polygons) series.boundary = boundary_numbers_of(series, report.notes);
   if (request.boundary) series.groups = groups_of_boundary(*request.boundary, series.mesh, report.notes);
+  if (!series.groups) series.groups = groups_of_file(series.first);
+  if (const std::string names = names_of_groups(*series.groups); format.read_groups == nullptr && !names.empty())
+    report.notes.push_back("groups are left out, for which a " + title + " file has no place: " + names);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));
   return report;

@@ -1,6 +1,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/med.hpp"
@@ -89,6 +91,65 @@ TEST_F(ToMed, boundary_codes_become_groups_of_edges_that_the_next_med_file_has_t
   EXPECT_EQ(med::read_groups(folder / "again.med"), groups);
 }
 
+TEST_F(ToMed, a_cut_mesh_has_the_groups_of_what_is_left_of_it) {
+  testing::SerafinFixture f = fixture(2);
+  testing::put_file(slf, testing::serafin_bytes(f));
+  const auto boundary = testing::boundary_of(f.mesh);
+  testing::put_file(folder / "a.cli", testing::boundary_text(boundary));
+  testing::to_med(slf, out, {.boundary = folder / "a.cli"});
+  ConvertOptions options;
+  options.to = "med";
+  options.polygon = mesh::Polygon{{{-1, -1}, {2.6, -1}, {2.6, 9}, {-1, 9}}};
+  verbs::convert({out}, folder / "cut.med", options);
+  const formats::MeshGroups groups = med::read_groups(folder / "cut.med");  // throws for points that are not there
+  const mesh::Part part = step::open(folder / "cut.med").read(0, {});
+  const auto& cut = std::get<mesh::Unstructured>(part.mesh);
+  using Place = std::pair<double, double>;
+  std::set<std::pair<Place, Place>> found, expected;
+  for (std::size_t e = 0; e < groups.of_edge.size(); ++e) {
+    const auto from = static_cast<std::size_t>(groups.edges[2 * e]),
+               to = static_cast<std::size_t>(groups.edges[2 * e + 1]);
+    found.insert({{cut.x[from], cut.y[from]}, {cut.x[to], cut.y[to]}});
+    EXPECT_LT(groups.of_edge[e], 0);
+  }
+  const formats::MeshGroups before = med::read_groups(out);
+  std::set<Place> kept;
+  for (std::size_t i = 0; i < cut.x.size(); ++i) kept.insert({cut.x[i], cut.y[i]});
+  for (std::size_t e = 0; e < before.of_edge.size(); ++e) {
+    const auto from = static_cast<std::size_t>(before.edges[2 * e]),
+               to = static_cast<std::size_t>(before.edges[2 * e + 1]);
+    const Place a{f.mesh.x[from], f.mesh.y[from]}, b{f.mesh.x[to], f.mesh.y[to]};
+    if (kept.contains(a) && kept.contains(b)) expected.insert({a, b});
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_GT(found.size(), 3u);
+  EXPECT_LT(found.size(), before.of_edge.size());
+}
+
+TEST_F(ToMed, groups_of_gmsh_become_groups_of_med_and_the_boundary_file) {
+  testing::put_file(folder / "a.msh",
+                    "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n1 4 \"CONLIM_5445\"\n"
+                    "1 3 \"CONLIM_2222\"\n$EndPhysicalNames\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 1 0\n"
+                    "4 0 1 0\n$EndNodes\n$Elements\n6\n1 1 2 4 1 1 2\n2 1 2 3 2 2 3\n3 1 2 3 3 3 4\n"
+                    "4 1 2 3 4 4 1\n5 2 2 0 1 1 2 3\n6 2 2 0 1 1 3 4\n$EndElements\n");
+  ConvertOptions options;
+  options.to = "med";
+  verbs::convert({folder / "a.msh"}, out, options);
+  const formats::MeshGroups groups = med::read_groups(out);
+  EXPECT_THAT(groups.edges, ::testing::ElementsAre(0, 1, 1, 2, 2, 3, 3, 0));
+  step::boundary_of_groups(out, folder / "med.cli", {});
+  step::boundary_of_groups(folder / "a.msh", folder / "gmsh.cli", {});
+  EXPECT_EQ(testing::bytes_of_file(folder / "gmsh.cli"), testing::bytes_of_file(folder / "med.cli"));
+  EXPECT_THAT(testing::bytes_of_file(folder / "gmsh.cli"), ::testing::StartsWith("  5 4 4"));
+  options.to = "gmsh";
+  verbs::convert({out}, folder / "back.msh", options);
+  step::boundary_of_groups(folder / "back.msh", folder / "back.cli", {});
+  EXPECT_EQ(testing::bytes_of_file(folder / "back.cli"), testing::bytes_of_file(folder / "med.cli"));
+  options.to = "serafin";
+  EXPECT_THAT(verbs::convert({out}, back, options).notes,
+              ::testing::Contains(::testing::HasSubstr("groups are left out")));
+}
+
 /// The boundary of a fixture's mesh with some codes, as partel writes lines.
 std::string lines_of(const testing::SerafinFixture& f, const std::vector<std::array<int, 4>>& codes) {
   std::string text;
@@ -163,7 +224,7 @@ TEST_F(ToMed, codes_of_groups_may_be_told_and_edges_without_are_named) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message(folder / "plain.med", {}), HasSubstr("is in no group with boundary codes"));
-  EXPECT_THAT(message(slf, {}), HasSubstr("groups of edges are MED's"));
+  EXPECT_THAT(message(slf, {}), HasSubstr("MED and Gmsh have groups of edges"));
   testing::put_file(folder / "codes.cli", "2\n4 5 5 4 CONLIM_5445\n");
   EXPECT_THAT(message(out, {.codes = folder / "codes.cli"}), HasSubstr("expected the number of groups"));
   const std::string mark = "\xEF\xBB\xBF";  // the byte order has no digit

@@ -64,6 +64,68 @@ def test_meshes_of_gmsh_itself(tmp_path, version, binary, quads, run_json):
     assert (areas > 0).all() and areas.sum() / 2 == pytest.approx(theirs["area"], rel=1e-12)
 
 
+GROUPED = """
+import json, sys, gmsh
+out, version, binary, parts = sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+gmsh.initialize()
+gmsh.option.setNumber("General.Terminal", 0)
+a, b = gmsh.model.occ.addRectangle(0, 0, 0, 1, 1), gmsh.model.occ.addRectangle(1, 0, 0, 1, 1)
+gmsh.model.occ.fragment([(2, a)], [(2, b)])
+gmsh.model.occ.synchronize()
+lines = [tag for _, tag in gmsh.model.getEntities(1)]
+gmsh.model.addPhysicalGroup(2, [tag for _, tag in gmsh.model.getEntities(2)], 1, "all")
+gmsh.model.addPhysicalGroup(2, [gmsh.model.getEntities(2)[0][1]], 7)
+gmsh.model.addPhysicalGroup(1, lines[:2], 1, "in let")
+gmsh.model.addPhysicalGroup(1, lines[1:3], 2, "wall")
+gmsh.option.setNumber("Mesh.MeshSizeMax", 0.25)
+gmsh.model.mesh.generate(2)
+if parts:
+    gmsh.model.mesh.partition(parts)
+gmsh.option.setNumber("Mesh.MshFileVersion", version)
+gmsh.option.setNumber("Mesh.Binary", binary)
+gmsh.write(out)
+print(len(gmsh.model.mesh.getElementsByType(2)[0]))
+"""
+
+COUNTS = """
+import json, sys, gmsh
+gmsh.initialize()
+gmsh.option.setNumber("General.Terminal", 0)
+gmsh.open(sys.argv[1])
+found = {}
+for dim, tag in gmsh.model.getPhysicalGroups():
+    cells = set()
+    for entity in gmsh.model.getEntitiesForPhysicalGroup(dim, tag):
+        kinds, _, points = gmsh.model.mesh.getElements(dim, entity)
+        for kind, of in zip(kinds, points):
+            cells |= {tuple(sorted(row)) for row in of.reshape(-1, dim + 1).tolist()}
+    found[gmsh.model.getPhysicalName(dim, tag) or f"G_{dim}D_{tag}"] = len(cells)
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("gmsh"), reason="gmsh is not installed")
+@pytest.mark.parametrize(
+    ("version", "binary", "parts"), [("2.2", 0, 0), ("2.2", 1, 0), ("4.1", 0, 0), ("4.1", 1, 0), ("4.1", 0, 3)]
+)
+def test_physical_groups_overlap_and_elements_count_once(tmp_path, version, binary, parts, run, run_json):
+    import json
+
+    def gmsh(script, *words):
+        words = [sys.executable, "-c", script, *map(str, words)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        if "cannot open shared object file" in done.stderr:
+            pytest.skip("gmsh lacks a library of the system")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    triangles = gmsh(GROUPED, tmp_path / "a.msh", version, binary, parts)
+    assert run_json("info", tmp_path / "a.msh")["elements"] == {"3": triangles}
+    run("convert", tmp_path / "a.msh", tmp_path / "b.msh")
+    theirs = gmsh(COUNTS, tmp_path / "a.msh")
+    assert gmsh(COUNTS, tmp_path / "b.msh") == theirs and set(theirs) == {"all", "G_2D_7", "in let", "wall"}
+
+
 @pytest.fixture
 def meshio_mesh():
     meshio = pytest.importorskip("meshio")

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,6 +25,7 @@ struct Contents {
   mesh::Unstructured mesh;
   std::vector<double> bottom;       ///< heights of the points; none: all are 0
   std::vector<std::int64_t> cells;  ///< by corners
+  MeshGroups groups;
   std::vector<std::string> notes;
 };
 
@@ -38,16 +39,74 @@ class Places {
       if (sorted_[i].first == sorted_[i - 1].first)
         throw Error(Kind::corrupt, "two points have the number " + std::to_string(sorted_[i].first));
   }
-  std::size_t of(std::int64_t tag, std::size_t cell) const {
+  std::size_t of(std::int64_t tag, std::size_t cell, const char* what = "cell ") const {
     const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), std::pair(tag, std::size_t{0}));
     if (found == sorted_.end() || found->first != tag)
-      throw Error(Kind::corrupt, "no point has the number " + std::to_string(tag)).at("cell " + std::to_string(cell));
+      throw Error(Kind::corrupt, "no point has the number " + std::to_string(tag)).at(what + std::to_string(cell));
     return found->second;
   }
 
  private:
   std::vector<std::pair<std::int64_t, std::size_t>> sorted_;  // tag, place
 };
+
+/// Families of the sets of groups that elements of one dimension are in.
+class Families {
+ public:
+  Families(const Surface& surface, int dim, MeshGroups& groups) : surface_(surface), dim_(dim), groups_(groups) {}
+  std::int32_t of(std::int32_t set) {
+    if (set == 0) return 0;
+    const auto [found, is_new] = number_of_.emplace(set, 0);
+    if (is_new) {
+      const auto count = static_cast<std::int32_t>(groups_.families.size()) + 1;
+      found->second = dim_ == 0 ? count : -count;
+      GroupFamily family{found->second, "FAM_" + std::to_string(found->second), {}};
+      for (const std::int64_t group : surface_.sets[static_cast<std::size_t>(set)]) {
+        const auto name = surface_.names.find({dim_, group});
+        family.groups.push_back(name != surface_.names.end() && !name->second.empty()
+                                    ? name->second
+                                    : "G_" + std::to_string(dim_) + "D_" + std::to_string(group));
+      }
+      groups_.families.push_back(std::move(family));
+    }
+    return found->second;
+  }
+
+ private:
+  const Surface& surface_;
+  int dim_;
+  MeshGroups& groups_;
+  std::map<std::int32_t, std::int32_t> number_of_;
+};
+
+/// `number`: of each point in the mesh, or -1. `first`: the first triangle of each cell, and the number of triangles.
+MeshGroups groups_of(const Surface& surface, const Places& places, const std::vector<std::int64_t>& number,
+                     const std::vector<std::int64_t>& first) {
+  MeshGroups groups;
+  if (surface.sets.size() < 2) return groups;
+  Families of_lines(surface, 1, groups);
+  for (std::size_t e = 0; e < surface.lines.size(); ++e) {
+    const auto [a, b] = surface.lines[e];
+    const std::int64_t from = number[places.of(a, e, "line ")], to = number[places.of(b, e, "line ")];
+    if (from < 0 || to < 0) continue;
+    groups.edges.push_back(static_cast<std::int32_t>(from));
+    groups.edges.push_back(static_cast<std::int32_t>(to));
+    groups.of_edge.push_back(of_lines.of(surface.set_of_line[e]));
+  }
+  Families of_cells(surface, 2, groups);
+  groups.of_triangle.resize(static_cast<std::size_t>(first.back()));
+  for (std::size_t c = 0; c + 1 < first.size(); ++c)
+    std::fill(groups.of_triangle.begin() + first[c], groups.of_triangle.begin() + first[c + 1],
+              of_cells.of(surface.set_of_cell[c]));
+  if (surface.points.empty()) return groups;
+  Families of_points(surface, 0, groups);
+  groups.of_point.resize(
+      static_cast<std::size_t>(std::count_if(number.begin(), number.end(), [](auto n) { return n >= 0; })));
+  for (std::size_t p = 0; p < surface.points.size(); ++p)
+    if (const std::int64_t point = number[places.of(surface.points[p][0], p, "point ")]; point >= 0)
+      groups.of_point[static_cast<std::size_t>(point)] = of_points.of(surface.set_of_point[p]);
+  return groups;
+}
 
 /// The points that cells have, in the file's order.
 Contents contents_of(const Surface& surface) {
@@ -72,13 +131,16 @@ Contents contents_of(const Surface& surface) {
     flat = flat && z == 0;
   }
   if (flat) out.bottom.clear();
+  std::vector<std::int64_t> first{0};
   for (std::size_t c = 0; c < surface.cells.size(); ++c) {
     std::vector<std::int64_t> corners;
     for (const std::int64_t tag : surface.cells[c])
       if (tag != -1) corners.push_back(number[places.of(tag, c)]);
     mesh::add_cell(corners, static_cast<std::int64_t>(c), out.mesh);
     mesh::count_cell(corners.size(), out.cells);
+    first.push_back(std::ssize(out.mesh.connectivity) / 3);
   }
+  out.groups = groups_of(surface, places, number, first);
   const std::size_t left = number.size() - out.mesh.x.size();
   if (left > 0) out.notes.push_back(std::to_string(left) + " points that no cell has are left out");
   return out;
@@ -103,51 +165,15 @@ mesh::Header header_of(const Contents& contents) {
   return header;
 }
 
-std::string digits(double value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
-/// Text that goes to a file in pieces.
-class Text {
- public:
-  explicit Text(const std::filesystem::path& path) : file_(file::open_write(path)) { file::resize(file_, 0); }
-  void line(const std::string& text) {
-    waiting_ += text;
-    waiting_ += '\n';
-    if (waiting_.size() > (1 << 20)) flush();
+Contents read_contents(const std::filesystem::path& path) {
+  try {
+    Contents contents = contents_of(read_surface(path));
+    if (contents.cells.empty()) throw Error(Kind::unsupported, "no surface: expected triangles and quadrangles");
+    return contents;
+  } catch (Error& error) {
+    if (std::find(error.places().begin(), error.places().end(), path.string()) != error.places().end()) throw;
+    throw std::move(error.at(path.string()));
   }
-  void close() {
-    flush();
-    file_.close();
-  }
-
- private:
-  void flush() {
-    file::pwrite_all(file_, at_, std::as_bytes(std::span(waiting_)));
-    at_ += waiting_.size();
-    waiting_.clear();
-  }
-  file::File file_;
-  std::uint64_t at_ = 0;
-  std::string waiting_;
-};
-
-bool is_bottom(const mesh::FieldInfo& info) { return info.name == "BOTTOM" || info.name == "FOND"; }
-
-/// Heights of the points: the bottom at the last step, else 0.
-std::vector<double> heights_of(const Series& series, std::vector<std::string>& notes) {
-  std::vector<double> heights(series.mesh.x.size(), 0);
-  std::string left;
-  for (const mesh::FieldInfo& info : series.variables) {
-    if (series.times.empty()) continue;
-    if (is_bottom(info))
-      heights = values_of(series, series.open(series.times.size() - 1), info.name);
-    else
-      left += (left.empty() ? "" : ", ") + info.name;
-  }
-  if (!left.empty()) notes.push_back("a mesh of Gmsh has no values: left out are " + left);
-  return heights;
 }
 
 }  // namespace
@@ -166,14 +192,7 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   if (step && *step != 0)
     throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: a mesh of Gmsh has no steps")
         .at(path.string());
-  std::shared_ptr<const Contents> contents;
-  try {
-    contents = std::make_shared<const Contents>(contents_of(read_surface(path)));
-    if (contents->cells.empty()) throw Error(Kind::unsupported, "no surface: expected triangles and quadrangles");
-  } catch (Error& error) {
-    if (std::find(error.places().begin(), error.places().end(), path.string()) != error.places().end()) throw;
-    throw std::move(error.at(path.string()));
-  }
+  const auto contents = std::make_shared<const Contents>(read_contents(path));
   mesh::Dataset dataset = mesh::of_one_part("gmsh", path.string(), header_of(*contents),
                                             static_cast<std::int64_t>(std::filesystem::file_size(path)),
                                             mesh::num_triangles(contents->cells), std::ssize(contents->mesh.x));
@@ -190,43 +209,11 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   return dataset;
 }
 
+MeshGroups read_groups(const std::filesystem::path& path) { return read_contents(path).groups; }
+
 FileSteps list_steps(const std::filesystem::path& path) {
   const mesh::Dataset dataset = open(path, {});
   return {dataset.header.fields.empty() ? std::vector<double>{} : std::vector<double>{0}, dataset.bytes};
-}
-
-void write(const Series& series, const std::filesystem::path& path, WriteReport& report) {
-  if (series.mesh.planes > 1)
-    throw Error(Kind::unsupported,
-                "files of Gmsh are written of one plane, not of " + std::to_string(series.mesh.planes));
-  const std::vector<double> z = heights_of(series, report.notes);
-  Text text(path);
-  for (const char* line : {"$MeshFormat", "2.2 0 8", "$EndMeshFormat", "$Nodes"}) text.line(line);
-  text.line(std::to_string(z.size()));
-  for (std::size_t i = 0; i < z.size(); ++i)
-    text.line(std::to_string(i + 1) + " " + digits(series.mesh.x[i]) + " " + digits(series.mesh.y[i]) + " " +
-              digits(z[i]));
-  text.line("$EndNodes");
-  text.line("$Elements");
-  const auto cells = static_cast<std::int64_t>(series.mesh.connectivity.size() / 3);
-  std::vector<std::int64_t> first;
-  if (mesh::cells_by_corners(series.first.header).empty())
-    for (std::int64_t t = 0; t <= cells; ++t) first.push_back(t);
-  else
-    first = mesh::first_triangles(series.mesh.connectivity);
-  text.line(std::to_string(first.size() - 1));
-  for (std::size_t c = 0; c + 1 < first.size(); ++c) {
-    const std::vector<std::int64_t> corners = mesh::corners_of(series.mesh.connectivity, first[c], first[c + 1]);
-    if (corners.size() > 4)
-      throw Error(Kind::unsupported,
-                  "Gmsh has triangles and quadrangles, not cells of " + std::to_string(corners.size()) + " corners")
-          .at("cell " + std::to_string(c));
-    std::string line = std::to_string(c + 1) + (corners.size() == 3 ? " 2" : " 3") + " 2 1 1";
-    for (const std::int64_t point : corners) line += " " + std::to_string(point + 1);
-    text.line(line);
-  }
-  text.line("$EndElements");
-  text.close();
 }
 
 }  // namespace octavo::formats::gmsh

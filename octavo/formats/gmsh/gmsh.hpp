@@ -15,9 +15,13 @@ bool recognise(const std::filesystem::path& path);
 /// Error(unsupported) for solids and for cells of higher order, Error(corrupt) with the byte. `step`: nothing or 0.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step);
 FileSteps list_steps(const std::filesystem::path& path);
+/// Physical groups. A group without a name is called as Gmsh calls it in a MED file, "G_1D_7": its dimension and
+/// number. Lines and points that no cell has are left out. Reads the file whole.
+MeshGroups read_groups(const std::filesystem::path& path);
 
-/// Writes the mesh as text of version 2.2. The heights are those of the variable that means the bottom, if there is
-/// one, at the last step; a note names the other variables. Memory: the mesh and that variable.
+/// Writes the mesh as text of version 2.2, with its groups as physical groups; an element of several stands once for
+/// each, as Gmsh has it. The heights are those of the variable that means the bottom, if there is one, at the last
+/// step; a note names the other variables. Memory: the mesh, its groups and that variable.
 void write(const Series& series, const std::filesystem::path& path, WriteReport& report);
 
 }  // namespace octavo::formats::gmsh

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "tests/support/error_of.hpp"
@@ -54,6 +56,111 @@ TEST_F(Gmsh, each_prefix_of_a_file_is_refused_or_whole) {
         EXPECT_TRUE(error.kind() == base::Kind::corrupt || error.kind() == base::Kind::unsupported) << length;
         EXPECT_THAT(error.what(), HasSubstr("a.msh"));
       }
+    }
+}
+
+/// Two triangles; the first is in the groups "all" and 7, the second in "all". A line in "in let" and 2, a point in
+/// "gauge".
+constexpr const char* grouped_2 = R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+0 5 "gauge"
+1 1 "in let"
+2 1 "all"
+$EndPhysicalNames
+$Nodes
+4
+1 0 0 0
+2 1 0 0
+3 1 1 0
+4 0 1 0
+$EndNodes
+$Elements
+8
+1 15 2 5 1 2
+2 1 2 1 1 1 2
+3 1 2 -2 1 1 2
+4 1 2 0 2 2 3
+5 2 2 1 1 1 2 3
+6 2 2 7 1 1 2 3
+7 2 2 1 2 1 3 4
+8 1 2 1 1 1 2
+$EndElements
+)";
+
+constexpr const char* grouped_4 = R"($MeshFormat
+4.1 0 8
+$EndMeshFormat
+$PhysicalNames
+3
+0 5 "gauge"
+1 1 "in let"
+2 1 "all"
+$EndPhysicalNames
+$Entities
+1 2 2 0
+1 1 0 0 1 5
+1 0 0 0 1 0 0 2 1 -2 2 1 -2
+2 1 0 0 1 1 0 0 0
+1 0 0 0 1 1 0 2 1 7 1 1
+2 0 0 0 1 1 0 1 1 0
+$EndEntities
+$Nodes
+1 4 1 4
+2 1 0 4
+1
+2
+3
+4
+0 0 0
+1 0 0
+1 1 0
+0 1 0
+$EndNodes
+$Elements
+5 5 1 5
+0 1 15 1
+1 2
+1 1 1 1
+2 1 2
+1 2 1 1
+3 2 3
+2 1 2 1
+4 1 2 3
+2 2 2 1
+5 1 3 4
+$EndElements
+)";
+
+TEST_F(Gmsh, both_versions_have_the_same_groups_and_each_element_once) {
+  for (const char* text : {grouped_2, grouped_4}) {
+    const fs::path path = put(text);
+    EXPECT_THAT(std::get<mesh::Unstructured>(open(path, {}).read(0, {}).mesh).connectivity,
+                ElementsAre(0, 1, 2, 2, 3, 0));
+    const MeshGroups groups = read_groups(path);
+    std::map<std::int32_t, std::vector<std::string>> names;
+    for (const GroupFamily& family : groups.families) names[family.number] = family.groups;
+    EXPECT_THAT(groups.edges, ElementsAre(0, 1));
+    ASSERT_THAT(groups.of_edge, ::testing::SizeIs(1));
+    EXPECT_THAT(names[groups.of_edge[0]], ElementsAre("in let", "G_1D_2"));
+    ASSERT_THAT(groups.of_triangle, ::testing::SizeIs(2));
+    EXPECT_THAT(names[groups.of_triangle[0]], ElementsAre("all", "G_2D_7"));
+    EXPECT_THAT(names[groups.of_triangle[1]], ElementsAre("all"));
+    ASSERT_THAT(groups.of_point, ::testing::SizeIs(4));
+    EXPECT_THAT(names[groups.of_point[1]], ElementsAre("gauge"));
+    EXPECT_EQ(groups.of_point[0], 0);
+    EXPECT_GT(groups.of_point[1], 0);
+    EXPECT_LT(groups.of_edge[0], 0);
+  }
+}
+
+TEST_F(Gmsh, each_prefix_of_a_file_with_groups_is_refused_or_whole) {
+  for (const std::string whole : {grouped_2, grouped_4})
+    for (std::size_t length = 11; length < whole.find("$EndElements"); length += 4) {
+      const auto error = testing::error_of([&] { open(put(whole.substr(0, length)), {}); });
+      EXPECT_TRUE(error.kind() == base::Kind::corrupt || error.kind() == base::Kind::unsupported) << length;
     }
 }
 

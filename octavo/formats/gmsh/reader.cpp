@@ -5,7 +5,9 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <span>
@@ -148,12 +150,33 @@ std::int64_t points_of(std::int64_t type) {
   return type > 0 && type < std::ssize(points) ? points[static_cast<std::size_t>(type)] : 0;
 }
 
-bool is_line_or_point(std::int64_t type) { return type == 1 || type == 8 || type == 15 || (type >= 26 && type <= 28); }
+bool is_line(std::int64_t type) { return type == 1 || type == 8 || (type >= 26 && type <= 28); }
 
-/// Takes triangles and quadrangles, passes over lines and points, and refuses all others.
-void take_element(std::int64_t type, Numbers& numbers, Surface& to) {
-  constexpr std::int64_t triangle = 2, quadrangle = 3;
-  if (type != triangle && type != quadrangle && !is_line_or_point(type)) {
+/// The sets of groups that elements are in, each once. Number 0 is the empty one.
+class GroupSets {
+ public:
+  GroupSets() { number_of({}); }
+  std::int32_t number_of(std::vector<std::int64_t> groups) {
+    for (std::int64_t& group : groups) group = std::abs(group);  // a minus turns the element round
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    if (!groups.empty() && groups.front() == 0) groups.erase(groups.begin());  // 0: no group
+    const auto number = static_cast<std::int32_t>(sets_.size());
+    const auto [found, is_new] = number_.emplace(groups, number);
+    if (is_new) sets_.push_back(std::move(groups));
+    return found->second;
+  }
+  const std::vector<std::vector<std::int64_t>>& all() const { return sets_; }
+
+ private:
+  std::map<std::vector<std::int64_t>, std::int32_t> number_;
+  std::vector<std::vector<std::int64_t>> sets_;
+};
+
+/// Takes triangles and quadrangles, and lines and points that are in groups; refuses all but lines and points.
+void take_element(std::int64_t type, std::int32_t set, Numbers& numbers, Surface& to) {
+  constexpr std::int64_t triangle = 2, quadrangle = 3, point = 15;
+  if (type != triangle && type != quadrangle && type != point && !is_line(type)) {
     const bool solid = type == 4 || type == 5 || type == 6 || type == 7;
     throw Error(Kind::unsupported, "elements of Gmsh's type " + std::to_string(type) +
                                        (solid ? ", which are solids: expected a surface"
@@ -165,7 +188,16 @@ void take_element(std::int64_t type, Numbers& numbers, Surface& to) {
     const std::int64_t tag = numbers.large();
     if (k < 4) cell[static_cast<std::size_t>(k)] = tag;
   }
-  if (type == triangle || type == quadrangle) to.cells.push_back(cell);
+  if (type == triangle || type == quadrangle) {
+    to.cells.push_back(cell);
+    to.set_of_cell.push_back(set);
+  } else if (set != 0 && type == point) {
+    to.points.push_back({cell[0]});
+    to.set_of_point.push_back(set);
+  } else if (set != 0) {
+    to.lines.push_back({cell[0], cell[1]});
+    to.set_of_line.push_back(set);
+  }
 }
 
 std::array<double, 3> read_place(Numbers& numbers) {
@@ -183,8 +215,10 @@ void read_nodes_2(Numbers& numbers, Surface& to) {
   }
 }
 
-void read_elements_2(Reader& reader, Numbers& numbers, Surface& to) {
+void read_elements_2(Reader& reader, Numbers& numbers, GroupSets& sets, Surface& to) {
   const std::int64_t count = numbers.text_count("elements");
+  std::int64_t last_group = 0;
+  std::int32_t set = 0;  // of last_group
   for (std::int64_t done = 0; done < count;) {
     std::int64_t type = 0, many = 1, tags = 0;
     if (numbers.binary()) {
@@ -201,8 +235,14 @@ void read_elements_2(Reader& reader, Numbers& numbers, Surface& to) {
         tags = numbers.integer();
       }
       if (tags < 0 || static_cast<std::uint64_t>(tags) > reader.left()) reader.refuse(std::to_string(tags) + " tags");
-      for (std::int64_t k = 0; k < tags; ++k) numbers.integer();
-      take_element(type, numbers, to);
+      std::int64_t group = 0;
+      for (std::int64_t k = 0; k < tags; ++k) {
+        const std::int64_t tag = numbers.integer();
+        if (k == 0) group = tag;
+      }
+      if (group != last_group) set = sets.number_of({group});
+      last_group = group;
+      take_element(type, set, numbers, to);
     }
     done += many;
   }
@@ -226,18 +266,98 @@ void read_nodes_4(Numbers& numbers, Surface& to) {
   }
 }
 
-void read_elements_4(Numbers& numbers, Surface& to) {
+/// The sets of groups of a geometry's entities, by dimension and tag.
+using SetsOfEntities = std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t>;
+
+void read_entities_4(Numbers& numbers, bool partitioned, GroupSets& sets, SetsOfEntities& of) {
+  const auto pass_integers = [&](const std::string& what) {
+    for (std::int64_t n = numbers.count(2, what); n > 0; --n) numbers.integer();
+  };
+  if (partitioned) {
+    numbers.large();  // partitions
+    for (std::int64_t n = numbers.count(4, "ghosts"); n > 0; --n) {
+      numbers.integer();
+      numbers.integer();
+    }
+  }
+  std::array<std::int64_t, 4> counts{};
+  for (std::int64_t& count : counts) count = numbers.count(8, "entities");
+  for (std::int64_t dim = 0; dim < 4; ++dim)
+    for (std::int64_t e = 0; e < counts[static_cast<std::size_t>(dim)]; ++e) {
+      const std::int64_t tag = numbers.integer();
+      if (partitioned) {
+        numbers.integer();  // dimension and tag of the parent
+        numbers.integer();
+        pass_integers("partitions");
+      }
+      for (int k = 0; k < (dim == 0 ? 3 : 6); ++k) numbers.real();  // a point's place, or a box
+      std::vector<std::int64_t> groups;
+      for (std::int64_t n = numbers.count(2, "groups"); n > 0; --n) groups.push_back(numbers.integer());
+      of[{dim, tag}] = sets.number_of(std::move(groups));
+      if (dim > 0) pass_integers("bounding entities");
+    }
+}
+
+void read_elements_4(Numbers& numbers, const SetsOfEntities& sets, Surface& to) {
   const std::int64_t blocks = numbers.count(4, "blocks of elements");
   for (int i = 0; i < 3; ++i) numbers.large();  // elements, least and largest tag
   for (std::int64_t b = 0; b < blocks; ++b) {
-    numbers.integer();  // dimension and tag of the geometry
-    numbers.integer();
+    const std::int64_t dim = numbers.integer(), tag = numbers.integer();
+    const auto found = sets.find({dim, tag});
+    const std::int32_t set = found == sets.end() ? 0 : found->second;
     const std::int64_t type = numbers.integer(), count = numbers.count(2, "elements");
     for (std::int64_t i = 0; i < count; ++i) {
       numbers.large();  // the element's number
-      take_element(type, numbers, to);
+      take_element(type, set, numbers, to);
     }
   }
+}
+
+// ------------------------------------------------------------------ all versions
+
+/// Lines of dimension, number and "name", as text in binary files, too.
+void read_names(Reader& reader, Numbers& numbers, Surface& to) {
+  const std::int64_t count = numbers.text_count("groups");
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto dim = reader.text_number<int>();
+    const auto number = reader.text_number<std::int64_t>();
+    const std::string rest = reader.line();
+    const std::size_t first = rest.find('"'), last = rest.rfind('"');
+    if (first == last) reader.refuse("expected a group's name in quotes, found \"" + rest.substr(0, 40) + "\"");
+    to.names[{dim, number}] = rest.substr(first + 1, last - first - 1);
+  }
+}
+
+/// Version 2.2 repeats an element for each group that it is in. Keeps each once, with all of its groups.
+template <std::size_t N>
+void unite(std::vector<std::array<std::int64_t, N>>& elements, std::vector<std::int32_t>& set_of, GroupSets& sets) {
+  if (sets.all().size() < 3) return;  // one group and none: nothing is repeated
+  std::vector<std::array<std::int64_t, N>> sorted = elements;
+  for (auto& corners : sorted) std::sort(corners.begin(), corners.end());
+  std::vector<std::size_t> order(elements.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sorted[a] < sorted[b]; });
+  std::vector<char> again(elements.size(), 0);
+  for (std::size_t i = 1, first = 0; i < order.size(); ++i) {
+    const std::size_t one = order[first], other = order[i];
+    if (sorted[one] != sorted[other] || set_of[one] == set_of[other]) {
+      first = i;
+      continue;
+    }
+    std::vector<std::int64_t> groups = sets.all()[static_cast<std::size_t>(set_of[one])];
+    const auto& more = sets.all()[static_cast<std::size_t>(set_of[other])];
+    groups.insert(groups.end(), more.begin(), more.end());
+    set_of[one] = sets.number_of(std::move(groups));
+    again[other] = 1;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (again[i] != 0) continue;
+    elements[kept] = elements[i];
+    set_of[kept++] = set_of[i];
+  }
+  elements.resize(kept);
+  set_of.resize(kept);
 }
 
 /// Passes over a section that means nothing here.
@@ -259,14 +379,24 @@ void pass_over_bytes(Reader& reader, const std::string& name) {
   reader.refuse("$" + name + " has no end");
 }
 
-void read_section(Reader& reader, Numbers& numbers, const std::string& name, Surface& to, std::set<std::string>& left) {
+struct Sections {
+  std::set<std::string> left;  ///< names of those with values, which are left out
+  GroupSets sets;
+  SetsOfEntities of_entities;
+};
+
+void read_section(Reader& reader, Numbers& numbers, const std::string& name, Surface& to, Sections& sections) {
   const bool old = numbers.version == "2.2";
   if (name == "Nodes")
     old ? read_nodes_2(numbers, to) : read_nodes_4(numbers, to);
   else if (name == "Elements")
-    old ? read_elements_2(reader, numbers, to) : read_elements_4(numbers, to);
+    old ? read_elements_2(reader, numbers, sections.sets, to) : read_elements_4(numbers, sections.of_entities, to);
+  else if (name == "PhysicalNames")
+    read_names(reader, numbers, to);
+  else if (!old && (name == "Entities" || name == "PartitionedEntities"))
+    read_entities_4(numbers, name != "Entities", sections.sets, sections.of_entities);
   else {
-    if (name.ends_with("Data")) left.insert(name);
+    if (name.ends_with("Data")) sections.left.insert(name);
     return numbers.binary() ? pass_over_bytes(reader, name) : pass_over(reader, name);
   }
   // Behind binary numbers a line's end may be missing.
@@ -279,14 +409,18 @@ Surface read_sections(Reader& reader) {
   if (reader.line() != "$MeshFormat") reader.refuse("expected $MeshFormat");
   Numbers numbers(reader);
   Surface to;
-  std::set<std::string> left;
+  Sections sections;
   while (!reader.at_end()) {
     const std::string line = reader.line();
     if (line.empty() || line == "$EndMeshFormat") continue;
     if (line[0] != '$') reader.refuse("expected a section, found \"" + line.substr(0, 40) + "\"");
-    read_section(reader, numbers, line.substr(1), to, left);
+    read_section(reader, numbers, line.substr(1), to, sections);
   }
-  for (const std::string& name : left) to.notes.push_back("values of $" + name + " are left out");
+  for (const std::string& name : sections.left) to.notes.push_back("values of $" + name + " are left out");
+  unite(to.cells, to.set_of_cell, sections.sets);
+  unite(to.lines, to.set_of_line, sections.sets);
+  unite(to.points, to.set_of_point, sections.sets);
+  to.sets = sections.sets.all();
   return to;
 }
 

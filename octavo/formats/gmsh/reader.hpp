@@ -2,16 +2,24 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// The contents of a Gmsh file, as they stand there. For formats/gmsh alone.
 namespace octavo::formats::gmsh {
 
 struct Surface {
-  std::vector<std::int64_t> tags;                  ///< of the points, in the file's order
-  std::vector<std::array<double, 3>> places;       ///< of the points
-  std::vector<std::array<std::int64_t, 4>> cells;  ///< tags of the corners; a triangle's last is -1
+  std::vector<std::int64_t> tags;                   ///< of the points, in the file's order
+  std::vector<std::array<double, 3>> places;        ///< of the points
+  std::vector<std::array<std::int64_t, 4>> cells;   ///< tags of the corners, each cell once; a triangle's last is -1
+  std::vector<std::array<std::int64_t, 2>> lines;   ///< tags of the ends of lines that are in groups, each line once
+  std::vector<std::array<std::int64_t, 1>> points;  ///< tags of the points that are in groups, each once
+  /// The physical groups that an element is in, by their numbers, ascending. The first set is empty.
+  std::vector<std::vector<std::int64_t>> sets;
+  std::vector<std::int32_t> set_of_cell, set_of_line, set_of_point;  ///< index into `sets`
+  std::map<std::pair<int, std::int64_t>, std::string> names;         ///< of groups, by dimension and number
   std::vector<std::string> notes;
 };
 

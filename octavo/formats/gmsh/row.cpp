@@ -24,6 +24,7 @@ constinit const Format row{
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest&,
                 WriteReport& report) { gmsh::write(steps, path, report); },
     .common_names = &serafin::common_names,
+    .read_groups = &read_groups,
 };
 
 }  // namespace octavo::formats::gmsh

@@ -39,10 +39,7 @@ void write(const Series& series, const std::filesystem::path& path, const WriteR
   MedWriter writer(path, {serafin::title_record(header, ""), request.single_precision});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
   write_parameters(writer, header, series.mesh.planes);
-  const MeshGroups groups = series.groups ? *series.groups
-                            : series.first.format == row.name
-                                ? read_groups(series.first.path + "#" + text_attribute(header, "mesh"))
-                                : MeshGroups{};
+  const MeshGroups groups = series.groups.value_or(MeshGroups{});
   writer.add_groups(mesh_name, groups);
   report.groups = std::ssize(groups.families);
   std::vector<std::string> fields, names;

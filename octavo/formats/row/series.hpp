@@ -29,7 +29,7 @@ struct Series {
   std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
   std::vector<std::int32_t> boundary;  ///< number of each point of all planes along the boundary (IPOBO), 0 inside; set
                                        ///< before it is written
-  /// Groups of the mesh's edges, triangles and points; nothing: those of the step's own file, if the output has groups.
+  /// Groups of the mesh's edges, triangles and points; nothing: step::write() reads those of the step's own file.
   std::optional<MeshGroups> groups;
 };
 

@@ -138,10 +138,10 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     options.add_over_time(native)
     options.add_polygon(native, "keep only triangles whose middle is in this polygon")
     native.add_argument("--boundary", metavar="F.cli",
-                        help="to MED: write the boundary's edges in groups named by their codes. With --boundary-out: take the "
-                             "codes of MED's groups from this file, TELEMAC's boundary file for MED")  # fmt: skip
+                        help="to MED or Gmsh: write the boundary's edges in groups named by their codes. With --boundary-out: take the "
+                             "codes of the groups from this file, TELEMAC's boundary file for MED")  # fmt: skip
     native.add_argument("--boundary-out", metavar="OUT.cli",
-                        help="MED to SERAFIN: write the boundary file that follows from the groups of edges")  # fmt: skip
+                        help="MED or Gmsh to SERAFIN: write the boundary file that follows from the groups of edges")  # fmt: skip
     native.add_argument("--rename", type=parse_renames, default={}, metavar="A=B,C=D",
                         help="field A of the input is called B in the output (default: a table of the codes' names)")  # fmt: skip
 
