@@ -209,22 +209,39 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
                                       time_unit.data(), &steps) >= 0,
                "field " + std::to_string(i));
   const std::string own = text_of(to.mesh.name);
-  if ((type != MED_FLOAT64 && type != MED_FLOAT32) || text_of(mesh) != own) return;
+  if (text_of(mesh) != own) return;
+  const auto leave_out = [&](const std::string& why) {
+    to.notes.push_back("field " + text_of(name) + " is left out: " + why);
+  };
+  if (type != MED_FLOAT64 && type != MED_FLOAT32) return leave_out("its values are no reals");
   std::vector<StepEntry> own_steps;
   add_steps(file, name, steps, own_steps);
-  // We do not show fields of cells or of Gauss points.
-  if (!own_steps.empty() && library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number,
-                                                     own_steps[0].iteration, MED_NODE, MED_NONE) <= 0)
-    return;
+  mesh::Centring centring = mesh::Centring::node;
+  if (!own_steps.empty()) {
+    const auto values = [&](med_entity_type entity, med_geometry_type shape) {
+      return std::int64_t{
+          library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number, own_steps[0].iteration, entity, shape)};
+    };
+    const std::int64_t at_points = values(MED_NODE, MED_NONE);
+    const std::int64_t in_cells =
+        std::max<std::int64_t>(0, values(MED_CELL, MED_TRIA3)) + std::max<std::int64_t>(0, values(MED_CELL, MED_QUAD4));
+    if (at_points <= 0 && to.mesh.planes == 1 && in_cells == to.mesh.elements + to.mesh.quadrangles)
+      centring = mesh::Centring::cell;
+    else if (at_points <= 0)
+      return leave_out("it has no value at each point or in each cell");
+    else if (at_points < to.mesh.points)
+      return leave_out("it has values at some points only");
+  }
   to.steps.insert(to.steps.end(), own_steps.begin(), own_steps.end());
   for (int c = 1; c <= components; ++c) {
     const std::size_t at = static_cast<std::size_t>(c - 1) * MED_SNAME_SIZE;
-    FieldEntry entry{name, {}, c, components};
+    FieldEntry entry{name, {}, c, components, {}};
+    for (const StepEntry& step : own_steps) entry.steps.emplace_back(step.number, step.iteration);
     entry.info.name = components > 1 ? text_of(name) + "[" + std::to_string(c - 1) + "]"
                                      : variable_name(text_of(name), text_of(&names[at], MED_SNAME_SIZE), own);
     entry.info.unit = text_of(&units[at], MED_SNAME_SIZE);
     entry.info.type = type == MED_FLOAT64 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
-    entry.info.centring = mesh::Centring::node;
+    entry.info.centring = centring;
     (own_steps.empty() ? to.waiting : to.fields).push_back(entry);
   }
 }
@@ -232,6 +249,12 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
 }  // namespace
 
 std::string Contents::title() const { return serafin::text_of(std::string_view(comment).substr(0, 72)); }
+
+bool Contents::has_cells() const {
+  return mesh.quadrangles > 0 || std::any_of(fields.begin(), fields.end(), [](const FieldEntry& field) {
+           return field.info.centring == mesh::Centring::cell;
+         });
+}
 
 std::string Contents::tag() const {
   return comment.size() > 72 ? serafin::text_of(std::string_view(comment).substr(72, 8)) : std::string();

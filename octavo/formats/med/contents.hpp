@@ -30,6 +30,7 @@ struct FieldEntry {
   Name name{};
   mesh::FieldInfo info;
   int component = 1, components = 1;
+  std::vector<std::pair<med_int, med_int>> steps;  ///< number and iteration of those that it has values at
 };
 
 /// The description of one mesh of a file, without its values.
@@ -46,9 +47,13 @@ struct Contents {
   std::string comment;  ///< of the file, as it is: TELEMAC's is SERAFIN's title and tag, 72 + 8 characters
   bool has_numbers = false;
   bool is_piece = false;  ///< the numbers are those of points in the whole mesh
+  /// What is left out, for people.
+  std::vector<std::string> notes;
 
   std::string title() const;  ///< from the comment
   std::string tag() const;
+  /// Whether cells are told apart: there are quadrangles, or values in cells.
+  bool has_cells() const;
 };
 
 /// The first mesh where `mesh` is empty. Takes the lock. Throws Error(usage) for a mesh that is not there.

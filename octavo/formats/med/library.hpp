@@ -8,17 +8,17 @@ namespace octavo::formats::med {
 
 /// The functions that we call in libmedC and in its HDF5. That HDF5 is the parallel one; symbols of both are versioned,
 /// so our own works beside it.
-#define OCTAVO_MED_FUNCTIONS(each)                                                                              \
-  each(MEDfileOpen) each(MEDfileVersionOpen) each(MEDfileClose) each(MEDfileCommentRd) each(MEDfileCommentWr)   \
-      each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis) each(MEDmeshnEntity) each(MEDmeshCr)                  \
-          each(MEDmeshNodeCoordinateRd) each(MEDmeshNodeCoordinateWr) each(MEDmeshElementConnectivityRd)        \
-              each(MEDmeshElementConnectivityWr) each(MEDmeshGlobalNumberRd) each(MEDmeshGlobalNumberWr)        \
-                  each(MEDmeshEntityFamilyNumberRd) each(MEDmeshEntityFamilyNumberWr) each(MEDnFamily)          \
-                      each(MEDnFamilyGroup) each(MEDfamilyInfo) each(MEDfamilyCr) each(MEDnField)               \
-                          each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo)           \
-                              each(MEDfieldnValue) each(MEDfieldValueRd) each(MEDfieldCr) each(MEDfieldValueWr) \
-                                  each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)          \
-                                      each(MEDparameterCr) each(MEDparameterValueWr) each(H5Fflush)             \
+#define OCTAVO_MED_FUNCTIONS(each)                                                                                   \
+  each(MEDfileOpen) each(MEDfileVersionOpen) each(MEDfileClose) each(MEDfileNumVersionRd) each(MEDlibraryNumVersion) \
+      each(MEDfileCommentRd) each(MEDfileCommentWr) each(MEDnMesh) each(MEDmeshInfo) each(MEDmeshnAxis)              \
+          each(MEDmeshnEntity) each(MEDmeshCr) each(MEDmeshNodeCoordinateRd) each(MEDmeshNodeCoordinateWr)           \
+              each(MEDmeshElementConnectivityRd) each(MEDmeshElementConnectivityWr) each(MEDmeshGlobalNumberRd)      \
+                  each(MEDmeshGlobalNumberWr) each(MEDmeshEntityFamilyNumberRd) each(MEDmeshEntityFamilyNumberWr)    \
+                      each(MEDnFamily) each(MEDnFamilyGroup) each(MEDfamilyInfo) each(MEDfamilyCr) each(MEDnField)   \
+                          each(MEDfieldnComponent) each(MEDfieldInfo) each(MEDfieldComputingStepInfo)                \
+                              each(MEDfieldnValue) each(MEDfieldValueRd) each(MEDfieldCr) each(MEDfieldValueWr)      \
+                                  each(MEDnParameter) each(MEDparameterInfo) each(MEDparameterValueRd)               \
+                                      each(MEDparameterCr) each(MEDparameterValueWr) each(H5Fflush)                  \
                                           each(H5Fget_filesize) each(H5Fget_vfd_handle) each(H5Eset_auto2)
 
 struct Library {

@@ -1,6 +1,7 @@
 #include "octavo/formats/med/med.hpp"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -93,11 +94,11 @@ std::vector<std::int64_t> read_elements(const Opened& file, const Contents& cont
   return out;
 }
 
-/// Triangles, then quadrangles.
-void add_quadrangles(const Opened& file, const Contents& contents, mesh::Unstructured& mesh) {
+/// Triangles, then quadrangles, as cells that can be told apart.
+void add_cells(const Opened& file, const Contents& contents, mesh::Unstructured& mesh) {
   const std::vector<std::int64_t> triangles = std::exchange(mesh.connectivity, {});
-  const std::vector<std::int64_t> quadrangles =
-      read_elements(file, contents, MED_QUAD4, 4 * static_cast<std::size_t>(contents.mesh.quadrangles));
+  const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, contents.mesh.quadrangles));
+  const std::vector<std::int64_t> quadrangles = read_elements(file, contents, MED_QUAD4, 4 * count);
   std::int64_t cell = 0;
   for (std::size_t i = 0; i < triangles.size(); i += 3)
     mesh::add_cell(std::span(triangles).subspan(i, 3), cell++, mesh);
@@ -121,7 +122,7 @@ mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
   mesh.connectivity.reserve(3 * triangles);
   for (std::size_t t = 0; t < triangles; ++t)
     for (std::size_t k = 0; k < 3; ++k) mesh.connectivity.push_back(cells[t * nodes + k]);
-  if (contents.mesh.quadrangles > 0) add_quadrangles(file, contents, mesh);
+  if (contents.has_cells()) add_cells(file, contents, mesh);
   if (contents.is_piece) {
     const std::vector<med_int> numbers = read_numbers(file, contents);
     for (std::size_t i = 0; i < points; ++i) mesh.global_point.push_back(numbers[i] - 1);
@@ -130,7 +131,36 @@ mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
   return mesh;
 }
 
+/// The values of triangles, then those of quadrangles.
+mesh::Field read_cells(const Opened& file, const Contents& contents, const FieldEntry& entry, const StepEntry& step) {
+  const std::array<std::pair<med_geometry_type, std::int64_t>, 2> shapes{
+      {{MED_TRIA3, contents.mesh.elements}, {MED_QUAD4, contents.mesh.quadrangles}}};
+  mesh::Field field =
+      mesh::make_field(entry.info, static_cast<std::size_t>(contents.mesh.elements + contents.mesh.quadrangles));
+  const std::size_t size = mesh::size_of(entry.info.type), components = static_cast<std::size_t>(entry.components);
+  auto to = field.bytes.begin();
+  for (const auto& [shape, count] : shapes) {
+    if (count <= 0) continue;
+    const med_int values =
+        library().MEDfieldnValue(file.id(), entry.name.data(), step.number, step.iteration, MED_CELL, shape);
+    if (values != count)
+      throw Error(Kind::corrupt,
+                  "expected a value for each of " + std::to_string(count) + " cells, found " + std::to_string(values))
+          .at(contents.path.string() + ", field " + entry.info.name + ", step " + std::to_string(step.number));
+    const std::size_t one = static_cast<std::size_t>(count) * size;
+    std::vector<std::byte> all(one * components);
+    file.require(library().MEDfieldValueRd(file.id(), entry.name.data(), step.number, step.iteration, MED_CELL, shape,
+                                           MED_NO_INTERLACE, MED_ALL_CONSTITUENT,
+                                           reinterpret_cast<unsigned char*>(all.data())) >= 0,
+                 "field " + entry.info.name);
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(one * static_cast<std::size_t>(entry.component - 1));
+    to = std::copy_n(from, one, to);
+  }
+  return field;
+}
+
 mesh::Field read_field(const Opened& file, const Contents& contents, const FieldEntry& entry, const StepEntry& step) {
+  if (entry.info.centring == mesh::Centring::cell) return read_cells(file, contents, entry, step);
   mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.mesh.points));
   const med_int values =
       library().MEDfieldnValue(file.id(), entry.name.data(), step.number, step.iteration, MED_NODE, MED_NONE);
@@ -155,16 +185,28 @@ mesh::Field numbers_field(const Opened& file, const Contents& contents, const me
   return field;
 }
 
+/// The fields that have values at a step.
+std::vector<std::size_t> fields_at(const Contents& contents, std::size_t step) {
+  std::vector<std::size_t> out;
+  if (contents.steps.empty()) return out;
+  const std::pair key(contents.steps[step].number, contents.steps[step].iteration);
+  for (std::size_t f = 0; f < contents.fields.size(); ++f) {
+    const auto& steps = contents.fields[f].steps;
+    if (std::find(steps.begin(), steps.end(), key) != steps.end()) out.push_back(f);
+  }
+  return out;
+}
+
 mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Header& header,
                      const mesh::Request& request) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);
   mesh::Part part;
   part.mesh = request.mesh ? read_mesh(file, contents) : mesh::Unstructured{};
+  const std::vector<std::size_t> there = fields_at(contents, step);
   for (const std::size_t f : mesh::select_fields(header, request.fields))
-    part.fields.push_back(f < contents.fields.size() && !contents.steps.empty()
-                              ? read_field(file, contents, contents.fields[f], contents.steps[step])
-                              : numbers_field(file, contents, header.fields[f]));
+    part.fields.push_back(f < there.size() ? read_field(file, contents, contents.fields[there[f]], contents.steps[step])
+                                           : numbers_field(file, contents, header.fields[f]));
   return part;
 }
 
@@ -177,13 +219,16 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
 }
 
 /// As in SERAFIN, the heights of planes are the first variable, because they change.
-void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
+void set_box(Contents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const Opened file(contents.path);
   const std::vector<double> places = coordinates(file, contents);
   const auto points = static_cast<std::size_t>(contents.mesh.points);
   for (std::size_t axis = 0; axis < 2; ++axis)
     set_range(std::span(places).subspan(axis * points, points), header.lo[axis], header.hi[axis]);
+  const bool flat = std::all_of(places.begin() + static_cast<std::ptrdiff_t>(2 * points), places.end(),
+                                [](double z) { return z == 0; });
+  if (header.dim == 2 && !flat) contents.notes.push_back("the points' heights (z) are left out");
   if (header.dim == 2 || contents.steps.empty()) return;
   const mesh::Field elevation = read_field(file, contents, contents.fields[0], contents.steps[step]);
   const auto heights =
@@ -198,7 +243,7 @@ void set_title(const Contents& contents, mesh::Header& header) {
   if (by_comment && !contents.tag().empty()) header.attributes["tag"] = contents.tag();
 }
 
-mesh::Header header_of(const Contents& contents, std::size_t step) {
+mesh::Header header_of(Contents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "MED";
   header.dim = contents.mesh.planes > 1 ? 3 : 2;
@@ -209,14 +254,16 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
   header.attributes["meshes"] = static_cast<std::int64_t>(contents.meshes.size());
   const std::int64_t layers = std::max(1, contents.mesh.planes - 1);
   header.attributes["triangles"] = contents.mesh.elements / layers + 2 * contents.mesh.quadrangles;
-  if (contents.mesh.quadrangles > 0)
-    header.attributes[mesh::cells_attribute] =
-        std::vector<std::int64_t>{contents.mesh.elements, contents.mesh.quadrangles};
+  if (contents.has_cells()) {
+    std::vector<std::int64_t> cells{contents.mesh.elements};
+    if (contents.mesh.quadrangles > 0) cells.push_back(contents.mesh.quadrangles);
+    header.attributes[mesh::cells_attribute] = cells;
+  }
   header.attributes["planes"] = std::int64_t{contents.mesh.planes};
   if (!contents.steps.empty()) {
     header.time = contents.steps[step].time;
     header.attributes["step"] = static_cast<std::int64_t>(step);
-    for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+    for (const std::size_t f : fields_at(contents, step)) header.fields.push_back(contents.fields[f].info);
   } else {
     std::vector<mesh::FieldInfo> waiting;
     for (const FieldEntry& field : contents.fields) waiting.push_back(field.info);
@@ -234,11 +281,18 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
 }
 
 mesh::Dataset dataset_of(Contents found, std::size_t step) {
+  mesh::Header header = header_of(found, step);
   const auto contents = std::make_shared<const Contents>(std::move(found));
   mesh::Dataset dataset =
-      mesh::of_one_part("med", contents->path.string(), header_of(*contents, step),
+      mesh::of_one_part("med", contents->path.string(), std::move(header),
                         static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
                         contents->mesh.elements + 2 * contents->mesh.quadrangles, contents->mesh.points);
+  dataset.notes = contents->notes;
+  const std::vector<std::size_t> there = fields_at(*contents, step);
+  for (std::size_t f = 0; f < contents->fields.size() && !contents->steps.empty(); ++f)
+    if (std::find(there.begin(), there.end(), f) == there.end())
+      dataset.notes.push_back("field " + contents->fields[f].info.name + " has no values at step " +
+                              std::to_string(step));
   if (contents->meshes.size() > 1)
     dataset.notes.push_back("the file has " + std::to_string(contents->meshes.size()) + " meshes, this is " +
                             text_of(contents->mesh.name) + "; FILE#NAME is another");

@@ -7,7 +7,9 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace octavo::formats::med {
@@ -48,6 +50,42 @@ TEST_F(Med, a_real_file_is_the_mesh_and_field_that_its_serafin_twin_has) {
   EXPECT_EQ(part.fields[1].bytes, other.fields[1].bytes);  // GLB holds IPOBO
   EXPECT_EQ(list_steps(path).times, (std::vector<double>{0}));
   EXPECT_THROW(open(path, 1), base::Error);
+}
+
+/// Files that medcoupling 9.15 wrote, the library of SALOME: two triangles and a quadrangle with a height that is not
+/// 0, a line in the group "outlet", IN CELLS at steps 0 and 1, AT POINTS at step 0, WHOLE of integers.
+fs::path of_salome(const char* name) { return fs::path(__FILE__).parent_path() / "../../../tests/golden/med" / name; }
+
+TEST(MedOfSalome, fields_in_cells_are_read_at_the_steps_that_they_have_and_what_is_left_out_is_named) {
+  if (!available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+  const fs::path path = of_salome("cells.med");
+  const mesh::Dataset last = open(path, {}), first = open(path, 0);
+  EXPECT_THAT(last.notes, ::testing::ElementsAre("field WHOLE is left out: its values are no reals",
+                                                 "the points' heights (z) are left out",
+                                                 "field AT POINTS has no values at step 1"));
+  EXPECT_THAT(mesh::cells_by_corners(last.header), ::testing::ElementsAre(2, 1));
+  ASSERT_EQ(last.header.fields.size(), 1u);
+  EXPECT_TRUE(mesh::in_cells(last.header, last.header.fields[0]));
+  EXPECT_THAT(last.read(0, {}).fields.at(0).as<double>(), ::testing::ElementsAre(17, 18, 19));
+  EXPECT_EQ(last.header.time, 0.5);
+  ASSERT_EQ(first.header.fields.size(), 2u);
+  EXPECT_EQ(first.header.fields[0].name, "AT POINTS");
+  EXPECT_THAT(first.read(0, {}).fields.at(0).as<double>(), ::testing::ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(first.read(0, {}).fields.at(1).as<double>(), ::testing::ElementsAre(7, 8, 9));
+  const MeshGroups groups = read_groups(path);
+  ASSERT_EQ(groups.edges.size(), 4u);
+  ASSERT_EQ(groups.families.size(), 1u);
+  EXPECT_THAT(groups.families[0].groups, ::testing::ElementsAre("outlet"));
+}
+
+TEST(MedOfSalome, a_file_of_a_later_version_says_so) {
+  if (!available()) GTEST_SKIP() << "no MED in this build, or no libmedC here";
+  try {
+    open(of_salome("newer.med"), {});  // MED 4.2
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.kind(), base::Kind::unsupported);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("a file of MED 4.2: this libmedC reads up to"));
+  }
 }
 
 TEST_F(Med, a_file_cut_short_or_with_changed_bytes_is_an_error_or_read_and_never_a_crash) {

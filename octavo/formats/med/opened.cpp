@@ -2,6 +2,7 @@
 #include "octavo/formats/med/opened.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/layout.hpp"
@@ -16,6 +17,23 @@ Opened::Opened(const std::filesystem::path& path)
       bytes_(static_cast<std::int64_t>(std::filesystem::file_size(path))),
       id_(library().MEDfileOpen(path.c_str(), MED_ACC_RDONLY)) {
   if (id_ < 0) throw Error(Kind::corrupt, "libmedC cannot open it").at(path.string());
+  require_version();
+}
+
+/// A file of a later version opens, and then each call fails.
+void Opened::require_version() const {
+  med_int major = 0, minor = 0, release = 0, own_major = 0, own_minor = 0, own_release = 0;
+  if (library().MEDfileNumVersionRd(id_, &major, &minor, &release) < 0 ||
+      library().MEDlibraryNumVersion(&own_major, &own_minor, &own_release) < 0)
+    return;
+  if (std::pair(major, minor) <= std::pair(own_major, own_minor)) return;
+  const auto text = [](med_int a, med_int b) { return std::to_string(a) + "." + std::to_string(b); };
+  library().MEDfileClose(id_);
+  throw Error(Kind::unsupported,
+              "a file of MED " + text(major, minor) + ": this libmedC reads up to " + text(own_major, own_minor))
+      .at(path_.string())
+      .hint("save it as MED " + text(own_major, own_minor) +
+            " or older; medcoupling: MEDFileData(FILE).write41(OUT, 2)");
 }
 
 void Opened::require(bool good, const std::string& what) const {

@@ -29,6 +29,7 @@ class Opened {
   void require_room(std::int64_t count, const std::string& what) const;
 
  private:
+  void require_version() const;
   std::filesystem::path path_;
   std::int64_t bytes_;
   med_idt id_;

@@ -42,6 +42,13 @@ void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, cons
 namespace {
 
 std::vector<double> values_at(std::size_t places, const mesh::Dataset& step, const std::string& variable) {
+  const auto& fields = step.header.fields;
+  if (std::none_of(fields.begin(), fields.end(), [&](const auto& info) { return info.name == variable; }))
+    throw Error(Kind::unsupported, "variable " + variable + " has no values at the step of time " +
+                                       std::to_string(step.header.time) +
+                                       " s: expected the same variables at each step")
+        .at(step.path)
+        .hint("--field with the others");
   mesh::Request request;
   request.fields = {{variable}};
   request.mesh = false;
