@@ -45,6 +45,7 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   given.take("pixels", options.pixels);
   options.mask = given.get<Text>("mask").value_or("");
   given.take("above", options.above);
+  given.take("blur", options.blur);
   given.take("blank_too", options.blank_too);
   given.take_common(options);
   given.finish();
@@ -72,8 +73,9 @@ std::string label_of(const verbs::Map& image) {
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
   if (image.flat) return image.field + ", " + image.kind + " in each pixel";
-  if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight;
-  return image.field + ", " + image.kind + " along " + image.axis;
+  const std::string blurred = image.blur == 0 ? "" : ", cells blurred by " + short_number(image.blur) + " edges";
+  if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight + blurred;
+  return image.field + ", " + image.kind + " along " + image.axis + blurred;
 }
 
 nb::dict facts_of(const verbs::Map& image) {
@@ -103,6 +105,7 @@ nb::dict facts_of(const verbs::Map& image) {
   facts["unit_time"] = image.unit_time;
   facts["parts_read"] = image.parts.size();
   facts["bytes_read"] = image.bytes_read;
+  if (image.blur != 0) facts["blur"] = image.blur;
   if (image.particles >= 0) facts["particles"] = image.particles;
   return facts;
 }

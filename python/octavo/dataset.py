@@ -302,7 +302,7 @@ class Selection(Regions):
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
         vectors: str | None = None, particles: str | None = None, overlay_particles: str | None = None,
-        edge: Edge | None = None,
+        edge: Edge | None = None, blur: float = 0.0,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
@@ -318,8 +318,14 @@ class Selection(Regions):
         has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
         mirrored if it is seen from the other side. `edge` says which cells the region takes: "centre", those whose centre is
         inside, clipped to the window, or of a single box "clip", the share of each that is inside; by default "clip" for a
-        box, else "centre". Raises UsageError for a vector without length or `up` along it;
-        Unsupported for a camera on triangles, 1-D or 2-D data.
+        box, else "centre".
+
+        With `blur` each cell is smoothed in the image by a Gaussian whose standard deviation is this number of the cell's own
+        edges (0.5, say; at most 16). The sum over all pixels stays: the window's sides mirror what would leave it, and along a
+        whole periodic axis it comes in on the other side. Of integrals and means along an axis.
+
+        Raises UsageError for a vector without length or `up` along it, and for a blur of an extreme;
+        Unsupported for a blur or camera on triangles, 1-D or 2-D data.
 
         With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
         each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
@@ -348,7 +354,7 @@ class Selection(Regions):
                 data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                edge=edge, blank_too=self._blank_too, **self._chosen(),
+                edge=edge, blur=blur if kind is None else 0.0, blank_too=self._blank_too, **self._chosen(),
             ))  # fmt: skip
             return self._picture(image, unit)
 

@@ -67,6 +67,13 @@ def add_projection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
     parser.add_argument(
+        "--blur",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="smooth each cell in the image by a Gaussian of S of its own edges (0.5); the sum over all pixels stays",
+    )
+    parser.add_argument(
         "--mask",
         metavar="FIELD>V",
         help="triangles: show only places where this field is above V ('WATER DEPTH>0.01': wet land)",
@@ -108,6 +115,7 @@ def project(
         progress=progress,
         mask=mask,
         above=above,
+        blur=arguments.blur if kind is None else 0.0,
         **options.chosen(arguments, ds),
     )
 
