@@ -30,6 +30,7 @@ VERBS = {
     "hist": "how cells are spread over the values of a field",
     "phase": "how cells are spread over the values of two fields",
     "profile": "means of fields over radius, height or another field",
+    "diagrams": "several of hist, phase and profile in one pass over the data",
     "slice": "cut a plane through the cells: a picture or an array",
     "line": "the cells on a straight line, with entry, exit and values",
     "spectrum": "the power of a field in shells of the wave number",
@@ -60,7 +61,7 @@ VERBS = {
 FOLDERS = {
     "files": ("info", "ls", "convert", "export", "repack", "verify", "diff", "sample", "batch"),
     "pictures": ("map", "slice", "contour", "movie", "view", "publish"),
-    "numbers": ("stats", "hist", "phase", "profile", "line", "spectrum", "clumps", "series"),
+    "numbers": ("stats", "hist", "phase", "profile", "diagrams", "line", "spectrum", "clumps", "series"),
     "triangles": (
         "probe", "discharge", "volume", "streamlines", "pathlines", "partition", "split", "merge", "refine"
     ),
