@@ -40,6 +40,7 @@ VERBS = {
     "view": "look around in outputs and stores in a browser",
     "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
+    "stack": "a map through several outputs, each at the time at which light left it",
     "batch": "run the verbs that a file lists on many outputs; a second run goes on where the first stopped",
     "probe": "values at places through outputs and steps",
     "discharge": "the discharge through lines at every step of a file of triangles",
@@ -60,7 +61,7 @@ VERBS = {
 # Folder -> its verbs; the module octavo.cli.FOLDER.VERB has configure(parser) and run(arguments) -> exit code.
 FOLDERS = {
     "files": ("info", "ls", "convert", "export", "repack", "verify", "diff", "sample", "batch"),
-    "pictures": ("map", "slice", "contour", "movie", "view", "publish"),
+    "pictures": ("map", "slice", "contour", "movie", "stack", "view", "publish"),
     "numbers": ("stats", "hist", "phase", "profile", "diagrams", "line", "spectrum", "clumps", "series"),
     "triangles": (
         "probe", "discharge", "volume", "streamlines", "pathlines", "partition", "split", "merge", "refine"
