@@ -54,6 +54,10 @@ struct Frame {
   double depth_lo = 0, depth_hi = 1;  ///< along the line of sight [code length]
   std::optional<Within> within;       ///< only cells with their centre inside
   Projection kind = Projection::integral;
+  /// Each cell is smoothed in the image plane by a Gaussian of this standard deviation [edges of the cell]; 0: none.
+  /// The window's sides mirror it, but where the window is the whole of a periodic axis, along which it goes round. So
+  /// all of the cell stays in the image. Not of extremes.
+  double blur = 0;
 };
 
 /// The frame of a region: of a box, the box, in which cells are clipped exactly in the image plane and along the line

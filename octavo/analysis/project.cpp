@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <unordered_map>
 
 #include "octavo/analysis/select.hpp"
 #include "octavo/mesh/tree/merge.hpp"
@@ -84,6 +88,91 @@ std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
   return periods_between(header, window.axis, window.lo, window.hi);
 }
 
+// ---------------------------------------------------------------------------------------------------- one axis,
+// smoothed
+
+/// How much of a smoothed cell is in a pixel, along an axis of the image [pixels].
+struct PixelShare {
+  std::size_t pixel;
+  double share;
+};
+
+/// The second integral of the Gaussian.
+double second_integral(double x, double deviation) {
+  const double t = x / deviation;
+  return 0.5 * x * std::erfc(-t / std::numbers::sqrt2) +
+         deviation * std::exp(-0.5 * t * t) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+}
+
+/// The cells of one level along an axis of the image, each smoothed by a Gaussian in proportion to its edge.
+class SmoothedAxis {
+ public:
+  SmoothedAxis(const Scale& scale, double blur, bool wraps)
+      : scale_(scale),
+        pixels_(static_cast<std::int64_t>(scale.pixels)),
+        wraps_(wraps),
+        // A wider one is as even, to the last bit, once the window's sides have mirrored it.
+        deviation_(std::min(blur * scale.step, 4 * scale.pixels)) {}
+
+  /// The pixels that cells [first, last] may be in.
+  RowRange reach(std::uint32_t first, std::uint32_t last) const {
+    const auto [begin, end] = unfolded(first, last);
+    if (begin < 0 || end > pixels_) return {0, static_cast<std::size_t>(pixels_)};
+    return {static_cast<std::size_t>(begin), static_cast<std::size_t>(end)};
+  }
+
+  /// Ascending by pixel; they sum to what is of the cell in the window.
+  const std::vector<PixelShare>& shares(std::uint32_t cell) {
+    const auto [found, fresh] = shares_.try_emplace(cell);
+    if (fresh) found->second = shares_of(cell);
+    return found->second;
+  }
+
+ private:
+  static constexpr double deviations = 5;  // 6e-7 of the Gaussian lie beyond, and go to the last pixels
+
+  std::array<std::int64_t, 2> unfolded(std::uint32_t first, std::uint32_t last) const {
+    return {static_cast<std::int64_t>(std::floor(scale_.edge(first) - deviations * deviation_)),
+            static_cast<std::int64_t>(std::ceil(scale_.edge(last + 1) + deviations * deviation_))};
+  }
+
+  std::size_t fold(std::int64_t pixel) const {
+    const std::int64_t period = wraps_ ? pixels_ : 2 * pixels_;
+    pixel = (pixel % period + period) % period;
+    return static_cast<std::size_t>(pixel < pixels_ ? pixel : period - 1 - pixel);
+  }
+
+  std::vector<PixelShare> shares_of(std::uint32_t cell) const {
+    const double a = scale_.edge(cell), b = scale_.edge(cell + 1);
+    const auto [begin, end] = unfolded(cell, cell);
+    const RowRange within = reach(cell, cell);
+    std::vector<double> sums(within.last - within.first, 0.0);
+    double before = 0;
+    for (std::int64_t pixel = begin; pixel < end; ++pixel) {
+      const double x = static_cast<double>(pixel + 1);
+      const double up_to =
+          pixel + 1 == end ? b - a : second_integral(x - a, deviation_) - second_integral(x - b, deviation_);
+      sums[fold(pixel) - within.first] += std::max(0.0, up_to - before);
+      before = std::max(before, up_to);
+    }
+    std::vector<PixelShare> shares;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      if (sums[i] > 0) shares.push_back({within.first + i, sums[i]});
+    return shares;
+  }
+
+  Scale scale_;
+  std::int64_t pixels_;
+  bool wraps_;
+  double deviation_;  ///< [pixels]
+  std::unordered_map<std::uint32_t, std::vector<PixelShare>> shares_;
+};
+
+/// Both axes of the image for one level.
+struct SmoothedPlane {
+  SmoothedAxis u, v;
+};
+
 // ---------------------------------------------------------------------------------------------------- one batch
 
 /// A cell to be drawn: position in the image plane, and its contribution to a pixel that it covers wholly.
@@ -109,6 +198,7 @@ struct View {
   bool whole = true;                  ///< all are
   double depth_length = 1;
   std::optional<CentresWithin> within;
+  SmoothedPlane* smoothed = nullptr;  ///< null: cells are drawn as they are
 
   double path_of(std::uint32_t i) const { return whole ? path : (depth.edge(i + 1) - depth.edge(i)) * depth_length; }
 };
@@ -266,8 +356,25 @@ void draw(Tile& tile, const View& view, RowRange rows, const std::vector<Stroke>
   }
 }
 
+template <Projection kind>
+void draw_smoothed(Tile& tile, SmoothedPlane& plane, RowRange rows, const std::vector<Stroke>& strokes) {
+  for (const Stroke& stroke : strokes) {
+    const std::vector<PixelShare>&columns = plane.u.shares(stroke.u), &all_rows = plane.v.shares(stroke.v);
+    for (const PixelShare& row : all_rows) {
+      if (row.pixel < rows.first || row.pixel >= rows.last) continue;
+      const std::size_t start = (row.pixel - tile.first[1]) * tile.size[0];
+      for (const PixelShare& column : columns)
+        take<kind>(tile, start + column.pixel - tile.first[0], column.share * row.share, stroke);
+    }
+  }
+}
+
 Footprint footprint_of(const View& view, const CellBox& box, RowRange rows) {
   if (box.empty()) return {};
+  if (view.smoothed) {
+    const RowRange x = view.smoothed->u.reach(box.u0, box.u1), y = view.smoothed->v.reach(box.v0, box.v1);
+    return {{x.first, std::max(y.first, rows.first)}, {x.last, std::min(y.last, rows.last)}};
+  }
   return {{reach_of(view.u, box.u0).first, std::max(reach_of(view.v, box.v0).first, rows.first)},
           {reach_of(view.u, box.u1).last + 1, std::min(reach_of(view.v, box.v1).last + 1, rows.last)}};
 }
@@ -277,6 +384,36 @@ struct Work {
   std::vector<Stroke> strokes, weights;
   Tile columns;
 };
+
+/// How the cells of each level are smoothed, with the domain moved by some periods.
+class Smoothing {
+ public:
+  Smoothing(const mesh::Header& header, const Frame& frame) : frame_(frame) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto a = static_cast<std::size_t>(frame.image_axis[i]);
+      const double extent = header.hi[a] - header.lo[a], window = frame.hi[i] - frame.lo[i];
+      wraps_[i] = header.periodic[a] && std::abs(window - extent) <= 1e-12 * extent;
+    }
+  }
+  /// The whole image's, whatever rows are drawn: a cell may show beyond its own. Null: cells are not smoothed.
+  SmoothedPlane* plane_of(int level, const std::array<int, 3>& shift, const View& view) {
+    if (frame_.blur == 0) return nullptr;
+    const auto [found, fresh] = planes_.try_emplace({level, shift[0], shift[1]});
+    if (fresh)
+      found->second.reset(new SmoothedPlane{{view.u, frame_.blur, wraps_[0]}, {view.v, frame_.blur, wraps_[1]}});
+    return found->second.get();
+  }
+
+ private:
+  const Frame& frame_;
+  std::array<bool, 2> wraps_{};
+  std::map<std::array<int, 3>, std::unique_ptr<SmoothedPlane>> planes_;
+};
+
+/// The rows whose cells are looked at to draw some rows.
+RowRange rows_of_cells(const Frame& frame, RowRange rows) {
+  return frame.blur == 0 ? rows : RowRange{0, frame.pixels[1]};
+}
 
 constexpr std::size_t cells_at_once = 2048;  // their strokes stay in the second-level cache
 
@@ -302,7 +439,9 @@ void draw_batch(const Source& source, const View& view, RowRange rows, const Cel
   CellBox box;
   for (const Stroke& stroke : work.strokes) box.take_in(stroke.u, stroke.v);
   const Footprint pixels = footprint_of(view, box, rows);
+  if (pixels.first[1] >= pixels.last[1]) return;
   cover(kind, tile, pixels.first, pixels.last);
+  if (view.smoothed) return draw_smoothed<kind>(tile, *view.smoothed, rows, work.strokes);
   draw<kind>(tile, view, rows, work.strokes);
 }
 
@@ -336,9 +475,11 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
   Tile tile;
   if (rows.first >= rows.last) return tile;
   Work work;
+  Smoothing smoothing(header, frame);
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     for (const auto& shift : shifts) {
-      const View view = view_of(frame, header, rows, cells.level, shift);
+      View view = view_of(frame, header, rows_of_cells(frame, rows), cells.level, shift);
+      view.smoothed = smoothing.plane_of(cells.level, shift, view);
       draw_batch(source, view, rows, cells, tile, work);
     }
   });
@@ -348,9 +489,11 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
 Footprint footprint(const mesh::Part& part, const mesh::Header& header, const Frame& frame, int max_level) {
   const RowRange all{0, frame.pixels[1]};
   Footprint whole;
+  Smoothing smoothing(header, frame);
   for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
     for (const auto& shift : all_shifts(header, frame)) {
-      const View view = view_of(frame, header, all, cells.level, shift);
+      View view = view_of(frame, header, all, cells.level, shift);
+      view.smoothed = smoothing.plane_of(cells.level, shift, view);
       CellBox box;
       for (const mesh::Coordinate& at : cells.positions)
         if (in(view.u, at[view.axes[0]]) && in(view.v, at[view.axes[1]]) && in(view.depth, at[view.axes[2]]))

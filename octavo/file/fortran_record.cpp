@@ -11,6 +11,8 @@ using base::Kind;
 
 // A jump to a far marker reads a page, because the markers around it are probably needed next.
 constexpr std::size_t jump_bytes = 4096;
+// Walking over fewer bytes costs no more than a jump, which reads a page behind them.
+constexpr std::uint64_t worth_a_jump = 4 * jump_bytes;
 // One record can be ambiguous: "4 0 4" is a record with 4-byte markers or the start of one with 8-byte markers.
 constexpr int records_to_probe = 8;
 constexpr std::size_t writer_buffer = std::size_t{1} << 20;
@@ -105,6 +107,15 @@ Record RecordReader::next(std::uint64_t expected_bytes, std::string_view what) {
 }
 
 void RecordReader::skip(std::size_t count, std::uint64_t expected_bytes, std::string_view what) {
+  const std::uint64_t width = format_.marker, whole = expected_bytes + 2 * width, left = size_ - position_;
+  if (count * whole >= worth_a_jump && whole <= left && count <= left / whole) {
+    const Marker first = marker(position_, what), last = marker(position_ + count * whole - width, what);
+    if (first.bytes == expected_bytes && !first.negative && last.bytes == expected_bytes && !last.negative) {
+      position_ += count * whole;
+      records_ += count;
+      return;
+    }
+  }
   for (std::size_t i = 0; i < count; ++i) next(expected_bytes, what);
 }
 
@@ -120,7 +131,7 @@ void RecordReader::prefetch(std::uint64_t bytes) {
   const std::uint64_t wanted = std::min(bytes, size_ - position_);
   if (!window_holds(wanted) || wanted == 0) return;
   if (position_ >= window_offset_ && position_ + wanted <= window_offset_ + window_bytes_) return;
-  fill(position_, window_limit_);
+  fill(position_, static_cast<std::size_t>(std::min<std::uint64_t>(wanted + jump_bytes, window_limit_)));
 }
 
 void RecordReader::read_bytes(const Record& record, std::uint64_t first, std::span<std::byte> out) {
@@ -133,7 +144,7 @@ void RecordReader::read_bytes(const Record& record, std::uint64_t first, std::sp
     const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(left, out.size()));
     const std::uint64_t at = record.offset + first + piece * 2 * format_.marker;
     if (at >= window_offset_ && at + now <= window_offset_ + window_bytes_)
-      std::copy_n(window_.data() + (at - window_offset_), now, out.data());
+      std::copy_n(window_.get() + (at - window_offset_), now, out.data());
     else
       pread_all(file_, at, out.first(now));
     first += now;
@@ -193,19 +204,23 @@ const std::byte* RecordReader::view(std::uint64_t offset, std::size_t bytes, std
                 " bytes or more, found " + std::to_string(size_));
   const std::uint64_t window_end = window_offset_ + window_bytes_;
   if (offset < window_offset_ || offset + bytes > window_end) {
-    // If we walk on past the window's edge, we read a whole window. If we jump past it (over records that nobody
+    // If we walk on past the window's edge, we read more and more at once. If we jump past it (over records that nobody
     // wants), we read only a page.
     const bool walking_on = offset >= window_offset_ && offset <= window_end && window_bytes_ > 0;
-    fill(offset, walking_on ? window_limit_ : jump_bytes);
+    fill(offset, walking_on ? std::clamp(4 * window_bytes_, jump_bytes, window_limit_) : jump_bytes);
   }
-  return window_.data() + (offset - window_offset_);
+  return window_.get() + (offset - window_offset_);
 }
 
 void RecordReader::fill(std::uint64_t offset, std::size_t bytes) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_ - offset));
-  if (window_.size() < wanted) window_.resize(std::min<std::uint64_t>(window_limit_, size_));
   window_bytes_ = 0;  // stays 0 if the read fails
-  pread_all(file_, offset, std::span(window_).first(wanted));
+  if (window_size_ < wanted) {
+    // Zeros in all of it would cost more than reading the few pages that a header takes.
+    window_size_ = static_cast<std::size_t>(std::min<std::uint64_t>(window_limit_, size_));
+    window_ = std::make_unique_for_overwrite<std::byte[]>(window_size_);
+  }
+  pread_all(file_, offset, std::span(window_.get(), wanted));
   window_offset_ = offset;
   window_bytes_ = wanted;
 }

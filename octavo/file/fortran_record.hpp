@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +35,8 @@ struct Record {
 };
 
 /// Walks through a file's records in order, then reads payloads in any order. It checks both markers of each record
-/// against each other and against the file's size, so a damaged file cannot make it allocate more than the file holds.
-/// It keeps one window of the file in memory, never the whole file.
+/// against each other and against the file's size (but see skip()), so a damaged file cannot make it allocate more than
+/// the file holds. It keeps one window of the file in memory, never the whole file.
 ///
 /// Errors are Error(corrupt) with expected and found sizes, at "FILE, record N, byte B".
 class RecordReader {
@@ -58,11 +59,13 @@ class RecordReader {
   Record next(std::string_view what);
   /// The same, but throws Error(corrupt) unless the payload has `expected_bytes` bytes.
   Record next(std::uint64_t expected_bytes, std::string_view what);
+  /// Walks past `count` records of that size. Of records that are long together it checks the first marker and the last
+  /// alone, and reads nothing between them; where these do not fit, it walks and finds the record that is wrong.
   void skip(std::size_t count, std::uint64_t expected_bytes, std::string_view what);
   /// The payload size of the next record [bytes], without walking past it.
   std::uint64_t peek(std::string_view what);
-  /// Reads `bytes` from the next record on into the window, if they fit. It pays before a run of small records most of
-  /// which are read.
+  /// Reads `bytes` from the next record on into the window, if they fit. It pays before a run of records most of which
+  /// are read, and of records so short that a jump over them would read a page anyway.
   void prefetch(std::uint64_t bytes);
   bool window_holds(std::uint64_t bytes) const noexcept { return bytes <= window_limit_; }
 
@@ -122,7 +125,8 @@ class RecordReader {
   std::uint64_t position_ = 0;
   std::uint64_t records_ = 0;
   std::size_t window_limit_;
-  std::vector<std::byte> window_;
+  std::unique_ptr<std::byte[]> window_;  ///< of window_size_ bytes, that no one touched before they are read
+  std::size_t window_size_ = 0;
   std::uint64_t window_offset_ = 0;
   std::size_t window_bytes_ = 0;
 };

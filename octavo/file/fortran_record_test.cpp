@@ -185,6 +185,34 @@ TEST_F(FortranRecord, skipping_long_records_reads_little_of_them) {
   EXPECT_LT(bytes, std::uint64_t{8} << 18);  // an eighth of the file
 }
 
+TEST_F(FortranRecord, records_skipped_together_are_not_read_and_their_ends_are_checked) {
+  const auto written = [&](std::size_t wrong) {
+    fs::remove(path_);
+    RecordWriter writer(path_);
+    for (std::size_t i = 0; i < 12; ++i) writer.write(std::vector<std::int32_t>(i == wrong ? 4099 : 4096));
+    writer.write(std::int32_t{7});
+    writer.close();
+  };
+  written(99);
+  std::uint64_t bytes = 0;
+  RecordReader reader(path_);
+  set_observer([&](const Event& event) {
+    if (event.operation == Operation::read) bytes += event.size;
+    return Verdict{};
+  });
+  reader.skip(12, 4 * 4096, "unwanted");
+  EXPECT_EQ(reader.scalar<std::int32_t>("behind them"), 7);
+  set_observer({});
+  EXPECT_EQ(reader.records(), 13U);
+  EXPECT_LT(bytes, std::uint64_t{12} * 4096);  // a sixteenth of them, and pages around markers
+  for (const std::size_t wrong : {0U, 5U, 11U}) {
+    written(wrong);
+    RecordReader damaged(path_);
+    EXPECT_THAT(error_of([&] { damaged.skip(12, 4 * 4096, "unwanted"); }).what(),
+                HasSubstr("unwanted: expected a record of 16384 bytes, found 16396"));
+  }
+}
+
 TEST_F(FortranRecord, a_writer_refuses_a_wrong_number_of_bytes_and_an_existing_file) {
   RecordWriter writer(path_);
   const std::vector<std::int32_t> two{1, 2};

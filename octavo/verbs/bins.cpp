@@ -32,8 +32,10 @@ using analysis::Quantity;
 using analysis::ValueRanges;
 using base::Error;
 using base::Kind;
+using detail::Diagram;
+using detail::Diagrams;
 using detail::find_percentiles;
-using detail::KeptSamples;
+using detail::PartInPass;
 using detail::Pass;
 using detail::SampleSums;
 
@@ -168,36 +170,72 @@ Error nothing_to_bin(const Pass& pass) {
       .at(pass.step.path);
 }
 
-bool is_unknown(const Pass& pass, std::size_t axis) {
-  return !pass.options.axes[axis].range && !pass.options.axes[axis].around;
+bool is_unknown(const BinBy& axis) { return !axis.range && !axis.around; }
+
+bool has_unknown(const Diagram& diagram) {
+  return std::any_of(diagram.options.axes.begin(), diagram.options.axes.end(), is_unknown);
 }
 
-/// Ranges of the axes whose limits are not known, in their order. Keeps what it reads if there is room.
-ValueRanges ranges_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) {
+/// Those of the axes whose limits are not known, in their order.
+std::vector<Quantity> unknown_of(const Diagram& diagram) {
   std::vector<Quantity> unknown;
-  for (std::size_t a = 0; a < plan.axes.size(); ++a)
-    if (is_unknown(pass, a)) unknown.push_back(plan.axes[a].quantity);
-  const mesh::Request all = detail::request_of_plan(pass, plan), few = detail::request_of_pass(pass, unknown, {});
-  const auto work = [&](std::size_t i) {
-    if (kept.full() && !pass.options.particles)
-      return analysis::value_ranges(pass.mine.read(static_cast<int>(i), few), pass.header, pass.selection, unknown);
-    auto samples = detail::samples_of_part(pass, plan, all, i);
-    ValueRanges ranges = analysis::value_ranges(samples);
-    for (std::size_t a = plan.axes.size(); a-- > 0;)
-      if (!is_unknown(pass, a)) ranges.of.erase(ranges.of.begin() + static_cast<std::ptrdiff_t>(a));
-    if (!kept.full()) kept.keep(i, std::move(samples));
-    return ranges;
-  };
-  return sum_parts(pass.scope.parts, pass.workers,
-                   Summation{work, [](ValueRanges& to, ValueRanges&& later) { analysis::add(to, later); }});
+  for (std::size_t a = 0; a < diagram.plan.axes.size(); ++a)
+    if (is_unknown(diagram.options.axes[a])) unknown.push_back(diagram.plan.axes[a].quantity);
+  return unknown;
 }
 
-PartialBins sums_of(const Pass& pass, const BinPlan& plan, KeptSamples& kept) {
-  return sum_samples(
-      pass, plan, kept,
-      SampleSums{[&] { return analysis::empty_bins(plan); },
-                 [&](const analysis::Samples& samples, PartialBins& to) { analysis::add_samples(samples, plan, to); },
-                 [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
+/// Of samples, the ranges of the axes whose limits are not known.
+ValueRanges unknown_ranges(const Diagram& diagram, const analysis::Samples& samples) {
+  ValueRanges ranges = analysis::value_ranges(samples);
+  for (std::size_t a = ranges.of.size(); a-- > 0;)
+    if (!is_unknown(diagram.options.axes[a])) ranges.of.erase(ranges.of.begin() + static_cast<std::ptrdiff_t>(a));
+  return ranges;
+}
+
+/// The ranges in one part, of each diagram. Keeps what it reads if there is room.
+std::vector<ValueRanges> ranges_in_part(const Pass& pass, Diagrams& diagrams, std::size_t i) {
+  PartInPass part(pass, i);
+  std::vector<bool> kept;  // others may fill the room meanwhile
+  for (const Diagram& diagram : diagrams) {
+    kept.push_back(pass.options.particles || !diagram.kept.full());
+    if (kept.back())
+      part.ask(diagram.plan);
+    else
+      part.ask(unknown_of(diagram), {});
+  }
+  std::vector<ValueRanges> found(diagrams.size());
+  for (std::size_t d = 0; d < diagrams.size(); ++d) {
+    Diagram& diagram = diagrams[d];
+    if (kept[d]) {
+      analysis::Samples samples = part.samples(diagram.plan);
+      found[d] = unknown_ranges(diagram, samples);
+      if (!diagram.kept.full()) diagram.kept.keep(i, std::move(samples));
+    } else if (has_unknown(diagram)) {
+      found[d] = analysis::value_ranges(part.cells(), pass.header, pass.selection, unknown_of(diagram));
+    }
+  }
+  return found;
+}
+
+std::vector<ValueRanges> ranges_of(const Pass& pass, Diagrams& diagrams) {
+  const auto add = [](std::vector<ValueRanges>& to, std::vector<ValueRanges>&& later) {
+    for (std::size_t d = 0; d < to.size(); ++d) analysis::add(to[d], later[d]);
+  };
+  auto found = sum_parts(pass.scope.parts, pass.workers,
+                         Summation{[&](std::size_t i) { return ranges_in_part(pass, diagrams, i); }, add});
+  found.resize(diagrams.size());
+  return found;
+}
+
+std::vector<PartialBins> sums_of(const Pass& pass, Diagrams& diagrams) {
+  std::vector<Diagram*> all;
+  for (Diagram& diagram : diagrams) all.push_back(&diagram);
+  return sum_samples(pass, all,
+                     SampleSums{[](const Diagram& diagram) { return analysis::empty_bins(diagram.plan); },
+                                [](const Diagram& diagram, const analysis::Samples& samples, PartialBins& to) {
+                                  analysis::add_samples(samples, diagram.plan, to);
+                                },
+                                [](PartialBins& to, PartialBins&& later) { analysis::add(to, std::move(later)); }});
 }
 
 // ------------------------------------------------------------------------------------------------ limits
@@ -242,35 +280,43 @@ std::array<double, 2> range_of_distance(const Pass& pass, const BinBy& axis, con
   return range;
 }
 
-/// Sets the edges of all axes. `ranges_in` reads the fields whose range is not given, if there are any. Collective.
-void find_limits(const Pass& pass, const std::function<ValueRanges()>& ranges_in, BinPlan& plan) {
-  bool any = false;
-  for (std::size_t a = 0; a < plan.axes.size(); ++a) any = any || is_unknown(pass, a);
-  const ValueRanges found = any ? ranges_in() : ValueRanges{};
-  if (any && found.cells == 0) throw nothing_to_bin(pass);
+/// Sets the edges of a diagram's axes, from the ranges of those that are not known.
+void set_limits(const Pass& pass, const ValueRanges& found, Diagram& diagram) {
+  if (has_unknown(diagram) && found.cells == 0) throw nothing_to_bin(pass);
   std::size_t next = 0;
-  for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-    const BinBy& asked = pass.options.axes[a];
+  for (std::size_t a = 0; a < diagram.plan.axes.size(); ++a) {
+    const BinBy& asked = diagram.options.axes[a];
+    analysis::BinAxis& axis = diagram.plan.axes[a];
     if (asked.range)
-      set_edges(plan.axes[a], asked, *asked.range);
+      set_edges(axis, asked, *asked.range);
     else if (asked.around)
-      set_edges(plan.axes[a], asked, range_of_distance(pass, asked, std::get<Distance>(plan.axes[a].quantity)));
+      set_edges(axis, asked, range_of_distance(pass, asked, std::get<Distance>(axis.quantity)));
     else
-      set_edges(plan.axes[a], asked, found_range(found.of.at(next++), asked));
+      set_edges(axis, asked, found_range(found.of.at(next++), asked));
   }
 }
 
-void check_size(const Pass& pass, const BinPlan& plan) {
+std::size_t count_of_bins(const Diagram& diagram) {
   std::size_t count = 1;
-  for (const BinBy& axis : pass.options.axes) count *= std::min(axis.bins, most_bins_of_plan);
+  for (const BinBy& axis : diagram.options.axes) count *= std::min(axis.bins, most_bins_of_plan);
   if (count > most_bins_of_plan)
     throw Error(Kind::usage, "bins of both axes: expected at most 2^24, found " + std::to_string(count));
+  return count;
+}
+
+void check_size(const Pass& pass, const Diagrams& diagrams) {
   const auto tables = static_cast<std::uint64_t>(base::thread_count(pass.workers.threads)) +
                       static_cast<std::uint64_t>(std::bit_width(pass.scope.parts)) + 2;
-  const std::uint64_t bytes = count * (sizeof(analysis::BinContents) + plan.fields.size() * sizeof(analysis::Moments));
-  const std::size_t sought = count * plan.fields.size() * pass.options.percentiles.size();
-  const std::uint64_t pieces = sought == 0 ? 0 : analysis::most_pieces(sought) * sizeof(analysis::BinContents);
-  base::need_memory((bytes + pieces) * tables, "the sums of " + std::to_string(count) + " bins");
+  std::uint64_t bytes = 0;
+  std::size_t bins = 0;
+  for (const Diagram& diagram : diagrams) {
+    const std::size_t count = count_of_bins(diagram), fields = diagram.plan.fields.size();
+    const std::size_t sought = count * fields * diagram.options.percentiles.size();
+    bins += count;
+    bytes += count * (sizeof(analysis::BinContents) + fields * sizeof(analysis::Moments));
+    bytes += sought == 0 ? 0 : analysis::most_pieces(sought) * sizeof(analysis::BinContents);
+  }
+  base::need_memory(bytes * tables, "the sums of " + std::to_string(bins) + " bins");
 }
 
 // ------------------------------------------------------------------------------------------------ the result
@@ -367,32 +413,79 @@ BinPlan bin_plan_of(const step::SharedStep& step, const mesh::Header& header, co
   return plan;
 }
 
-/// The points of triangles, in place of parts; rank 0 reads them, once.
-analysis::Samples samples_of_points(const Pass& pass, const mesh::Dataset& whole, const BinPlan& plan) {
-  analysis::Samples samples;
-  base::agree(pass.workers.ranks, [&] {
-    if (pass.workers.ranks.rank == 0) samples = detail::triangle_samples(whole, plan, pass.selection);
-  });
-  return samples;
+/// Collective.
+Bins result_of(const Pass& pass, Diagram& diagram, const PartialBins& sums) {
+  std::optional<analysis::PercentileSearch> search;
+  if (!diagram.options.percentiles.empty()) search = find_percentiles(pass, diagram, sums);
+  Bins out = describe_bins(pass.header, diagram.options, diagram.plan);
+  fill_in(out, sums, diagram.plan, pass.header, search);
+  out.selection = pass.scope.text;
+  out.parts = pass.scope.listed;
+  out.bytes_read = pass.scope.bytes;
+  return out;
 }
 
-ValueRanges ranges_of_points(const Pass& pass, const analysis::Samples& points) {
-  ValueRanges found = analysis::value_ranges(points);
-  for (std::size_t a = found.of.size(); a-- > 0;)
-    if (!is_unknown(pass, a)) found.of.erase(found.of.begin() + static_cast<std::ptrdiff_t>(a));
+/// The points of triangles, in place of parts; rank 0 reads them, once a diagram.
+void read_points(const Pass& pass, const mesh::Dataset& whole, Diagrams& diagrams) {
+  base::agree(pass.workers.ranks, [&] {
+    for (Diagram& diagram : diagrams)
+      if (pass.workers.ranks.rank == 0)
+        diagram.kept.points = detail::triangle_samples(whole, diagram.plan, pass.selection);
+  });
+}
+
+std::vector<ValueRanges> ranges_of_points(const Pass& pass, const Diagrams& diagrams) {
+  std::vector<ValueRanges> found;
+  for (const Diagram& diagram : diagrams) found.push_back(unknown_ranges(diagram, diagram.kept.points));
   return pass.workers.ranks.size > 1 ? base::from_first(pass.workers.ranks, found) : found;
+}
+
+/// Sets the edges of all axes. Collective.
+void find_limits(const Pass& pass, Diagrams& diagrams) {
+  std::vector<ValueRanges> found(diagrams.size());
+  if (std::any_of(diagrams.begin(), diagrams.end(), has_unknown))
+    found = pass.step.unstructured ? ranges_of_points(pass, diagrams) : ranges_of(pass, diagrams);
+  for (std::size_t d = 0; d < diagrams.size(); ++d) set_limits(pass, found[d], diagrams[d]);
+}
+
+/// What each diagram asks for, with the selection of the first.
+std::vector<BinsOptions> completed(const step::SharedStep& step, std::vector<BinsOptions> asked) {
+  if (asked.empty()) throw Error(Kind::usage, "no diagram is asked for").at(step.path);
+  for (BinsOptions& options : asked) {
+    BinsOptions own = std::move(options);
+    options = &options == asked.data() ? own : asked.front();
+    options.axes = std::move(own.axes);
+    options.fields = std::move(own.fields);
+    options.percentiles = std::move(own.percentiles);
+    options.weight = std::move(own.weight);
+    if (options.weight.empty()) options.weight = mesh::density_field(step.header).empty() ? "volume" : "mass";
+  }
+  return asked;
+}
+
+std::vector<std::string> names_in(const mesh::Header& header, const std::vector<BinsOptions>& asked) {
+  std::vector<std::string> names;
+  for (const BinsOptions& options : asked)
+    for (std::string& name : names_in(header, options))
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+  return names;
 }
 
 }  // namespace
 
-Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
-  BinsOptions options = asked;
-  if (options.weight.empty()) options.weight = mesh::density_field(step.header).empty() ? "volume" : "mass";
-  const std::vector<std::string> names = names_in(step.header, options);
+Bins bins(const step::SharedStep& step, const BinsOptions& options) {
+  return std::move(diagrams(step, {options}).front());
+}
+
+std::vector<Bins> diagrams(const step::SharedStep& step, const std::vector<BinsOptions>& several) {
+  const std::vector<BinsOptions> asked = completed(step, several);
+  const BinsOptions& options = asked.front();
+  const std::vector<std::string> names = names_in(step.header, asked);
   const mesh::Dataset whole = step::with_fields(step, names, options.definitions);
   const mesh::Header& header = whole.header;
   mesh::select_fields(header, names);  // unknown names are refused before anything is read
-  BinPlan plan = bin_plan_of(step, header, options);
+  std::vector<BinPlan> plans;
+  for (const BinsOptions& one : asked) plans.push_back(bin_plan_of(step, header, one));
   ScopeShare scope = options.particles
                          ? share_particles(step, *options.particles, options.region, options.ranks, Sharing::in_ranges)
                          : share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);
@@ -405,21 +498,19 @@ Bins bins(const step::SharedStep& step, const BinsOptions& asked) {
                   header,
                   {options.region, options.max_level.value_or(std::numeric_limits<int>::max()), options.where},
                   {threads_within_memory(mine, options.threads), options.ranks, options.progress}};
-  check_size(pass, plan);
-  KeptSamples kept(std::max<std::size_t>(1, static_cast<std::size_t>(mine.num_parts)));
-  if (step.unstructured) kept.points = samples_of_points(pass, whole, plan);
-  find_limits(
-      pass, [&] { return step.unstructured ? ranges_of_points(pass, kept.points) : ranges_of(pass, plan, kept); },
-      plan);
-  const PartialBins sums = sums_of(pass, plan, kept);
-  if (sums.cells == 0) throw nothing_to_bin(pass);
-  std::optional<analysis::PercentileSearch> search;
-  if (!options.percentiles.empty()) search = find_percentiles(pass, plan, kept, sums);
-  Bins out = describe_bins(header, options, plan);
-  fill_in(out, sums, plan, header, search);
-  out.selection = std::move(scope.text);
-  out.parts = std::move(scope.listed);
-  out.bytes_read = scope.bytes;
+  Diagrams all;
+  for (std::size_t d = 0; d < asked.size(); ++d)
+    all.emplace_back(asked[d], std::move(plans[d]), std::max<std::size_t>(1, static_cast<std::size_t>(mine.num_parts)),
+                     detail::room_for_samples() / asked.size());
+  check_size(pass, all);
+  if (step.unstructured) read_points(pass, whole, all);
+  find_limits(pass, all);
+  const std::vector<PartialBins> sums = sums_of(pass, all);
+  std::vector<Bins> out;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    if (sums[d].cells == 0) throw nothing_to_bin(pass);
+    out.push_back(result_of(pass, all[d], sums[d]));
+  }
   return out;
 }
 

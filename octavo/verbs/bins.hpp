@@ -99,4 +99,11 @@ struct Bins {
 /// with planes times their height.
 Bins bins(const step::SharedStep& step, const BinsOptions& options);
 
+/// The same of several diagrams of one selection, in one pass over the parts: each part is read once for all of them,
+/// and with limits to find once more, as far as values do not stay in memory. Each diagram has its own axes, fields,
+/// percentiles and weight; the selection, the definitions and the workers are those of the first. Each result has the
+/// bits that it has alone. Percentiles take passes of their own, and triangles are read once a diagram. Throws as bins
+/// does, and Error(usage) if there is no diagram.
+std::vector<Bins> diagrams(const step::SharedStep& step, const std::vector<BinsOptions>& several);
+
 }  // namespace octavo::verbs

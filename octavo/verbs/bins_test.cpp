@@ -113,6 +113,39 @@ TEST(Bins, read_only_the_fields_asked_for) {
   EXPECT_EQ(bins(dataset, options).selection, "level <= 4");
 }
 
+TEST(Bins, of_several_diagrams_read_each_part_once_and_have_the_bits_of_each_alone) {
+  std::atomic<int> reads = 0;
+  mesh::Dataset dataset = binned_sample();
+  dataset.read = [&](int part, const mesh::Request& request) {
+    ++reads;
+    return binned_sample().read(part, request);
+  };
+  BinsOptions other = phase_of(2, {});
+  other.axes = {{.field = "velocity_x", .bins = 12}};
+  other.fields.clear();
+  other.weight = "none";
+  BinsOptions radial = profile_of(2, {});
+  radial.region.reset();
+  radial.axes[0].around->centre = "center";
+  const std::vector<BinsOptions> several{phase_of(2, {}), other, radial};
+  const std::vector<Bins> found = diagrams(dataset, several);
+  EXPECT_EQ(reads, dataset.num_parts);  // the limits and the sums
+  ASSERT_EQ(found.size(), several.size());
+  for (std::size_t d = 0; d < several.size(); ++d)
+    EXPECT_EQ(all_bits(found[d]), all_bits(bins(binned_sample(), several[d]))) << d;
+  for (const int size : {2, 3}) {
+    std::atomic<int> same = 0;
+    testing::run_ranks(size, [&](const base::Ranks& ranks) {
+      std::vector<BinsOptions> asked = several;
+      asked[0].ranks = ranks;
+      const std::vector<Bins> shared = diagrams(binned_sample(), asked);
+      for (std::size_t d = 0; d < asked.size(); ++d) same += all_bits(shared[d]) == all_bits(found[d]) ? 1 : 0;
+    });
+    EXPECT_EQ(same, 3 * size);
+  }
+  EXPECT_THROW(diagrams(dataset, {}), base::Error);
+}
+
 std::string refused(const BinsOptions& options) {
   try {
     bins(binned_sample(), options);

@@ -79,6 +79,10 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   const Orientation axes = analysis::make_orientation(*options.camera, options.up);
   check_camera(step, options);
   if (auto image = map_along_axis(step, options, axes)) return std::move(*image);
+  if (options.blur != 0)
+    throw Error(Kind::unsupported, "a blur is of maps along an axis: rays pass cells as they are")
+        .at(step.path)
+        .hint("--axis x, y or z instead of --camera");
   const std::vector<std::string> names{options.field, options.weight};
   const mesh::Header header = step::with_fields(step, names, options.definitions).header;
   const mesh::Request request = fields_of_map(header, options);

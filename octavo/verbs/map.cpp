@@ -27,9 +27,22 @@ using base::Error;
 using base::Kind;
 
 constexpr std::size_t most_pixels = 65536;
+constexpr double most_blur = 16;  // a row of shares, of all cells along an axis, takes 160 * blur bytes a pixel
+
+void check_blur(const step::SharedStep& step, const MapOptions& options) {
+  if (options.blur == 0) return;
+  if (!(options.blur > 0 && options.blur <= most_blur))
+    throw Error(Kind::usage, "blur of a map: expected 0 to 16 edges of a cell, found " + std::to_string(options.blur));
+  if (analysis::is_extreme(options.kind))
+    throw Error(Kind::usage, "a maximum or minimum of smoothed cells is none of the cells'")
+        .hint("a blur is of the kinds integral and mean");
+  if (step.unstructured)
+    throw Error(Kind::unsupported, "triangles are not smoothed: values are linear between their points").at(step.path);
+}
 
 Frame frame_of(const mesh::Header& header, const MapOptions& options) {
   Frame frame = analysis::make_frame(header, options.axis, options.kind, options.region, options.pixels, options.edge);
+  frame.blur = options.blur;
   if (!options.shape) return frame;
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t pixels = (*options.shape)[i];
@@ -65,6 +78,7 @@ Map describe(const mesh::Header& header, const MapOptions& options, const Frame&
   detail::describe_frame(map, frame);
   detail::describe_kind(map, options);
   map.flat = frame.axis >= header.dim;
+  map.blur = frame.blur;
   map.unit = unit_of(header, options);
   return map;
 }
@@ -168,6 +182,7 @@ void detail::describe_view(Map& map, const analysis::AnyView& view) {
 }
 
 Map map(const step::SharedStep& step, const MapOptions& options) {
+  check_blur(step, options);
   if (!options.where.empty()) return map_where(step, options);
   if (options.camera) return detail::map_from_camera(step, options);
   if (options.up) throw Error(Kind::usage, "a direction up belongs to a camera");

@@ -29,6 +29,7 @@ struct MapOptions {
   std::optional<int> max_level{};  ///< the code's own number; finer cells are never read
   std::string mask{};  ///< triangles: a pixel stays empty unless this field is above `above` (the depth, for dry land)
   double above = 0;
+  double blur = 0;  ///< smooths each cell, as analysis::Frame says [edges of the cell]; 0: none
   /// A condition on cells, a formula; empty: all. Integrals count other cells as 0; they do not count in means and
   /// extremes.
   std::string where{};
@@ -55,6 +56,7 @@ struct Map {
   std::int64_t particles = -1;  ///< of a map of particles: those in the image
   std::string kind;             ///< "integral", "mean", "max", "min", or "slice"
   std::string weight;           ///< for a mean: field name, or "volume"
+  double blur = 0;              ///< of a map whose cells are smoothed [edges of a cell]
   std::string unit;             ///< in code units, path length included: "code_mass/code_length**3*code_length"
   bool flat = false;  ///< the data lack the axis: the map shows the values themselves, as there is no path to sum over
   std::string selection;  ///< region and level as text; empty: everything
@@ -75,9 +77,11 @@ struct Map {
 /// and ranks. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is neither an
 /// octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the triangle. A mesh with
 /// planes is seen from above: the integral or mean over the height, the largest or the smallest. Rank 0 reads it.
-/// From a camera, a pixel is the ray through its centre, with exact chords through the leaves (analysis::Rays); where
-/// the camera looks along an axis and the image is upright (make_orientation without `up`), it is the map along that
-/// axis, mirrored if it is seen from the other side. Error(unsupported) for a camera on other than 3-D cells.
+/// Smoothed cells (blur) are of integrals and means of trees along an axis: Error(usage) for an extreme or a blur
+/// beyond 0 to 16, Error(unsupported) for triangles and other directions. From a camera, a pixel is the ray through its
+/// centre, with exact chords through the leaves (analysis::Rays); where the camera looks along an axis and the image is
+/// upright (make_orientation without `up`), it is the map along that axis, mirrored if it is seen from the other side.
+/// Error(unsupported) for a camera on other than 3-D cells.
 Map map(const step::SharedStep& step, const MapOptions& options);
 
 namespace detail {

@@ -45,6 +45,7 @@ verbs::Map map(const step::SharedStep& dataset, const std::string& field, const 
   given.take("pixels", options.pixels);
   options.mask = given.get<Text>("mask").value_or("");
   given.take("above", options.above);
+  given.take("blur", options.blur);
   given.take("blank_too", options.blank_too);
   given.take_common(options);
   given.finish();
@@ -72,8 +73,9 @@ std::string label_of(const verbs::Map& image) {
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
   if (image.flat) return image.field + ", " + image.kind + " in each pixel";
-  if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight;
-  return image.field + ", " + image.kind + " along " + image.axis;
+  const std::string blurred = image.blur == 0 ? "" : ", cells blurred by " + short_number(image.blur) + " edges";
+  if (image.kind == "mean") return image.field + ", mean weighted by " + image.weight + blurred;
+  return image.field + ", " + image.kind + " along " + image.axis + blurred;
 }
 
 nb::dict facts_of(const verbs::Map& image) {
@@ -103,6 +105,7 @@ nb::dict facts_of(const verbs::Map& image) {
   facts["unit_time"] = image.unit_time;
   facts["parts_read"] = image.parts.size();
   facts["bytes_read"] = image.bytes_read;
+  if (image.blur != 0) facts["blur"] = image.blur;
   if (image.particles >= 0) facts["particles"] = image.particles;
   return facts;
 }
@@ -322,13 +325,17 @@ nb::dict describe(verbs::Bins& bins) {
   return out;
 }
 
-nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
-  Keywords given(arguments);
-  verbs::BinsOptions options;
+void take_diagram(Keywords& given, verbs::BinsOptions& options) {
   for (nb::handle axis : given.get<nb::list>("axes")) options.axes.push_back(bin_by(nb::cast<nb::kwargs>(axis)));
   given.take("fields", options.fields);
   given.take("percentiles", options.percentiles);
   given.take("weight", options.weight);
+}
+
+nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  verbs::BinsOptions options;
+  take_diagram(given, options);
   if (const auto samples = given.get<nb::object>("samples", nb::none()); !samples.is_none())
     options.particles = particle_source(samples, given.get<bool>("in_parts", true));
   take_selection(given, dataset, options);
@@ -336,6 +343,24 @@ nb::dict bins(const step::SharedStep& dataset, const nb::kwargs& arguments) {
   given.finish();
   verbs::Bins result = without_gil([&] { return verbs::bins(dataset, options); });
   return describe(result);
+}
+
+nb::list diagrams(const step::SharedStep& dataset, const nb::kwargs& arguments) {
+  Keywords given(arguments);
+  std::vector<verbs::BinsOptions> several;
+  for (nb::handle one : given.get<nb::list>("diagrams")) {
+    Keywords own(nb::cast<nb::kwargs>(one));
+    take_diagram(own, several.emplace_back());
+    own.finish();
+  }
+  if (several.empty()) throw base::Error(base::Kind::usage, "no diagram is asked for");
+  take_selection(given, dataset, several.front());
+  given.take_common(several.front());
+  given.finish();
+  std::vector<verbs::Bins> found = without_gil([&] { return verbs::diagrams(dataset, several); });
+  nb::list out;
+  for (verbs::Bins& one : found) out.append(describe(one));
+  return out;
 }
 
 // ---------------------------------------------------------------------------------------------- cells
@@ -424,6 +449,16 @@ void bind_analysis(nb::module_& m) {
       nb::arg("dataset"), nb::arg("options"));
   m.def("bins", &bins, nb::arg("dataset"), nb::arg("options"),
         "Sums over the selected cells in bins of one or two quantities. Releases the GIL. Collective over `ranks`.");
+  m.def("diagrams", &diagrams, nb::arg("dataset"), nb::arg("options"),
+        "Several of bins() of one selection, in one pass: `diagrams` is a list of dicts with their axes, fields, "
+        "percentiles "
+        "and weight. Releases the GIL. Collective over `ranks`.");
+  m.def(
+      "diagrams",
+      [](const mesh::Dataset& dataset, const nb::kwargs& options) {
+        return diagrams(step::SharedStep(dataset), options);
+      },
+      nb::arg("dataset"), nb::arg("options"));
   m.def(
       "bins",
       [](const mesh::Dataset& dataset, const nb::kwargs& options) { return bins(step::SharedStep(dataset), options); },

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.regions import point_text
+from octavo.units import in_fractions
 
 
 @dataclass(frozen=True)
@@ -414,7 +416,7 @@ def bin_by(
     if quantity not in DISTANCES:
         return bin_by_field(quantity, bins, log=log, range=range)
     axis: dict[str, Any] = {"bins": int(bins), "log": log, "range": None if range is None else _pair(range)}
-    place = centre if isinstance(centre, str) else ",".join(repr(float(value)) for value in centre)
+    place = point_text(centre)
     return axis | {"distance": quantity, "centre": place, "normal": _direction(normal)}
 
 
@@ -485,3 +487,108 @@ def histogram(sums: dict[str, Any], cumulative: bool = False, percentiles: dict[
     if percentiles:
         sums = sums | {"percentiles": percentiles}
     return Histogram.of(sums, cumulative=cumulative)
+
+
+# ------------------------------------------------------------------------------------------------ diagrams asked for
+
+#: more(axes, fields, percentiles): further sums of the same selection and weight.
+_More = Callable[[list[dict[str, Any]], list[str], Sequence[float]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A diagram that is asked for: the sums that it takes, and how it is made of them."""
+
+    axes: list[dict[str, Any]]
+    fields: list[str]
+    weight: str
+    percentiles: list[float]
+    made: Callable[[dict[str, Any], _More], Binned]
+    units: dict[str, str] | None = None
+
+    def words(self) -> dict[str, Any]:
+        """As the compiled verb takes it."""
+        return {name: getattr(self, name) for name in ("axes", "fields", "weight", "percentiles")}
+
+    def reads(self) -> list[str]:
+        """The names of what it reads."""
+        counted = self.weight or "mass"
+        fields = [axis["field"] for axis in self.axes if "field" in axis] + self.fields
+        return fields + ([] if counted == "none" else [counted])
+
+
+def asked_hist(
+    field: str, *, bins: int = 64, log: bool = False, range: Sequence[float] | None = None, weight: str | None = None,
+    cumulative: bool = False, percentiles: Sequence[float] = (), units: dict[str, str] | None = None,
+    centre: Any = "center", normal: Any = "z",
+) -> Asked:  # fmt: skip
+    """As Selection.hist says."""
+    axis = bin_by(field, bins, log=log, range=range, centre=centre, normal=normal)
+    asked = [float(one) for one in percentiles]
+    if asked and "field" not in axis:
+        raise UsageError("percentiles are of fields, not of distances")
+
+    def made(sums: dict[str, Any], more: _More) -> Binned:
+        marks = percentiles_of_all(more([], [field], asked), asked)[field] if asked else None
+        return histogram(sums, cumulative, marks)
+
+    return Asked([axis], [], weight or "volume", [], made, units)
+
+
+def asked_phase(
+    x: str, y: str, *, bins: int | tuple[int, int] = 128, log: bool | tuple[Any, Any] | None = None,
+    x_range: Sequence[float] | None = None, y_range: Sequence[float] | None = None, weight: str | None = None,
+    units: dict[str, str] | None = None, centre: Any = "center", normal: Any = "z",
+) -> Asked:  # fmt: skip
+    """As Selection.phase says."""
+    nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
+    log_x, log_y = log if isinstance(log, tuple) else (log, log)
+    place: dict[str, Any] = {"centre": centre, "normal": normal}
+    axes = [bin_by(x, nx, log=log_x, range=x_range, **place), bin_by(y, ny, log=log_y, range=y_range, **place)]
+    return Asked(axes, [], weight or "", [], lambda sums, more: Phase.of(sums), units)
+
+
+def asked_profile(
+    fields: str | Sequence[str], *, axis: str = "radius", centre: Any = "center", normal: Any = "z", bins: int = 64,
+    log: bool = False, range: Sequence[float] | None = None, weight: str | None = None,
+    percentiles: Sequence[float] = (), units: dict[str, str] | None = None, cumulative: bool = False,
+) -> Asked:  # fmt: skip
+    """As Selection.profile says."""
+    names = [fields] if isinstance(fields, str) else list(fields)
+    over = bin_by(axis, bins, log=log, range=range, centre=centre, normal=normal)
+    asked = [float(one) for one in percentiles]
+    if cumulative and asked:
+        raise UsageError("a cumulative profile takes no percentiles")
+
+    def made(sums: dict[str, Any], more: _More) -> Binned:
+        if cumulative:
+            inner = below_edges(over, sums)
+            sums = cumulated(sums, more([inner], names, []) if inner else None)
+        return Profile.of(sums, asked, cumulative=cumulative)
+
+    return Asked([over], names, weight or "volume", asked, made, units)
+
+
+#: The kinds of diagrams: the verbs, and methods, of these names.
+KINDS: dict[str, Callable[..., Asked]] = {"hist": asked_hist, "phase": asked_phase, "profile": asked_profile}
+
+
+def make_diagrams(
+    asked: Sequence[Asked], data: Any, sums_of: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> list[Any]:
+    """The diagrams of a data set, in one pass. `sums_of(words)` is the compiled verb: the sums of each of Asked.words()."""
+    for one in asked:
+        for axis in one.axes:
+            if "centre" in axis:
+                axis["centre"] = in_fractions(axis["centre"], data)
+    made = []
+    for one, sums in zip(asked, sums_of([one.words() for one in asked]), strict=True):
+
+        def more(
+            axes: list[dict[str, Any]], fields: list[str], percentiles: Sequence[float], one: Asked = one
+        ) -> dict[str, Any]:
+            words = {"axes": axes, "fields": fields, "weight": one.weight, "percentiles": list(percentiles)}
+            return sums_of([words])[0]
+
+        made.append(one.made(sums, more).in_units(one.units, data))
+    return made

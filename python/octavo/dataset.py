@@ -26,7 +26,7 @@ from octavo.triangles.transect import Transect
 from octavo.units import factor, in_fractions, stats_in
 
 if TYPE_CHECKING:
-    from octavo.binned import Histogram, Phase, Profile
+    from octavo.binned import Asked, Histogram, Phase, Profile
     from octavo.exports.cube import Cube
     from octavo.sinks import Sinks
     from octavo.structures.clumps import Clumps
@@ -302,7 +302,7 @@ class Selection(Regions):
         kind: str | None = None, weight: str | None = None, pixels: int = 1024, threads: int = 0,
         mask: str | None = None, above: float = 0.0, unit: str | None = None, grid: bool = False,
         vectors: str | None = None, particles: str | None = None, overlay_particles: str | None = None,
-        edge: Edge | None = None,
+        edge: Edge | None = None, blur: float = 0.0,
     ) -> Picture:  # fmt: skip
         """Projects the field along `axis`. `kind` is "integral" (the default), "mean" (the default with a weight: a
         field, or "volume"), "max" or "min". On triangles, pixels where field `mask` is not above `above` are NaN (dry
@@ -318,8 +318,12 @@ class Selection(Regions):
         has its axes (`right`, `up`, `towards`). A camera that looks along an axis gives the map along that axis,
         mirrored if it is seen from the other side. `edge` says which cells the region takes: "centre", those whose centre is
         inside, clipped to the window, or of a single box "clip", the share of each that is inside; by default "clip" for a
-        box, else "centre". Raises UsageError for a vector without length or `up` along it;
-        Unsupported for a camera on triangles, 1-D or 2-D data.
+        box, else "centre".
+
+        With `blur` each cell is smoothed by a Gaussian whose standard deviation is this number of the cell's own edges (0.5, say;
+        at most 16), along an axis, for integrals and means; the sum over all pixels stays. Raises UsageError for a vector
+        without length or `up` along it, and for a blur of an extreme; Unsupported for a blur or camera on triangles, and for a
+        camera on 1-D or 2-D data, or a blur with one.
 
         With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
         each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
@@ -348,7 +352,7 @@ class Selection(Regions):
                 data, field, axis=axis, camera=None if camera is None else _direction(camera),
                 up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
                 pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                edge=edge, blank_too=self._blank_too, **self._chosen(),
+                edge=edge, blur=blur if kind is None else 0.0, blank_too=self._blank_too, **self._chosen(),
             ))  # fmt: skip
             return self._picture(image, unit)
 
@@ -475,9 +479,8 @@ class Selection(Regions):
 
         With `particles`, a species or family ("dm", "star"), it bins these by an attribute or their "age"; weight "mass" is
         the default, or another attribute, or "none". Files of cells are not read. It takes no percentiles."""
-        from octavo.binned import bin_by, bin_by_field, histogram
-
         if particles is not None:
+            from octavo.binned import bin_by_field, histogram
             from octavo.particles import binned
 
             if len(percentiles):
@@ -485,13 +488,10 @@ class Selection(Regions):
             axis = bin_by_field(field, bins, log=log, range=range)
             sums = self._do(lambda data: binned(data, self.region, particles, axis, weight or "mass", threads=threads))
             return histogram(self._marked(sums), cumulative).in_units(units, self._data)
-        weight = weight or "volume"
-        over = bin_by(field, bins, log=log, range=range, centre=self._at(centre), normal=normal)
-        if len(percentiles) and "field" not in over:
-            raise UsageError("percentiles are of fields, not of distances")
-        sums = self._bins([over], [], weight, threads)
-        marks = self._percentiles([field], percentiles, weight, threads)[field] if len(percentiles) else None
-        return histogram(sums, cumulative, marks).in_units(units, self._data)
+        return self._diagram(
+            "hist", threads, field=field, bins=bins, log=log, range=range, weight=weight, cumulative=cumulative,
+            percentiles=percentiles, units=units, centre=centre, normal=normal,
+        )  # fmt: skip
 
     def percentile(
         self, field: str, q: float | Sequence[float], *, weight: str = "volume", unit: str | None = None, threads: int = 0,
@@ -519,13 +519,10 @@ class Selection(Regions):
         `log` are for both, or a pair; without `log` an axis is logarithmic if all values are above 0 and range over
         more than a factor 100. A distance may take a field's place, as in hist. `weight` is as in hist, by default "mass", or "volume" if there is no density. Ranges,
         triangles, errors and threads are as in hist. Releases the GIL."""
-        from octavo.binned import Phase, bin_by
-
-        nx, ny = bins if isinstance(bins, tuple) else (bins, bins)
-        log_x, log_y = log if isinstance(log, tuple) else (log, log)
-        place: dict[str, Any] = {"centre": self._at(centre), "normal": normal}
-        axes = [bin_by(x, nx, log=log_x, range=x_range, **place), bin_by(y, ny, log=log_y, range=y_range, **place)]
-        return Phase.of(self._bins(axes, [], weight or "", threads)).in_units(units, self._data)
+        return self._diagram(
+            "phase", threads, x=x, y=y, bins=bins, log=log, x_range=x_range, y_range=y_range, weight=weight, units=units,
+            centre=centre, normal=normal,
+        )  # fmt: skip
 
     def profile(
         self, fields: str | Sequence[str], *, axis: str = "radius", centre: Sequence[float] | str = "center",
@@ -547,18 +544,42 @@ class Selection(Regions):
 
         With `cumulative` all numbers are of the cells up to the upper edge of a bin, and `fields["density"]["sum"]` is the
         sum of value times weight: with weight="volume" the mass within the radius. It takes no percentiles."""
-        from octavo.binned import Profile, below_edges, bin_by, cumulated
+        return self._diagram(
+            "profile", threads, fields=fields, axis=axis, centre=centre, normal=normal, bins=bins, log=log, range=range,
+            weight=weight, percentiles=percentiles, units=units, cumulative=cumulative,
+        )  # fmt: skip
 
-        names = _listed(fields) or []
-        over = bin_by(axis, bins, log=log, range=range, centre=self._at(centre), normal=normal)
-        asked = [float(one) for one in percentiles]
-        if cumulative and asked:
-            raise UsageError("a cumulative profile takes no percentiles")
-        sums = self._bins([over], names, weight, threads, asked)
-        if cumulative:
-            inner = below_edges(over, sums)
-            sums = cumulated(sums, self._bins([inner], names, weight, threads) if inner else None)
-        return Profile.of(sums, asked, cumulative=cumulative).in_units(units, self._data)
+    def diagrams(self, *asked: tuple[str, dict[str, Any]], threads: int = 0) -> list[Any]:
+        """Several diagrams in one pass over the data, in their order: Histogram, Phase and Profile objects. Each is asked for by
+        the name of a method and its arguments: `ds.diagrams(("hist", {"field": "density"}), ("phase", {"x": "density", "y":
+        "pressure"}), ("profile", {"fields": ["density"]}))`. Each has the bits that it has alone.
+
+        A domain is read once for all of them, and once more for limits that are not given, as far as values do not stay in
+        memory. Percentiles, and the inside of a cumulative profile, take passes of their own. Raises UsageError for another
+        name, TypeError for an argument that the method has not, else as the methods. Releases the GIL."""
+        from octavo.binned import KINDS
+
+        unknown = [kind for kind, _ in asked if kind not in KINDS]
+        if unknown or not asked:
+            what = f"no diagram '{unknown[0]}'" if unknown else "no diagram is asked for"
+            raise UsageError(what, [], "there are " + ", ".join(KINDS))
+        return self._diagrams([KINDS[kind](**options) for kind, options in asked], threads)
+
+    def _diagram(self, kind: str, threads: int, **options: Any) -> Any:
+        from octavo.binned import KINDS
+
+        return self._diagrams([KINDS[kind](**options)], threads)[0]
+
+    def _diagrams(self, asked: list[Asked], threads: int) -> list[Any]:
+        from octavo.binned import make_diagrams
+
+        def sums_of(words: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            found = self._do(lambda data: _core.diagrams(
+                data, diagrams=words, threads=threads, ranks=None, progress=None, **self._chosen()
+            ))  # fmt: skip
+            return [self._marked(sums) for sums in found]
+
+        return make_diagrams(asked, self._data, sums_of)
 
     def _bins(
         self, axes: list[dict[str, Any]], fields: list[str], weight: str, threads: int, percentiles: Sequence[float] = (),

@@ -106,6 +106,30 @@ class Series:
 
         movie.write((picture(ds) for ds in self), os.fspath(path), fps=fps, limits=limits, scale=scale, cmap=cmap)
 
+    def stack(
+        self, field: str, *, axis: str = "z", kind: str | None = None, weight: str | None = None, depth: float | None = None,
+        light_speed: float | None = None, pixels: int = 1024, blur: float = 0.0, unit: str | None = None,
+        select: Callable[[Dataset], Selection] | None = None, threads: int = 0,
+    ) -> Picture:  # fmt: skip
+        """A map along an axis through all snapshots, as light shows them that arrives at the time of the last: each gives the
+        slab that light left at its time. `kind`, `weight`, `pixels`, `blur` and `unit` are as of Selection.map.
+
+        The viewer is where a picture's is: at the domain's upper side along x and z, at the lower along y. A place behind
+        that side is shown by the snapshot nearest in time to that at which its light left; before the first snapshot, by that.
+        Cells are clipped at the slabs' sides, so integrals add up: of equal snapshots to the map of one. `facts["slabs"]`
+        lists them, with their distances [code length].
+
+        `depth` is a fraction of the box length, by default the domain's; along a periodic axis it may be more. `light_speed`
+        is in code length over code time; without it, it follows from the code units. `select` is as in `table`, without a
+        region. One snapshot is open at a time. Raises UsageError where the speed is not known, or a depth or selection cannot
+        be; Unsupported for triangles and cosmological runs. Releases the GIL."""
+        from octavo.pictures import stack
+
+        return stack.stack(
+            self, field, axis=axis, kind=kind or ("mean" if weight else "integral"), weight=weight, depth=depth,
+            speed=light_speed, pixels=pixels, blur=blur, unit=unit, select=select, threads=threads,
+        )  # fmt: skip
+
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,
         select: Callable[[Dataset], Selection] | None = None, single_precision: bool = False, overwrite: bool = False,

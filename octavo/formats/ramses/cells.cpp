@@ -34,14 +34,25 @@ struct Walk {
   std::size_t cells;      // 2^dim
   std::size_t variables;  // in the file
   std::span<const Wanted> wanted;
-  std::vector<Record> records;  // of the current list: cell position slowest
+  std::vector<bool> needed;     // of the variables
+  std::vector<Record> records;  // of the current list: cell position slowest; those that are needed
 };
 
-// Walks over the records of a list of `octs` octs, values of `width` bytes.
+constexpr const char* values_of_a_variable = "values of a variable";
+constexpr std::uint64_t long_record = std::uint64_t{1} << 13;  // we jump over it and read a page less
+
+// Walks over the records of a list of `octs` octs, values of `width` bytes. Reads none of those that nobody wants if
+// they are long.
 void walk_list(Walk& walk, std::uint64_t octs, std::size_t width) {
-  const std::uint64_t a_record = octs * width + 2 * walk.reader.format().marker;
-  walk.reader.prefetch(a_record * walk.records.size());
-  for (Record& record : walk.records) record = walk.reader.next(octs * width, "values of a variable");
+  const std::uint64_t bytes = octs * width, a_record = bytes + 2 * walk.reader.format().marker;
+  if (bytes < long_record || walk.wanted.size() == walk.variables) walk.reader.prefetch(a_record * walk.records.size());
+  for (std::size_t first = 0; first < walk.records.size();) {
+    std::size_t others = 0;
+    while (first + others < walk.records.size() && !walk.needed[(first + others) % walk.variables]) ++others;
+    if (others > 0) walk.reader.skip(others, bytes, values_of_a_variable);
+    first += others;
+    if (first < walk.records.size()) walk.records[first++] = walk.reader.next(bytes, values_of_a_variable);
+  }
 }
 
 // Places one list's values of one variable. `family` says where, oct by oct.
@@ -78,11 +89,14 @@ void read_levels(Walk& walk, const AmrHeader& header, const DomainTree& tree, in
       require(walk.reader, level + 1, "the level");
       require(walk.reader, octs, "the number of octs of the list");
       if (octs == 0) continue;
+      const bool wall = list >= header.ncpu;
+      const auto family = rest.first(wall ? 0 : octs);
+      rest = rest.subspan(family.size());
+      if (std::all_of(family.begin(), family.end(), [](std::uint32_t f) { return f == no_family; })) {
+        walk.reader.skip(walk.records.size(), octs * sizeof(T), values_of_a_variable);
+        continue;
+      }
       walk_list(walk, octs, sizeof(T));
-      if (list >= header.ncpu) continue;  // a wall
-      const auto family = rest.first(octs);
-      rest = rest.subspan(octs);
-      if (std::all_of(family.begin(), family.end(), [](std::uint32_t f) { return f == no_family; })) continue;
       for (const Wanted& wanted : walk.wanted) scatter<T>(walk, wanted, family, tree, l, offsets[l], tile);
     }
   }
@@ -135,7 +149,8 @@ void read_cells(RecordReader& reader, const CellHeader& cell_header, const AmrHe
         .at(reader.path().string());
   if (wanted.empty()) return;
   const std::size_t cells = std::size_t{1} << header.ndim, variables = static_cast<std::size_t>(cell_header.variables);
-  Walk walk{reader, cells, variables, wanted, std::vector<Record>(cells * variables)};
+  Walk walk{reader, cells, variables, wanted, std::vector<bool>(variables), std::vector<Record>(cells * variables)};
+  for (const Wanted& one : wanted) walk.needed[static_cast<std::size_t>(one.variable)] = true;
   const int levels = whole ? header.nlevelmax : mesh::num_levels(tree.tree);
   if (wanted.front().field->info.type == mesh::ScalarType::float32)
     read_levels<float>(walk, header, tree, levels);

@@ -109,6 +109,7 @@ class ListReader {
     skip_positions(octs);
     std::array<Record, 8> sons;
     const std::span<Record> cells(sons.data(), std::size_t{1} << dim_);
+    reader_.prefetch(cells.size() * (4 * octs + 2 * reader_.format().marker));
     for (Record& record : cells) record = reader_.next(4 * octs, "son");
     level.son.resize((before + count) << dim_);
     tile_.for_each_oct(reader_, cells, count,
@@ -119,9 +120,14 @@ class ListReader {
   }
 
  private:
+  // Of a longer one it pays to read only the records that we want.
+  static constexpr std::uint64_t short_list = std::uint64_t{1} << 16;
+
   void start(std::uint64_t octs) {
     const std::uint64_t records = 4 + 3 * dim_ + (3U << dim_);
-    reader_.prefetch(octs * (4 * (4 + 2 * dim_ + (3U << dim_)) + real_ * dim_) + records * 2 * reader_.format().marker);
+    const std::uint64_t bytes =
+        octs * (4 * (4 + 2 * dim_ + (3U << dim_)) + real_ * dim_) + records * 2 * reader_.format().marker;
+    if (bytes < short_list) reader_.prefetch(bytes);
   }
   void skip_positions(std::uint64_t octs) {
     reader_.skip(dim_, real_ * octs, "xg");

@@ -30,6 +30,7 @@ VERBS = {
     "hist": "how cells are spread over the values of a field",
     "phase": "how cells are spread over the values of two fields",
     "profile": "means of fields over radius, height or another field",
+    "diagrams": "several of hist, phase and profile in one pass over the data",
     "slice": "cut a plane through the cells: a picture or an array",
     "line": "the cells on a straight line, with entry, exit and values",
     "spectrum": "the power of a field in shells of the wave number",
@@ -39,6 +40,7 @@ VERBS = {
     "view": "look around in outputs and stores in a browser",
     "publish": "a view as files for any web server, for open archives",
     "movie": "maps or slices of many outputs or steps, with the same colours",
+    "stack": "a map through several outputs, each at the time at which light left it",
     "batch": "run the verbs that a file lists on many outputs; a second run goes on where the first stopped",
     "probe": "values at places through outputs and steps",
     "discharge": "the discharge through lines at every step of a file of triangles",
@@ -59,8 +61,8 @@ VERBS = {
 # Folder -> its verbs; the module octavo.cli.FOLDER.VERB has configure(parser) and run(arguments) -> exit code.
 FOLDERS = {
     "files": ("info", "ls", "convert", "export", "repack", "verify", "diff", "sample", "batch"),
-    "pictures": ("map", "slice", "contour", "movie", "view", "publish"),
-    "numbers": ("stats", "hist", "phase", "profile", "line", "spectrum", "clumps", "series"),
+    "pictures": ("map", "slice", "contour", "movie", "stack", "view", "publish"),
+    "numbers": ("stats", "hist", "phase", "profile", "diagrams", "line", "spectrum", "clumps", "series"),
     "triangles": (
         "probe", "discharge", "volume", "streamlines", "pathlines", "partition", "split", "merge", "refine"
     ),

@@ -311,7 +311,7 @@ def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> di
         "region": None,
         "max_level": arguments.level,
         "where": arguments.where,
-        "definitions": _definitions_of(arguments),
+        "definitions": definitions_of(arguments),
     }
     if arguments.roi is None:
         return all_cells
@@ -321,8 +321,8 @@ def chosen(arguments: argparse.Namespace, ds: Any, *, alone: bool = False) -> di
     return all_cells | {"region": with_extremes(place(arguments.roi, ds), ds, all_cells, None if alone else world())}
 
 
-def _definitions_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """Those of files, and those of --define, which come first where both define a name."""
+def definitions_of(arguments: argparse.Namespace) -> list[tuple[str, str]]:
+    """The definitions of add_fields: those of files, and those of --define, which come first where both define a name."""
     if not arguments.definitions:
         return arguments.define
     from octavo.definition_files import definitions, joined

@@ -85,56 +85,42 @@ def output_of(arguments: argparse.Namespace, default: str | None) -> str | None:
     return path
 
 
-def compute(
-    arguments: argparse.Namespace,
-    axes: list[dict[str, Any]],
-    fields: list[str],
-    weight: str,
-    percentiles: Sequence[float] = (),
-) -> Any:
-    """The opened step as it is read, and the compiled verb's result; None if only a plan was asked for. Collective under
-    mpirun."""
+def compute(arguments: argparse.Namespace, asked: Sequence[Any]) -> Any:
+    """The opened step, how it was read, and the diagrams asked for (octavo.binned.Asked); None if only a plan was asked for.
+    Collective under mpirun."""
+    from octavo.binned import make_diagrams
     from octavo.cli import console
     from octavo.ranks import world
 
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
-    for axis in axes:
-        if axis.get("centre"):
-            axis["centre"] = options.place(axis["centre"], ds)
-    counted = arguments.weight or weight or "mass"
-    read = [axis["field"] for axis in axes if "field" in axis] + fields + ([counted] if counted != "none" else [])
-    if options.planned(arguments, ds, read):
+    if options.planned(arguments, ds, [name for one in asked for name in one.reads()]):
         return None
     reading = options.reading(arguments, ds, ranks)
-    label = f"{arguments.verb} " + ", ".join(fields or [axis.get("field") or axis["distance"] for axis in axes])
-    with console.Progress(label, arguments.quiet, unit="domains") as progress:
-        sums = sums_of(arguments, reading, ranks, progress, axes, fields, weight, percentiles)
+    names = [name for one in asked for name in one.fields or (a.get("field") or a["distance"] for a in one.axes)]
+    with console.Progress(f"{arguments.verb} " + ", ".join(names), arguments.quiet, unit="domains") as progress:
+        made = make_diagrams(asked, ds, lambda words: sums_of(arguments, reading, ranks, progress, words))
     console.notes(arguments.quiet, ds.notes)
-    return ds, reading, sums
+    return ds, reading, made
 
 
 def sums_of(
-    arguments: argparse.Namespace, reading: Any, ranks: Any, progress: Any,
-    axes: list[dict[str, Any]], fields: list[str], weight: str, percentiles: Sequence[float],
-) -> dict[str, Any]:  # fmt: skip
-    """The compiled verb's result; without axes, of one bin with all cells. Collective over `ranks`."""
+    arguments: argparse.Namespace, reading: Any, ranks: Any, progress: Any, words: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The compiled verb's result for each of octavo.binned.Asked.words(), in one pass. Collective over `ranks`."""
     from octavo import _core
 
-    sums = reading.do(
-        lambda data: _core.bins(
+    found = reading.do(
+        lambda data: _core.diagrams(
             data,
-            axes=axes,
-            fields=fields,
-            percentiles=list(percentiles),
-            weight=arguments.weight or weight,
+            diagrams=words,
             threads=arguments.threads,
             ranks=ranks,
             progress=progress,
             **options.chosen(arguments, data),
         )
     )
-    return sums | reading.facts()
+    return [sums | reading.facts() for sums in found]
 
 
 def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
@@ -145,7 +131,7 @@ def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None)
     if not is_root():
         return
     if path is not None:
-        _save(result, path)
+        save(result, path)
     if arguments.json:
         console.print_json({"output": path, **result.table()})
     elif path is not None:
@@ -159,7 +145,8 @@ def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None)
         )
 
 
-def _save(result: Any, path: str) -> None:
+def save(result: Any, path: str) -> None:
+    """Writes the output, which has its name once it is whole."""
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"
     try:
         result.save(temporary)

@@ -5,6 +5,7 @@ of threads and, under mpirun, of ranks."""
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli import options
 from octavo.cli.numbers import binned
@@ -39,32 +40,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(verb="hist")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    from octavo.binned import bin_by, histogram, percentiles_of_all
-    from octavo.cli import console
-    from octavo.ranks import world
+def path_of(arguments: argparse.Namespace) -> str | None:
+    return binned.output_of(arguments, None)
 
-    path = binned.output_of(arguments, None)
-    limits = binned.pair(arguments.range, "range")
+
+def asked(arguments: argparse.Namespace) -> Any:
+    from octavo.binned import asked_hist
+
+    return asked_hist(
+        arguments.field, bins=arguments.bins, log=arguments.log, range=binned.pair(arguments.range, "range"),
+        weight=arguments.weight, cumulative=arguments.cumulative, percentiles=arguments.percentiles,
+        units=dict(arguments.unit), **binned.centre_of(arguments),
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.cli import console
+
+    path = path_of(arguments)
     if arguments.particles is not None:
-        return _particles(arguments, path, limits)
-    axis = bin_by(arguments.field, arguments.bins, log=arguments.log, range=limits, **binned.centre_of(arguments))
-    if arguments.percentiles and "field" not in axis:
-        raise UsageError("--percentiles are of fields, not of distances")
-    found = binned.compute(arguments, [axis], [], "volume")
+        return _particles(arguments, path, binned.pair(arguments.range, "range"))
+    found = binned.compute(arguments, [asked(arguments)])
     if found is None:
         return 0
-    ds, reading, sums = found
-    marks = None
-    if arguments.percentiles:
-        found = binned.sums_of(
-            arguments, reading, world(), None, [], [arguments.field], "volume", arguments.percentiles
-        )
-        marks = percentiles_of_all(found, arguments.percentiles)[arguments.field]
-    result = histogram(sums, arguments.cumulative, marks).in_units(dict(arguments.unit), ds)
+    ds, reading, (result,) = found
+    show(arguments, ds, result, path)
+    return console.end(reading)
+
+
+def show(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
+    """Writes or prints the histogram."""
     binned.write(arguments, ds, result, path)
     _print(arguments, result, path)
-    return console.end(reading)
 
 
 def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[float, float] | None) -> int:
@@ -87,12 +94,11 @@ def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[fl
             )
         )  # fmt: skip
     result = histogram(sums | reading.facts(), arguments.cumulative).in_units(dict(arguments.unit), data)
-    binned.write(arguments, data, result, path)
-    _print(arguments, result, path)
+    show(arguments, data, result, path)
     return console.end(reading)
 
 
-def _print(arguments: argparse.Namespace, result, path: str | None) -> None:
+def _print(arguments: argparse.Namespace, result: Any, path: str | None) -> None:
     from octavo.cli import console
 
     if path is None and not arguments.json:

@@ -5,6 +5,7 @@ for any number of threads and, under mpirun, of ranks."""
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from octavo.cli.numbers import binned
 from octavo.errors import UsageError
@@ -50,20 +51,32 @@ def _bins(text: str) -> tuple[int, int]:
     return counts[0], counts[-1]
 
 
+def path_of(arguments: argparse.Namespace) -> str | None:
+    return binned.output_of(arguments, None if arguments.json else f"{arguments.x}_{arguments.y}_phase")
+
+
+def asked(arguments: argparse.Namespace) -> Any:
+    from octavo.binned import asked_phase
+
+    return asked_phase(
+        arguments.x, arguments.y, bins=_bins(arguments.bins), log=_LOGS[arguments.log],
+        x_range=binned.pair(arguments.x_range, "x-range"), y_range=binned.pair(arguments.y_range, "y-range"),
+        weight=arguments.weight, units=dict(arguments.unit), **binned.centre_of(arguments),
+    )  # fmt: skip
+
+
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.binned import Phase, bin_by
     from octavo.cli import console
 
-    path = binned.output_of(arguments, None if arguments.json else f"{arguments.x}_{arguments.y}_phase")
-    (nx, ny), (log_x, log_y) = _bins(arguments.bins), _LOGS[arguments.log]
-    place = binned.centre_of(arguments)
-    axes = [
-        bin_by(arguments.x, nx, log=log_x, range=binned.pair(arguments.x_range, "x-range"), **place),
-        bin_by(arguments.y, ny, log=log_y, range=binned.pair(arguments.y_range, "y-range"), **place),
-    ]
-    found = binned.compute(arguments, axes, [], "")
+    path = path_of(arguments)
+    found = binned.compute(arguments, [asked(arguments)])
     if found is None:
         return 0
-    ds, reading, sums = found
-    binned.write(arguments, ds, Phase.of(sums).in_units(dict(arguments.unit), ds), path)
+    ds, reading, (result,) = found
+    show(arguments, ds, result, path)
     return console.end(reading)
+
+
+def show(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
+    """Writes or prints the diagram."""
+    binned.write(arguments, ds, result, path)

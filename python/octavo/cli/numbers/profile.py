@@ -53,36 +53,42 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(verb="profile")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    from octavo.binned import Profile, below_edges, bin_by, cumulated
-    from octavo.cli import console
-    from octavo.ranks import world
+def path_of(arguments: argparse.Namespace) -> str | None:
+    return binned.output_of(arguments, None)
 
-    path = binned.output_of(arguments, None)
-    fields = [name for text in arguments.field for name in options.names(text)]
-    axis = bin_by(
-        arguments.axis,
-        arguments.bins,
-        log=arguments.log,
-        range=binned.pair(arguments.range, "range"),
-        **binned.centre_of(arguments),
-    )
+
+def asked(arguments: argparse.Namespace) -> Any:
+    from octavo.binned import asked_profile
+
     if arguments.cumulative and arguments.percentiles:
         raise UsageError("--percentiles are of bins, not cumulative")
-    found = binned.compute(arguments, [axis], fields, "volume", arguments.percentiles)
+    return asked_profile(
+        [name for text in arguments.field for name in options.names(text)], axis=arguments.axis, bins=arguments.bins,
+        log=arguments.log, range=binned.pair(arguments.range, "range"), weight=arguments.weight,
+        percentiles=arguments.percentiles, units=dict(arguments.unit), cumulative=arguments.cumulative,
+        **binned.centre_of(arguments),
+    )  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from octavo.cli import console
+
+    path = path_of(arguments)
+    found = binned.compute(arguments, [asked(arguments)])
     if found is None:
         return 0
-    ds, reading, sums = found
-    if arguments.cumulative:
-        inner = below_edges(axis, sums)
-        sums = cumulated(
-            sums, inner and binned.sums_of(arguments, reading, world(), None, [inner], fields, "volume", [])
-        )
-    result = Profile.of(sums, arguments.percentiles, cumulative=arguments.cumulative).in_units(dict(arguments.unit), ds)
+    ds, reading, (result,) = found
+    show(arguments, ds, result, path)
+    return console.end(reading)
+
+
+def show(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:
+    """Writes or prints the profile."""
+    from octavo.cli import console
+
     binned.write(arguments, ds, result, path)
     if path is None and not arguments.json:
         _print(result, console)
-    return console.end(reading)
 
 
 def _print(result: Any, console: Any) -> None:

@@ -82,7 +82,10 @@ def add_percentiles(arguments: argparse.Namespace, reading: Any, ranks: Any, res
     from octavo.cli.numbers import binned
 
     fields = list(result["fields"])
-    sums = binned.sums_of(arguments, reading, ranks, None, [], fields, "volume", arguments.percentiles)
+    words = {
+        "axes": [], "fields": fields, "weight": arguments.weight or "volume", "percentiles": arguments.percentiles
+    }  # fmt: skip
+    (sums,) = binned.sums_of(arguments, reading, ranks, None, [words])
     for name, row in percentiles_of_all(sums, arguments.percentiles).items():
         result["fields"][name]["percentiles"] = row
 

@@ -27,6 +27,19 @@ def add_image_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_drawing(parser: argparse.ArgumentParser) -> None:
+    """Adds the size and the colours of a picture, what is drawn over it, and --force."""
+    add_colours(parser)
+    parser.add_argument("--grid", action="store_true", help="draw the outlines of levels")
+    parser.add_argument("--vectors", metavar="NAME", help="draw arrows of a vector: velocity, momentum, B")
+    parser.add_argument(
+        "--overlay-particles",
+        metavar="FAMILY",
+        help="draw dots where the particles of a species or family are; on a slice those near the plane, or within a slab "
+        "of this thickness: dm:0.05, 'star:20 kpc'",
+    )
+
+
+def add_colours(parser: argparse.ArgumentParser) -> None:
     """Adds the size and the colours of a picture, and --force."""
     parser.add_argument(
         "--pixels", type=options.positive, default=1024, metavar="N", help="along the longer side (1024)"
@@ -38,14 +51,6 @@ def add_drawing(parser: argparse.ArgumentParser) -> None:
         "--log", action="store_true", help="a logarithmic colour scale; linear around 0 where signs differ"
     )
     parser.add_argument("--cmap", metavar="NAME", help="colours by matplotlib's name: magma, cividis, ...")
-    parser.add_argument("--grid", action="store_true", help="draw the outlines of levels")
-    parser.add_argument("--vectors", metavar="NAME", help="draw arrows of a vector: velocity, momentum, B")
-    parser.add_argument(
-        "--overlay-particles",
-        metavar="FAMILY",
-        help="draw dots where the particles of a species or family are; on a slice those near the plane, or within a slab "
-        "of this thickness: dm:0.05, 'star:20 kpc'",
-    )
     parser.add_argument("--scale-bar", action="store_true", help="draw a bar of a round length")
     options.add_force(parser, "overwrite the output file")
 
@@ -57,6 +62,11 @@ def output_of(arguments: argparse.Namespace, *words: str) -> str:
         name = os.path.basename(os.path.normpath(arguments.path)).removesuffix(".octavo")
         # A field's name may hold a slash.
         path = "_".join([name, *(re.sub(r"[^\w.+-]+", "_", word) for word in words)]) + ".png"
+    return checked(arguments, path)
+
+
+def checked(arguments: argparse.Namespace, path: str) -> str:
+    """The path, if an image can be written there."""
     if not path.endswith(_ENDINGS):
         raise UsageError("the output must end in .png, .pdf, .svg, .npy, .h5, .fits or .tif", [path], "-o out.png")
     options.check_output(path, arguments.force)

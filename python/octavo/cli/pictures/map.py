@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def add_projection(parser: argparse.ArgumentParser) -> None:
     """Adds how cells become pixels, as project() takes it."""
-    parser.add_argument("--axis", choices=["x", "y", "z"], default="z", help="line of sight (default: z)")
+    add_line_of_sight(parser)
     parser.add_argument(
         "--camera",
         type=options.direction,
@@ -61,15 +61,27 @@ def add_projection(parser: argparse.ArgumentParser) -> None:
     )
     options.add_edge(parser)
     parser.add_argument(
+        "--mask",
+        metavar="FIELD>V",
+        help="triangles: show only places where this field is above V ('WATER DEPTH>0.01': wet land)",
+    )
+
+
+def add_line_of_sight(parser: argparse.ArgumentParser) -> None:
+    """Adds how the cells along an axis become pixels."""
+    parser.add_argument("--axis", choices=["x", "y", "z"], default="z", help="line of sight (default: z)")
+    parser.add_argument(
         "--kind",
         choices=["integral", "mean", "max", "min"],
         help="quantity along the line (default: integral, or mean with --weight)",
     )
     parser.add_argument("--weight", metavar="W", help="mean along the line, weighted by this field (or 'volume')")
     parser.add_argument(
-        "--mask",
-        metavar="FIELD>V",
-        help="triangles: show only places where this field is above V ('WATER DEPTH>0.01': wet land)",
+        "--blur",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="smooth each cell in the image by a Gaussian of S of its own edges (0.5); the sum over all pixels stays",
     )
 
 
@@ -108,6 +120,7 @@ def project(
         progress=progress,
         mask=mask,
         above=above,
+        blur=arguments.blur if kind is None else 0.0,
         **options.chosen(arguments, ds),
     )
 

@@ -59,10 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     options.check_output(arguments.output, arguments.force)
     drawing = image_output.drawing_of(arguments)
     if arguments.normal is not None and (
-        arguments.camera or arguments.kind or arguments.weight or arguments.mask or arguments.edge
+        arguments.camera or arguments.kind or arguments.weight or arguments.mask or arguments.edge or arguments.blur
     ):
         raise UsageError(
-            "--normal cuts slices; --camera, --kind, --weight, --mask and --edge are of maps", [], "leave one away"
+            "--normal cuts slices; --camera, --kind, --weight, --mask, --edge and --blur are of maps",
+            [],
+            "leave one away",
         )
     ranks = world()
     snapshots = listed(arguments.paths, arguments.flow, ranks)
