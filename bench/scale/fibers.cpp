@@ -159,7 +159,7 @@ void Fibers::wake(int fiber) {
   Saved& saved = saved_[static_cast<std::size_t>(fiber)];
   if (!saved.waits) return;
   saved.waits = false;
-  ready_.push_back(fiber);
+  ready_.push_front(fiber);
 }
 
 void Fibers::pass() {
@@ -178,7 +178,6 @@ void Fibers::run(int count, const std::function<void(int)>& work) {
   references_.clear();
   ready_.clear();
   for (int fiber = 0; fiber < count; ++fiber) ready_.push_back(fiber);
-  next_ready_ = 0;
   work_ = &work;
   left_ = count;
   failure_ = {};
@@ -188,12 +187,9 @@ void Fibers::run(int count, const std::function<void(int)>& work) {
   Uncounted::end_all();
   Fibers& self = *running();
   self.current_ = -1;
-  if (!self.failure_ && self.next_ready_ < self.ready_.size()) {
-    const int fiber = self.ready_[self.next_ready_++];
-    if (self.next_ready_ > 4096 && self.next_ready_ * 2 > self.ready_.size()) {
-      self.ready_.erase(self.ready_.begin(), self.ready_.begin() + static_cast<std::ptrdiff_t>(self.next_ready_));
-      self.next_ready_ = 0;
-    }
+  if (!self.failure_ && !self.ready_.empty()) {
+    const int fiber = self.ready_.front();
+    self.ready_.pop_front();
     if (self.switched) self.switched(fiber);
     self.current_ = fiber;
     if (self.saved_[static_cast<std::size_t>(fiber)].started)

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <functional>
 #include <unordered_map>
@@ -46,8 +47,9 @@ class Fibers {
   static void enter();
 
   std::vector<Saved> saved_;
-  std::vector<int> ready_;
-  std::size_t next_ready_ = 0;
+  /// The next one first. One that was waked goes before all others: ranks that exchange with their neighbours then run
+  /// while what they need is still in the cache.
+  std::deque<int> ready_;
   const std::function<void(int)>* work_ = nullptr;
   std::exception_ptr failure_;
   std::byte* stack_ = nullptr;

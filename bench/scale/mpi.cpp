@@ -38,18 +38,10 @@ struct Meeting {
   std::vector<std::int64_t> numbers;  // split: communicators
 };
 
-// Messages of a million ranks are on their way at once, so their place is found by hashing.
+// On which way a message comes to its receiver.
 struct Way {
-  int comm = 0, sender = 0, receiver = 0, tag = 0;
+  int comm = 0, sender = 0, tag = 0;
   bool operator==(const Way&) const = default;
-};
-struct HashOfWay {
-  std::size_t operator()(const Way& way) const {
-    std::uint64_t sum = 0;
-    for (const int part : {way.comm, way.sender, way.receiver, way.tag})
-      sum = (sum ^ static_cast<std::uint32_t>(part)) * 0x9E3779B97F4A7C15ULL;
-    return sum ^ sum >> 29;
-  }
 };
 
 struct Receive {
@@ -58,13 +50,24 @@ struct Receive {
   Way from;
 };
 
+// Messages to a rank that it has not received yet, the oldest first, and the way on which it waits for one. They are
+// few at a time.
+struct Letter {
+  Way way;
+  Bytes bytes;
+};
+struct Inbox {
+  std::vector<Letter> letters;
+  std::optional<Way> waits_for;
+};
+
 struct World {
   Machine machine;
   Fibers fibers;
   std::vector<Group> groups{{}};
   std::vector<Activity> activities;
-  std::unordered_map<Way, std::vector<Bytes>, HashOfWay> sent;  // the oldest first
-  std::unordered_map<Way, int, HashOfWay> waits_for;
+  std::vector<Inbox> inboxes;  // by rank
+  std::size_t probed = 0;      // size of the message that was probed last
   std::unordered_map<std::int64_t, Receive> receives;
   std::vector<std::size_t> types;
   std::vector<std::size_t> free_types;
@@ -312,31 +315,34 @@ int split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
 
 void send(const void* values, std::size_t bytes, int to, int tag, MPI_Comm comm) {
   const Uncounted own;
-  const Group& group = group_of(comm);
-  const Way key{id_of(comm), me(), world_rank(group, to), tag};
+  const int receiver = world_rank(group_of(comm), to);
+  Inbox& inbox = world->inboxes[static_cast<std::size_t>(receiver)];
   const auto* begin = static_cast<const char*>(values);
-  world->sent[key].emplace_back(begin, begin + bytes);
-  if (const auto waiting = world->waits_for.extract(key)) world->fibers.wake(waiting.mapped());
+  const Way way{id_of(comm), me(), tag};
+  inbox.letters.push_back({way, Bytes(begin, begin + bytes)});
+  if (inbox.waits_for != way) return;
+  inbox.waits_for.reset();
+  world->fibers.wake(receiver);
 }
 
-// Waits for the message.
-void receive(const Receive& wanted) {
+// Waits for the first message that comes on this way. It stays in the inbox.
+std::vector<Letter>::iterator wait_for(const Way& way) {
+  Inbox& inbox = world->inboxes[static_cast<std::size_t>(me())];
   for (;;) {
-    {
-      const Uncounted own;
-      const auto found = world->sent.find(wanted.from);
-      if (found != world->sent.end()) {
-        const Bytes& message = found->second.front();
-        if (message.size() > wanted.bytes) fail("a message is longer than its receiver expects");
-        std::memcpy(wanted.to, message.data(), message.size());
-        found->second.erase(found->second.begin());
-        if (found->second.empty()) world->sent.erase(found);
-        return;
-      }
-      world->waits_for[wanted.from] = me();
-    }
+    const auto found =
+        std::find_if(inbox.letters.begin(), inbox.letters.end(), [&](const Letter& one) { return one.way == way; });
+    if (found != inbox.letters.end()) return found;
+    inbox.waits_for = way;
     world->fibers.wait();
   }
+}
+
+void receive(const Receive& wanted) {
+  const auto found = wait_for(wanted.from);
+  const Uncounted own;
+  if (found->bytes.size() > wanted.bytes) fail("a message is longer than its receiver expects");
+  if (!found->bytes.empty()) std::memcpy(wanted.to, found->bytes.data(), found->bytes.size());
+  world->inboxes[static_cast<std::size_t>(me())].letters.erase(found);
 }
 
 }  // namespace
@@ -360,6 +366,7 @@ std::vector<Activity> simulate(const Machine& machine, const std::function<void(
   World mine;
   mine.machine = machine;
   mine.activities.resize(static_cast<std::size_t>(machine.ranks));
+  mine.inboxes.resize(static_cast<std::size_t>(machine.ranks));
   mine.fibers.switched = switched;
   world = &mine;
   try {
@@ -611,7 +618,18 @@ int MPI_Isend(const void* values, int count, MPI_Datatype type, int rank, int ta
 int MPI_Recv(void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status* status) {
   note_message("receive", bytes_of(count, type));
   if (world == nullptr) return PMPI_Recv(values, count, type, rank, tag, comm, status);
-  receive({values, bytes_of(count, type), {id_of(comm), world_rank(group_of(comm), rank), me(), tag}});
+  receive({values, bytes_of(count, type), {id_of(comm), world_rank(group_of(comm), rank), tag}});
+  return MPI_SUCCESS;
+}
+int MPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status* status) {
+  if (world == nullptr) return PMPI_Probe(rank, tag, comm, status);
+  world->probed = wait_for({id_of(comm), world_rank(group_of(comm), rank), tag})->bytes.size();
+  return MPI_SUCCESS;
+}
+// Of the message that was probed last: no other rank has its turn between the two calls.
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+  if (world == nullptr) return PMPI_Get_count(status, type, count);
+  *count = static_cast<int>(world->probed / bytes_of(type));
   return MPI_SUCCESS;
 }
 int MPI_Irecv(void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -619,7 +637,7 @@ int MPI_Irecv(void* values, int count, MPI_Datatype type, int rank, int tag, MPI
   if (world == nullptr) return PMPI_Irecv(values, count, type, rank, tag, comm, request);
   const Uncounted own;
   world->receives[world->next_request] = {
-      values, bytes_of(count, type), {id_of(comm), world_rank(group_of(comm), rank), me(), tag}};
+      values, bytes_of(count, type), {id_of(comm), world_rank(group_of(comm), rank), tag}};
   *request = handle_of<MPI_Request>(world->next_request++);
   return MPI_SUCCESS;
 }

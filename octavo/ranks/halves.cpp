@@ -5,10 +5,11 @@
 namespace octavo::ranks {
 namespace {
 
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of a message
+
 template <class Transfer>
 void in_pieces(std::size_t size, Transfer&& transfer) {
-  constexpr std::size_t most = std::size_t{1} << 30;
-  for (std::size_t at = 0; at < size; at += most) transfer(at, static_cast<int>(std::min(most, size - at)));
+  for (std::size_t at = 0; at < size; at += most_bytes) transfer(at, static_cast<int>(std::min(most_bytes, size - at)));
 }
 
 }  // namespace
@@ -40,24 +41,39 @@ std::vector<Halves> halves_of(int rank, int ranks) {
   return path;
 }
 
+namespace {
+
+constexpr int tag_of_texts = 12;
+
+// A text is sent in pieces of `most_bytes`, of which the first shorter one is the last. So the messages tell its size.
+void send_text(MPI_Comm comm, int to, const std::string& text, std::vector<MPI_Request>& requests) {
+  for (std::size_t at = 0, bytes = most_bytes; bytes == most_bytes; at += bytes) {
+    bytes = std::min(most_bytes, text.size() - at);
+    MPI_Isend(text.data() + at, static_cast<int>(bytes), MPI_BYTE, to, tag_of_texts, comm, &requests.emplace_back());
+  }
+}
+
+std::string receive_text(MPI_Comm comm, int from) {
+  std::string text;
+  for (int bytes = static_cast<int>(most_bytes); bytes == static_cast<int>(most_bytes);) {
+    MPI_Status status;
+    MPI_Probe(from, tag_of_texts, comm, &status);
+    MPI_Get_count(&status, MPI_BYTE, &bytes);
+    const std::size_t at = text.size();
+    text.resize(at + static_cast<std::size_t>(bytes));
+    MPI_Recv(text.data() + at, bytes, MPI_BYTE, from, tag_of_texts, comm, MPI_STATUS_IGNORE);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> exchange(MPI_Comm comm, const std::vector<std::pair<int, std::string>>& out,
                                   const std::vector<int>& from) {
-  constexpr int size_tag = 11, tag = 12;
-  std::vector<std::uint64_t> out_sizes, sizes(from.size());
-  for (const auto& [rank, text] : out) out_sizes.push_back(text.size());
   std::vector<MPI_Request> requests;
-  for (std::size_t s = 0; s < from.size(); ++s)
-    MPI_Irecv(&sizes[s], 1, MPI_UINT64_T, from[s], size_tag, comm, &requests.emplace_back());
-  for (std::size_t r = 0; r < out.size(); ++r)
-    MPI_Isend(&out_sizes[r], 1, MPI_UINT64_T, out[r].first, size_tag, comm, &requests.emplace_back());
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  requests.clear();
-  std::vector<std::string> in(from.size());
-  for (std::size_t s = 0; s < from.size(); ++s) {
-    in[s].resize(static_cast<std::size_t>(sizes[s]));
-    receive_pieces(comm, from[s], tag, in[s], requests);
-  }
-  for (const auto& [rank, text] : out) send_pieces(comm, rank, tag, text, requests);
+  for (const auto& [rank, text] : out) send_text(comm, rank, text, requests);
+  std::vector<std::string> in;
+  for (const int rank : from) in.push_back(receive_text(comm, rank));
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return in;
 }

@@ -22,8 +22,8 @@ struct KeyShare {
 ///
 /// The search for a bound narrows an interval of keys, 4 bits a round. Bounds in the same interval are searched
 /// together, by the lowest of their ranks. Counts are added up on their way there, and the answer returns on the same
-/// way. So a rank sends 8 log2(ranks) messages a round, and besides them needs memory only for the intervals in which
-/// it has keys.
+/// way. So a rank sends and receives 4 log2(ranks) messages a round, and besides them needs memory only for the
+/// intervals in which it has keys.
 KeyShare find_share(MPI_Comm comm, int bits, std::int64_t keys, const std::function<void(base::KeyCounts&)>& count);
 
 /// Collective. The same for bounds that are known: each rank gives its own.

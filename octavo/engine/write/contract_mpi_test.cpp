@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 #include "octavo/file/posix.hpp"
@@ -211,6 +213,102 @@ TEST(ContractMpi, only_a_store_shows_a_step_without_a_call) {
     EXPECT_TRUE(writer.is_there(0));
     EXPECT_EQ(close(writer), "no error");
   }
+}
+
+// Holds this rank's background writes until release(). A write that nobody lets go for long goes on by itself, so that
+// a call that waits for it fails the test and does not hang.
+class HeldWrites {
+ public:
+  HeldWrites() : main_(std::this_thread::get_id()) {
+    file::set_observer([this](const file::Event& event) {
+      if (event.operation != file::Operation::write || std::this_thread::get_id() == main_) return file::Verdict{};
+      std::unique_lock lock(mutex_);
+      if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return released_; })) was_forgotten_ = true;
+      released_ = released_ || was_forgotten_;
+      return file::Verdict{};
+    });
+  }
+  ~HeldWrites() {
+    EXPECT_FALSE(was_forgotten_) << "a call has waited for a step that may be on its way";
+    release();
+    MPI_Barrier(everyone());
+    file::set_observer({});
+  }
+  void release() {
+    {
+      const std::lock_guard lock(mutex_);
+      released_ = true;
+    }
+    changed_.notify_all();
+  }
+  bool is_released() const {
+    const std::lock_guard lock(mutex_);
+    return released_;
+  }
+
+ private:
+  std::thread::id main_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool released_ = false, was_forgotten_ = false;
+};
+
+// Whether the call returns only after the writes of all ranks have been let go, which happens a little later than the
+// ranks have begun to call.
+bool waits_for(HeldWrites& held, const std::function<void()>& call) {
+  std::thread releasing([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    held.release();
+  });
+  call();
+  const bool waited = held.is_released();
+  releasing.join();
+  return waited;
+}
+
+// `most` steps are on their way while their writes are held. One more is begun and put, and its end_step waits.
+void expect_on_their_way(const TriedTarget& writer, int first, int most) {
+  HeldWrites held;
+  for (int step = first; step < first + most; ++step) EXPECT_EQ(write(writer, step), "no error");
+  EXPECT_FALSE(writer.writer->finished());
+  writer.begin(first + most);
+  writer.put(first + most);
+  EXPECT_FALSE(held.is_released());
+  MPI_Barrier(everyone());
+  EXPECT_TRUE(waits_for(held, [&] { writer.writer->end_step(); }));
+}
+
+TEST(ContractMpi, end_step_waits_if_as_many_steps_are_on_their_way_as_may_be_and_begin_step_never) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  for (const TriedTarget& writer : all_targets(directory.path())) {
+    SCOPED_TRACE(writer.name(0));
+    const int most = is_store(writer) ? Options().steps_in_flight : 1;
+    if (is_collected(writer)) {  // end_step itself writes: nothing is left for the background
+      const HeldWrites held;
+      EXPECT_EQ(write(writer, 0), "no error");
+      EXPECT_EQ(wait(writer), "no error");
+      EXPECT_FALSE(held.is_released());
+    } else {
+      expect_on_their_way(writer, 0, most);
+    }
+    EXPECT_EQ(close(writer), "no error");
+    EXPECT_EQ(writer.writer->steps(), is_collected(writer) ? 1 : most + 1);
+  }
+}
+
+// A slot holds one of the newest `keep_last` durable steps, or a step on its way; there are keep_last + 1.
+TEST(ContractMpi, a_store_with_slots_has_as_many_checkpoints_on_their_way_as_slots_that_hold_no_kept_one) {
+  if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
+  const testing::SharedDirectory directory;
+  Options options;
+  options.keep_last = 2;
+  options.recycle = true;
+  const TriedTarget writer = testing::to_store(directory.path(), options);
+  expect_on_their_way(writer, 0, 3);
+  EXPECT_EQ(wait(writer), "no error");
+  expect_on_their_way(writer, 4, 1);
+  EXPECT_EQ(close(writer), "no error");
 }
 
 TEST(ContractMpi, a_failed_step_leaves_no_partial_file_and_in_a_series_the_next_one_takes_its_place) {

@@ -138,6 +138,88 @@ TEST(WriterMpi, a_writer_with_keep_last_is_opened_with_as_many_reads_and_opens_b
   EXPECT_EQ(opens[0], opens[1]);
 }
 
+// Checkpoints 1 to `steps` of one file each, which the mark and the index list.
+void make_checkpoints(const fs::path& path, int steps) {
+  store::DurableMark mark;
+  const auto step = testing::random_step(1, {.cells = 20});
+  for (int i = 1; i <= steps; ++i) {
+    store::SegmentPlan plan = testing::plan_of(i, static_cast<unsigned>(i));
+    plan.flow = Flow::checkpoint;
+    plan.sync = false;
+    plan.order_before = static_cast<std::uint64_t>(i - 1);
+    testing::write_step(step, path, plan);
+    store::add(mark, static_cast<std::uint64_t>(i), i);
+  }
+  store::write_mark(path, Flow::checkpoint, mark, false);
+  store::rebuild_indexes(path);
+}
+
+// Writes step 1000 by a new writer. Returns the files that its first step opened, of this rank.
+std::int64_t opens_of_first_step(const fs::path& path) {
+  std::int64_t opens = 0;
+  Options options;
+  options.mode = Mode::sync;
+  Writer writer(everyone(), path, make_domain(1, 0, 1).header, options);
+  file::set_observer([&](const file::Event& event) {
+    opens += event.operation == file::Operation::open ? 1 : 0;
+    return file::Verdict{};
+  });
+  write_small(writer, 1000);
+  file::set_observer({});
+  writer.close();
+  return opens;
+}
+
+std::uint64_t order_of(const fs::path& path, std::int64_t step) {
+  const store::Scan scan = store::scan_store(path);
+  EXPECT_TRUE(scan.damage.empty());
+  const auto found = std::ranges::find(scan.steps, step, &store::StepFound::step);
+  return found == scan.steps.end() ? 0 : found->order;
+}
+
+TEST(WriterMpi, the_first_step_of_a_writer_follows_all_old_ones_and_opens_no_more_files_beside_many) {
+  std::vector<std::int64_t> opens;
+  for (const int old_steps : {1, 30}) {
+    const testing::SharedDirectory directory;
+    const fs::path path = directory.path() / "s";
+    {
+      Options options;
+      options.mode = Mode::sync;
+      Writer old(everyone(), path, make_domain(1, 0, 1).header, options);
+      for (int step = 1; step <= old_steps; ++step) write_small(old, step);
+      old.close();
+    }
+    opens.push_back(opens_of_first_step(path));
+    barrier();
+    EXPECT_EQ(order_of(path, 1000), static_cast<std::uint64_t>(old_steps + 1));
+    barrier();
+  }
+  EXPECT_EQ(opens[0], opens[1]);
+}
+
+// The last run was killed when it had committed one more step, which neither the mark nor the index lists.
+TEST(WriterMpi, the_first_step_of_a_writer_follows_one_that_only_its_file_knows) {
+  for (const std::string kind : {"a new directory", "an old directory", "a slot"}) {
+    SCOPED_TRACE(kind);
+    const testing::SharedDirectory directory;
+    const fs::path path = directory.path() / "s";
+    if (rank() == 0) {
+      make_checkpoints(path, 4);
+      store::SegmentPlan plan = testing::plan_of(kind == "an old directory" ? 2 : 5, 77);
+      plan.flow = Flow::checkpoint;
+      plan.sync = false;
+      plan.after_order = 4;
+      if (kind == "a slot") plan.directory = "checkpoint/slot.000";
+      testing::write_step(testing::random_step(5, {.cells = 20}), path, plan);
+    }
+    barrier();
+    opens_of_first_step(path);
+    barrier();
+    EXPECT_EQ(order_of(path, 1000), 6U);
+    barrier();
+  }
+}
+
 TEST(WriterMpi, an_index_that_is_missing_is_made_when_a_writer_is_opened_and_the_ranks_share_the_footers) {
   const testing::SharedDirectory directory;
   const fs::path path = directory.path() / "s";

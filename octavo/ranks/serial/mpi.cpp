@@ -51,17 +51,26 @@ const void* at(const void* values, int offset, MPI_Datatype type) {
 }
 void* at(void* values, int offset, MPI_Datatype type) { return static_cast<char*>(values) + bytes_of(offset, type); }
 
-// The first message of this tag, in the order of sending.
-void receive(const octavo_serial_receive& wanted, MPI_Status* status) {
+// The place of the first message of this tag, in the order of sending.
+Message** find(int tag, MPI_Comm comm) {
   Message** place = &sent;
-  while (*place != nullptr && ((*place)->tag != wanted.tag || (*place)->comm != wanted.comm)) place = &(*place)->next;
+  while (*place != nullptr && ((*place)->tag != tag || (*place)->comm != comm)) place = &(*place)->next;
+  if (*place == nullptr) end("waits for a message of another rank, and there is none");
+  return place;
+}
+
+void note(MPI_Status* status, int tag, std::size_t bytes) {
+  if (status != MPI_STATUS_IGNORE) *status = {0, tag, MPI_SUCCESS, static_cast<int>(bytes)};
+}
+
+void receive(const octavo_serial_receive& wanted, MPI_Status* status) {
+  Message** place = find(wanted.tag, wanted.comm);
   Message* message = *place;
-  if (message == nullptr) end("waits for a message of another rank, and there is none");
   if (message->bytes > wanted.bytes) end("a message is longer than its receiver expects");
   copy(message + 1, wanted.values, message->bytes);
+  note(status, wanted.tag, message->bytes);
   *place = message->next;
   std::free(message);
-  if (status != MPI_STATUS_IGNORE) *status = {0, wanted.tag, MPI_SUCCESS};
 }
 
 void complete(MPI_Request* request, MPI_Status* status) {
@@ -168,6 +177,14 @@ int MPI_Send(const void* values, int count, MPI_Datatype type, int, int tag, MPI
 }
 int MPI_Recv(void* values, int count, MPI_Datatype type, int, int tag, MPI_Comm comm, MPI_Status* status) {
   receive({values, bytes_of(count, type), tag, comm}, status);
+  return MPI_SUCCESS;
+}
+int MPI_Probe(int, int tag, MPI_Comm comm, MPI_Status* status) {
+  note(status, tag, (*find(tag, comm))->bytes);
+  return MPI_SUCCESS;
+}
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
+  *count = status->bytes / static_cast<int>(bytes_of(1, type));
   return MPI_SUCCESS;
 }
 int MPI_Isend(const void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,

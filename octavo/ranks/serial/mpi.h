@@ -21,7 +21,7 @@ typedef int MPI_Op;
 typedef struct octavo_serial_info* MPI_Info;
 typedef struct octavo_serial_receive* MPI_Request;
 typedef struct {
-  int MPI_SOURCE, MPI_TAG, MPI_ERROR;
+  int MPI_SOURCE, MPI_TAG, MPI_ERROR, bytes;
 } MPI_Status;
 typedef void MPI_User_function(void* in, void* in_and_out, int* count, MPI_Datatype* type);
 
@@ -78,6 +78,7 @@ enum { MPI_MAX_INFO_KEY = 36, MPI_MAX_INFO_VAL = 256, MPI_MAX_LIBRARY_VERSION_ST
 #define MPI_Finalized octavo_serial_finalized
 #define MPI_Gather octavo_serial_gather
 #define MPI_Gatherv octavo_serial_gatherv
+#define MPI_Get_count octavo_serial_get_count
 #define MPI_Get_library_version octavo_serial_get_library_version
 #define MPI_Iallreduce octavo_serial_iallreduce
 #define MPI_Info_create octavo_serial_info_create
@@ -91,6 +92,7 @@ enum { MPI_MAX_INFO_KEY = 36, MPI_MAX_INFO_VAL = 256, MPI_MAX_LIBRARY_VERSION_ST
 #define MPI_Isend octavo_serial_isend
 #define MPI_Op_create octavo_serial_op_create
 #define MPI_Op_free octavo_serial_op_free
+#define MPI_Probe octavo_serial_probe
 #define MPI_Query_thread octavo_serial_query_thread
 #define MPI_Recv octavo_serial_recv
 #define MPI_Reduce octavo_serial_reduce
@@ -151,6 +153,8 @@ int MPI_Alltoallv(const void* in, const int* in_counts, const int* in_offsets, M
 /* ---- messages, all from this process to itself */
 int MPI_Send(const void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm);
 int MPI_Recv(void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Status* status);
+int MPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status* status);
+int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count);
 int MPI_Isend(const void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm,
               MPI_Request* request);
 int MPI_Irecv(void* values, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request* request);

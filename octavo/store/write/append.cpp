@@ -1,8 +1,12 @@
 #include "octavo/store/write/append.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "octavo/base/error.hpp"
+#include "octavo/store/durable.hpp"
+#include "octavo/store/read/index.hpp"
 #include "octavo/store/read/scan.hpp"
 
 namespace octavo::store {
@@ -190,15 +194,45 @@ void put_back_records(const fs::path& subfile, const Records& records) {
   file::sync(file);
 }
 
+namespace {
+
+constexpr std::string_view slot_prefix = "slot.";
+
+// Where the steps end that the index lists, by file of their segment 0.
+std::map<std::string, std::uint64_t> listed_ends(const std::vector<IndexedStep>& steps) {
+  std::map<std::string, std::uint64_t> ends;
+  for (const IndexedStep& step : steps) {
+    std::uint64_t& end = ends[step.file];
+    end = std::max(end, align(step.at.offset + step.at.length));
+  }
+  return ends;
+}
+
+// Whether the file is no longer than the steps that the index lists of it: nobody has appended another one since. A
+// slot's file keeps its length when it is written again.
+bool is_all_listed(const fs::path& path, std::uint64_t listed_end) {
+  std::error_code error;
+  const std::uint64_t size = fs::file_size(path, error);
+  return !error && size <= listed_end && !path.parent_path().filename().string().starts_with(slot_prefix);
+}
+
+}  // namespace
+
+// We read only the first subfiles that may have a step which neither mark nor index lists: its run was killed.
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
   if (plan.segment != 0) return 0;
   if (plan.order_before) return *plan.order_before + 1;
-  std::uint64_t order = std::max(tail.order, plan.after_order);
+  std::uint64_t order = std::max({tail.order, plan.after_order, read_mark(plan.store, plan.flow).known});
+  const std::vector<IndexedStep> listed = read_index(plan.store, plan.flow).steps;
+  for (const IndexedStep& step : listed) order = std::max(order, parse_footer(step.footer, step.at).order);
+  const std::map<std::string, std::uint64_t> ends = listed_ends(listed);
   const fs::path own = subfile_path(plan);
   std::error_code ignored;
   for (const fs::path& directory : flow_directories(plan.store, plan.flow)) {
     const fs::path path = directory / subfile_name(0);
     if (path == own || !fs::exists(path, ignored)) continue;
+    const auto end = ends.find(path.lexically_relative(plan.store).generic_string());
+    if (end != ends.end() && is_all_listed(path, end->second)) continue;
     for (const Committed& commit : read_subfile(path).commits) order = std::max(order, commit.footer.order);
   }
   return order + 1;

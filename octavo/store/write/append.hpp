@@ -37,7 +37,8 @@ std::optional<Committed> commit_in(const file::File& file);
 Tail read_tail(const file::File& file);
 
 /// The `order` of a new step: one more than the highest in the store, unless the plan gives it. Orders sort the steps
-/// of a flow in time. (The analysis flow appends to one first subfile; each checkpoint has its own.)
+/// of a flow in time. (The analysis flow appends to one first subfile; each checkpoint has its own.) Reads mark and
+/// index, and of the first subfiles those that the index does not list or that have grown since.
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail);
 
 }  // namespace octavo::store
