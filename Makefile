@@ -78,7 +78,7 @@ site: install
 
 # Trials with real codes that you have built (docs/compatibility.md): RAMSES=TREE, AMREX=TREE, FLASH=FOLDER, TELEMAC=TREE.
 # Without programs they print a line SKIP. Runs stand in build/try, or in $OCTAVO_TRY.
-TRIALS := try-ramses try-ramses-adapter try-amrex try-amrex-adapter try-flash try-flash-adapter try-telemac try-telemac-adapter
+TRIALS := try-ramses try-ramses-adapter try-amrex try-amrex-adapter try-nyx-adapter try-flash try-flash-adapter try-telemac try-telemac-adapter
 .PHONY: try $(TRIALS)
 try: $(TRIALS)
 $(TRIALS): try-%: install

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <set>
 
@@ -165,6 +166,9 @@ class Amr : public ax::Amr {
  public:
   using ax::Amr::Amr;
 
+  /// Collective. Returns the particles of a plotfile in a store, from Gather; without it a plotfile there has none.
+  std::function<std::vector<Species>()> plot_species;
+
   void init(ax::Real start, ax::Real stop) override {
     const std::string store = restart_chkfile;
     if (!within::is_store(store)) return ax::Amr::init(start, stop);
@@ -215,7 +219,7 @@ class Amr : public ax::Amr {
     if (names.empty()) return;
     if (verbose > 0) ax::Print() << "PLOTFILE: step " << level_steps[0] << " of " << plot_file_root << '\n';
     WritePlotfile(plot_file_root, nlevels, ax::GetVecOfConstPtrs(values), names, Geom(), cumtime, level_steps,
-                  refRatio());
+                  refRatio(), plot_species ? plot_species() : std::vector<Species>{});
     last_plotfile = level_steps[0];
   }
 

@@ -1,6 +1,6 @@
-"""AMReX codes restart from Octavo's files: `make try-amrex AMREX=TREE`.
+"""AMReX codes restart from Octavo's files: `make try-amrex AMREX=TREE[:TREE...]`.
 
-TREE is a source or a build tree of AMReX that holds, built by its user with MPI and particles, the test programs
+Each TREE is a source or a build tree of AMReX that holds, built by its user with MPI and particles, the test programs
 Advection_AmrCore and Advection_AmrLevel (SingleVortex), in 2-D or 3-D, and the tool fcompare. Each program runs on 3 ranks to
 step 20, with a checkpoint at step 10. The checkpoint goes through Octavo; the program continues from it on other ranks.
 fcompare, a program of AMReX, says whether the two plotfiles of step 20 agree in every cell of every level. `octavo diff`
@@ -9,6 +9,7 @@ compares the tracers by identity.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -242,10 +243,15 @@ def try_program(trial: judge.Trial, code: Code, program: Path, fcompare: Path) -
     (amr_core if code.name == "AmrCore" else amr_level)(run)
 
 
+def beside(program: Path, tools: Sequence[Path]) -> Path:
+    """The tool with the longest path in common with the program: that of its own tree, as fcompare knows one dimension."""
+    return max(tools, key=lambda tool: len(os.path.commonpath([tool, program])))
+
+
 def main() -> int:
     trial = judge.Trial(judge.folder_of("amrex"))
-    compare = [p for pattern in ("**/amrex_fcompare", "**/fcompare*.ex") for p in judge.programs("AMREX", pattern)]
-    if not compare:
+    tools = [p for pattern in ("**/amrex_fcompare", "**/fcompare*.ex") for p in judge.programs("AMREX", pattern)]
+    if not tools:
         trial.skip("amrex", "AMREX=TREE names no tree with the built tool fcompare")
         return judge.close(trial)
     for code in CODES:
@@ -253,7 +259,8 @@ def main() -> int:
         if not found:
             trial.skip(f"amrex {code.name}", "AMREX=TREE has no such program, built")
         for program in found:
-            trial.attempt(f"amrex {code.name}", lambda c=code, p=program: try_program(trial, c, p, compare[0]))
+            compare = beside(program, tools)
+            trial.attempt(f"amrex {code.name}", lambda c=code, p=program, f=compare: try_program(trial, c, p, f))
     return judge.close(trial)
 
 

@@ -318,6 +318,7 @@ def size_of(paths: list[Path]) -> tuple[int, int]:
     return len(files), sum(path.stat().st_size for path in files)
 
 
+CELLS = {"2": 832, "3": 96}  # along an axis: outputs of 39 MB
 PLACES = {"native": "native*", "plotfile": "plt*", "store": "run*"}
 
 
@@ -327,7 +328,8 @@ def timed(run: Run, words: str, options: list[str], *inputs: str) -> dict[str, d
     (folder / "time").mkdir(parents=True)
     ranks = os.environ.get("RANKS", "2")
     command = [*judge.MPIRUN, *options, "-n", ranks, run.build / "try", "mode=time", *inputs]
-    said = judge.run([*command, *os.environ.get("SIZES", "cells=96 outputs=7").split()], folder, "time.log")
+    sizes = os.environ.get("SIZES", f"cells={CELLS[run.dim]} outputs=7")
+    said = judge.run([*command, *sizes.split()], folder, "time.log")
     figures = {}
     for found in line(said, "time "):
         way, *numbers = found.split()[1:]
