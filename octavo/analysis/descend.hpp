@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "octavo/mesh/dataset.hpp"
@@ -60,6 +61,51 @@ void descend(const mesh::Octree& tree, const mesh::Header& header, int max_level
     }
     now.swap(next);
     first_cell += mesh::num_cells(tree, l);
+  }
+}
+
+/// The selected ones among the children of one cell, or a root: cells that stand together, in space and in arrays. Bit
+/// c of `selected` is the cell at corner + (c & 1, c >> 1 & 1, c >> 2), whose value is at first_value + c.
+struct Family {
+  mesh::Coordinate corner;
+  unsigned selected;
+  std::size_t first_value;
+};
+
+/// Visits the cells that a selection of levels takes (Selection has the rule), of a tree without blocks: family by
+/// family, so that a place is found once for all of its cells; some thousand families at a time, coarse levels first.
+/// `void visit(int level, std::span<const Family>)`
+template <class Visit>
+void for_each_family(const mesh::Octree& tree, const mesh::Header& header, int max_level, Visit&& visit) {
+  constexpr std::size_t batch_families = 4096;
+  std::vector<mesh::Coordinate> corners = mesh::root_coordinates(tree), below;
+  std::vector<Family> batch;
+  batch.reserve(batch_families);
+  std::size_t first_cell = 0;
+  for (int level = 0; level < mesh::num_levels(tree) && mesh::code_level(header, level) <= max_level; ++level) {
+    const std::size_t l = static_cast<std::size_t>(level), size = level == 0 ? 1 : std::size_t{1} << tree.dim;
+    const std::uint64_t all = (std::uint64_t{1} << size) - 1;
+    const auto &owned = tree.owned[l].words(), &refined = tree.refined[l].words();
+    const bool deepest = mesh::code_level(header, level) == max_level;
+    below.clear();
+    for (std::size_t k = 0, cell = 0; k < corners.size(); ++k, cell += size) {
+      // A family never crosses a word: its size divides 64.
+      const std::uint64_t has = refined[cell / 64] >> cell % 64 & all, own = owned[cell / 64] >> cell % 64 & all;
+      const auto selected = static_cast<unsigned>(deepest ? own : own & ~has);
+      const mesh::Coordinate& at = corners[k];
+      if (selected != 0) batch.push_back({at, selected, first_cell + cell});
+      for (std::uint64_t rest = deepest ? 0 : has; rest != 0; rest &= rest - 1) {
+        const auto c = static_cast<std::uint32_t>(std::countr_zero(rest));
+        below.push_back({2 * (at[0] + (c & 1)), 2 * (at[1] + (c >> 1 & 1)), 2 * (at[2] + (c >> 2))});
+      }
+      if (batch.size() < batch_families) continue;
+      visit(level, std::span<const Family>(batch));
+      batch.clear();
+    }
+    if (!batch.empty()) visit(level, std::span<const Family>(batch));
+    batch.clear();
+    first_cell += mesh::num_cells(tree, level);
+    corners.swap(below);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "octavo/analysis/project.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,6 +9,7 @@
 #include <numbers>
 #include <unordered_map>
 
+#include "octavo/analysis/descend.hpp"
 #include "octavo/analysis/select.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
@@ -254,6 +256,61 @@ void make_strokes(const Source& source, const View& view, const Cells& cells, st
   for (Stroke& stroke : strokes) stroke.amount *= stroke.weight;
 }
 
+// ---------------------------------------------------------------------------------------------------- families
+
+constexpr std::size_t family_room = 8;  // cells
+
+/// The values of families, family_room to each.
+void gather_families(const mesh::Field& field, std::span<const Family> families, std::vector<double>& to) {
+  to.resize(families.size() * family_room);
+  mesh::visit_values(field, [&](auto values) {
+    double* out = to.data();
+    for (const Family& family : families) {
+      const auto count = static_cast<std::size_t>(std::bit_width(family.selected));
+      for (std::size_t c = 0; c < count; ++c) out[c] = static_cast<double>(values[family.first_value + c]);
+      out += family_room;
+    }
+  });
+}
+
+/// What the cells of a family that stand behind one another give together.
+template <Projection kind>
+void join_cells(Stroke& behind, double amount, double weight) {
+  if constexpr (kind == Projection::maximum) {
+    if (!(amount <= behind.amount) && !std::isnan(amount)) behind.amount = amount;
+  } else if constexpr (kind == Projection::minimum) {
+    if (!(amount >= behind.amount) && !std::isnan(amount)) behind.amount = amount;
+  } else {
+    behind.amount += amount;
+    behind.weight += weight;
+  }
+}
+
+/// A stroke for each column of a family, whichever rows are drawn. `weights`: null: 1.
+template <Projection kind>
+void list_family(const View& view, const Family& family, const double* values, const double* weights,
+                 std::vector<Stroke>& strokes) {
+  std::array<Stroke, 4> columns;
+  unsigned seen = 0;
+  for (unsigned rest = family.selected; rest != 0; rest &= rest - 1) {
+    const auto c = static_cast<unsigned>(std::countr_zero(rest));
+    const std::uint32_t depth = family.corner[view.axes[2]] + (c >> view.axes[2] & 1);
+    if (!in(view.depth, depth)) continue;
+    const double weight = weights ? view.path_of(depth) * weights[c] : view.path_of(depth);
+    const double amount = is_extreme(kind) ? values[c] : values[c] * weight;
+    const unsigned u = c >> view.axes[0] & 1, v = c >> view.axes[1] & 1, column = u + 2 * v;
+    if ((seen >> column & 1) != 0)
+      join_cells<kind>(columns[column], amount, weight);
+    else
+      columns[column] = {family.corner[view.axes[0]] + u, family.corner[view.axes[1]] + v, amount, weight};
+    seen |= 1U << column;
+  }
+  for (; seen != 0; seen &= seen - 1) {
+    const Stroke& stroke = columns[static_cast<std::size_t>(std::countr_zero(seen))];
+    if (in(view.u, stroke.u) && in(view.v, stroke.v)) strokes.push_back(stroke);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------- drawing
 
 /// The pixels that a cell covers along one axis: all of [first, last] but parts of the outer two.
@@ -306,9 +363,9 @@ CellBox box_of(const View& view, const Cells& cells) {
 
 /// Whether cells of a batch stand behind one another: two of them on each place of the box, or more. It does not depend
 /// on the rows that are drawn.
-bool are_columns(const CellBox& box, const Cells& cells) {
+bool are_columns(const CellBox& box, std::size_t cells) {
   const double columns = (box.u1 - box.u0 + 1.0) * (box.v1 - box.v0 + 1.0);
-  return 2 * columns <= static_cast<double>(cells.positions.size());
+  return 2 * columns <= static_cast<double>(cells);
 }
 
 /// Sums over columns of cells, as a tile of which a pixel is a place of the box.
@@ -382,6 +439,7 @@ Footprint footprint_of(const View& view, const CellBox& box, RowRange rows) {
 /// Working space of a part's drawing.
 struct Work {
   std::vector<Stroke> strokes, weights;
+  std::vector<double> family_values, family_weights;
   Tile columns;
 };
 
@@ -421,7 +479,7 @@ constexpr std::size_t cells_at_once = 2048;  // their strokes stay in the second
 template <Projection kind>
 void list_batch(const Source& source, const View& view, const Cells& cells, Work& work) {
   const CellBox box = box_of(view, cells);
-  if (!are_columns(box, cells)) return make_strokes(source, view, cells, work.strokes, work.weights);
+  if (!are_columns(box, cells.positions.size())) return make_strokes(source, view, cells, work.strokes, work.weights);
   work.columns = blank_columns<kind>(box, std::move(work.columns));
   for (std::size_t first = 0; first < cells.positions.size(); first += cells_at_once) {
     const std::size_t count = std::min(cells_at_once, cells.positions.size() - first);
@@ -433,8 +491,44 @@ void list_batch(const Source& source, const View& view, const Cells& cells, Work
 }
 
 template <Projection kind>
-void draw_batch(const Source& source, const View& view, RowRange rows, const Cells& cells, Tile& tile, Work& work) {
-  list_batch<kind>(source, view, cells, work);
+void make_family_strokes(const Source& source, const View& view, std::span<const Family> families, Work& work) {
+  work.strokes.clear();
+  gather_families(source.field, families, work.family_values);
+  const bool own = source.weight == &source.field;
+  if (source.weight && !own) gather_families(*source.weight, families, work.family_weights);
+  const double* values = work.family_values.data();
+  const double* weights = own ? values : source.weight ? work.family_weights.data() : nullptr;
+  for (const Family& family : families) {
+    list_family<kind>(view, family, values, weights, work.strokes);
+    values += family_room;
+    if (weights) weights += family_room;
+  }
+}
+
+template <Projection kind>
+void list_batch(const Source& source, const View& view, std::span<const Family> families, Work& work) {
+  CellBox box;
+  std::size_t cells = 0;
+  for (const Family& family : families) {
+    const std::uint32_t u = family.corner[view.axes[0]], v = family.corner[view.axes[1]];
+    const std::uint32_t more = family.selected > 1 ? 1 : 0;
+    box.take_in(u, v);
+    box.take_in(u + more, v + more);
+    cells += static_cast<std::size_t>(std::popcount(family.selected));
+  }
+  if (!are_columns(box, cells)) return make_family_strokes<kind>(source, view, families, work);
+  work.columns = blank_columns<kind>(box, std::move(work.columns));
+  constexpr std::size_t at_once = cells_at_once / family_room;
+  for (std::size_t first = 0; first < families.size(); first += at_once) {
+    make_family_strokes<kind>(source, view, families.subspan(first, std::min(at_once, families.size() - first)), work);
+    add_to_columns<kind>(box, work.strokes, work.columns);
+  }
+  list_columns<kind>(box, work.columns, work.strokes);
+}
+
+template <Projection kind, class Batch>
+void draw_batch(const Source& source, const View& view, RowRange rows, const Batch& batch, Tile& tile, Work& work) {
+  list_batch<kind>(source, view, batch, work);
   if (work.strokes.empty()) return;
   CellBox box;
   for (const Stroke& stroke : work.strokes) box.take_in(stroke.u, stroke.v);
@@ -445,7 +539,8 @@ void draw_batch(const Source& source, const View& view, RowRange rows, const Cel
   draw<kind>(tile, view, rows, work.strokes);
 }
 
-void draw_batch(const Source& source, const View& view, RowRange rows, const Cells& cells, Tile& tile, Work& work) {
+template <class Batch>
+void draw_batch(const Source& source, const View& view, RowRange rows, const Batch& cells, Tile& tile, Work& work) {
   switch (source.frame.kind) {
     case Projection::integral: return draw_batch<Projection::integral>(source, view, rows, cells, tile, work);
     case Projection::mean: return draw_batch<Projection::mean>(source, view, rows, cells, tile, work);
@@ -476,13 +571,19 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
   if (rows.first >= rows.last) return tile;
   Work work;
   Smoothing smoothing(header, frame);
-  for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
+  const auto draw_all = [&](int level, const auto& batch) {
     for (const auto& shift : shifts) {
-      View view = view_of(frame, header, rows_of_cells(frame, rows), cells.level, shift);
-      view.smoothed = smoothing.plane_of(cells.level, shift, view);
-      draw_batch(source, view, rows, cells, tile, work);
+      View view = view_of(frame, header, rows_of_cells(frame, rows), level, shift);
+      view.smoothed = smoothing.plane_of(level, shift, view);
+      draw_batch(source, view, rows, batch, tile, work);
     }
-  });
+  };
+  const mesh::Octree& tree = mesh::octree_of(part);
+  if (mesh::block_size(tree) == 1 && !frame.within)
+    for_each_family(tree, header, max_level, draw_all);
+  else
+    for_each_selected(tree, header, {std::nullopt, max_level},
+                      [&](const Cells& cells) { draw_all(cells.level, cells); });
   return tile;
 }
 

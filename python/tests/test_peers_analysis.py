@@ -47,25 +47,37 @@ profile = yt.create_profile(everything, [field, second], [("index", "cell_volume
                             extrema={field: edge(low, high), second: edge(low2, high2)}, logs={field: False, second: False})
 radial = yt.create_profile(sphere, [("index", "radius")], [field], n_bins=20, weight_field=("index", "cell_volume"),
                            extrema={("index", "radius"): (0.0 * unit, 0.3 * unit)}, logs={("index", "radius"): False})
-np.savez(out, map=np.asarray(projected.d), slice=np.asarray(sliced.d), leaves=len(values), sum=float((values * volume).sum()),
+# Cells as they are in memory, so that no unit of length comes in; the slope is per extent along x.
+ds.force_periodicity()  # else yt makes no ghost cells at the sides; they are not compared there
+ds.add_gradient_fields(field)
+cells = {name: np.asarray(everything["index", name].to(unit.units).d / float(unit.d)) for name in ("x", "y", "dx")}
+slopes = [np.asarray((everything[kind, name + "_gradient_" + axis] * unit / everything[field].units).to("dimensionless").d)
+          for axis in "xyz"[: ds.dimensionality]]
+origin = [float((edge / unit).to("dimensionless").d) for edge in ds.domain_left_edge]
+z = np.asarray((everything["index", "z"] / unit).to("dimensionless").d)
+np.savez(out, gradients=slopes, cell_x=cells["x"] - origin[0], cell_y=cells["y"] - origin[1], cell_z=z - origin[2],
+         cell_dx=cells["dx"], map=np.asarray(projected.d), slice=np.asarray(sliced.d), leaves=len(values), sum=float((values * volume).sum()),
          phase=profile["index", "cell_volume"].d / float(everything["index", "cell_volume"].sum().d),
          x=edge(low, high), y=edge(low2, high2), profile=radial[field].d, used=radial.used)
 """
 
+# Not there: RAMSES' real 2-D outputs, which yt 4.4.3 does not read ("Size obtained (4) does not match with the expected
+# size (8)"); AMReX's single2d_r3, whose header has sizes of cells in single precision, 0.02083333395 for 1/48. yt computes with
+# these: its volumes are 6e-8 larger, and its ghost cells on level 0 are those of a cell farther.
 # Path below the real data; yt's names of two fields, ours; pixels: cells of the finest level along an axis.
 SETS = {
-    "ramses": ("ramses/sedov3d_4ranks/output_00002", "ramses", "Density", "Pressure", "density", "pressure"),
-    "ramses_medium": (
-        "ramses/sedov3d_4ranks_medium/output_00002",
-        "ramses",
-        "Density",
-        "Pressure",
-        "density",
-        "pressure",
-    ),
+    **{
+        f"ramses_{name}": (f"ramses/{name}/output_00002", "ramses", "Density", "Pressure", "density", "pressure")
+        for name in ("sedov3d_4ranks", "sedov3d_4ranks_medium", "sedov3d_1rank", "dm_gas_gravity3d_3ranks")
+    },
     "flash": ("flash/sedov2d_hll_par2/sedovroe_hdf5_chk_0002", "flash", "dens", "pres", "dens", "pres"),
+    "flash_pm4": ("flash/sedov2d_pm4_par4/sedov2dp_hdf5_chk_0002", "flash", "dens", "pres", "dens", "pres"),
     "amrex": ("amrex/adv3d_amrlevel_r2/plt00004", "boxlib", "phi", "phi", "phi", "phi"),
-}
+    **{
+        f"amrex_{name}": (f"amrex/{name}/plt00007", "boxlib", "density", "gauss", "density", "gauss")
+        for name in ("multi3d_r4", "async2d_r4", "fmt2d_ieee32_r2")
+    },
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=SETS)
@@ -114,7 +126,8 @@ def test_a_slice(compared):
         image = ds.slice(field, normal="z", at=at, pixels=pixels)
     else:
         image = ds.slice(field, normal="z", pixels=pixels)
-    np.testing.assert_array_equal(image.values, found["slice"])
+    # Of flat data yt shows the mean of the cells in a pixel, by area, though there is one.
+    np.testing.assert_allclose(image.values, found["slice"], rtol=0 if ds._data.dim == 3 else 1e-12)
 
 
 def test_a_phase_diagram(compared):
@@ -133,3 +146,45 @@ def test_a_profile(compared):
     assert used.any()
     np.testing.assert_array_equal(profile.cells > 0, used)
     np.testing.assert_allclose(profile[field][used], found["profile"][used], rtol=1e-11)
+
+
+def around(places, dx, extents, periodic):
+    """Whether all neighbours of a cell along the axes are leaves of its own size; at a side that is not periodic, not."""
+    even = np.ones(len(dx), bool)
+    for size in np.unique(dx):
+        chosen = np.flatnonzero(dx == size)
+        at = np.floor(places[chosen] / size).astype(int)
+        known = set(map(tuple, at.tolist()))
+        counts = np.rint(np.array(extents) / size).astype(int)
+        for axis in range(places.shape[1]):
+            for step in (-1, 1):
+                beside = at.copy()
+                beside[:, axis] += step
+                if periodic[axis]:
+                    beside[:, axis] %= counts[axis]
+                even[chosen] &= np.fromiter((tuple(one) in known for one in beside.tolist()), bool, len(beside))
+    return even
+
+
+def test_slopes(compared):
+    """Where all neighbours have the cell's size both take half the difference of the two beside it. Elsewhere yt
+    interpolates ghost cells, and Octavo compares cells of one size (docs/fields.md)."""
+    found, ds, (field, _), _ = compared
+    dim, unit = ds._data.dim, ds._data.hi[0] - ds._data.lo[0]
+    extents = [(hi - lo) / unit for lo, hi in zip(ds._data.lo, ds._data.hi, strict=True)]
+    theirs = np.stack([found[f"cell_{axis}"] for axis in "xyz"[:dim]], axis=1)
+    cells = ds.arrays(
+        ["x", "y", "dx", *(["z"] if dim == 3 else []), *(f"gradient_{axis}({field})" for axis in "xyz"[:dim])]
+    )
+    ours = np.stack([(cells[axis] - lo) / unit for axis, lo in zip("xyz"[:dim], ds._data.lo, strict=False)], axis=1)
+    finest = cells["dx"].min() / unit
+    key = lambda places: [tuple(one) for one in np.rint(2 * places / finest).astype(int).tolist()]  # noqa: E731
+    number = {place: i for i, place in enumerate(key(ours))}
+    order = np.array([number[place] for place in key(theirs)])
+    assert len(order) == len(number) == len(ours)
+    even = around(ours, cells["dx"] / unit, extents, ds._data.periodic)[order]
+    assert even.sum() > 0.1 * len(even)
+    for axis, slopes in zip("xyz", found["gradients"], strict=False):
+        slope = cells[f"gradient_{axis}({field})"][order] * unit
+        size = np.abs(slope[even]).max()
+        np.testing.assert_allclose(slopes[even], slope[even], rtol=1e-9, atol=1e-9 * size)
