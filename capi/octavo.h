@@ -139,8 +139,8 @@ typedef struct octavo_triangles {
   const int64_t* global_triangle; /* [triangles] numbers in the whole mesh, from 0; NULL on all ranks: numbered by
                                      their lowest point */
   const int32_t* boundary;        /* SERAFIN: [points] IPOBO: position on the boundary from 1, 0 inside; or NULL */
-  const char* geometry;           /* SERAFIN: a file of the whole mesh that gives connectivity, IPOBO and origin;
-                                     or NULL */
+  const char* geometry;           /* SERAFIN, MED: a file of the whole mesh that gives connectivity, IPOBO, origin and,
+                                     in MED, groups; or NULL */
 } octavo_triangles;
 
 typedef enum octavo_space OCTAVO_INT {
@@ -191,7 +191,7 @@ typedef enum octavo_kind OCTAVO_INT {
   OCTAVO_AMREX_PLOTFILE = 2,      /* one directory per step: boxes, trees */
   OCTAVO_AMREX_CHECKPOINT = 3,    /* one directory per step: boxes, trees; needs the attribute level_dt */
   OCTAVO_SERAFIN = 4,             /* one file for all steps: triangles */
-  OCTAVO_MED = 5                  /* one file for all steps, whose name ends in .med: triangles */
+  OCTAVO_MED = 5                  /* one file for all steps: triangles */
 } octavo_kind;
 
 typedef struct octavo_target {

@@ -5,6 +5,8 @@
 #include "octavo/engine/targets/amrex_target.hpp"
 #include "octavo/engine/targets/flash_target.hpp"
 #include "octavo/engine/targets/series_target.hpp"
+#include "octavo/formats/med/row.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::capi {
@@ -76,8 +78,7 @@ serafin::Header header_of_series(const octavo_target& from) {
 
 engine::SeriesTarget series_of(const octavo_target& from) {
   engine::SeriesTarget target{&checked(from.path, "path"), header_of_series(from), {}};
-  if ((from.kind == OCTAVO_MED) != (target.path.extension() == ".med"))
-    throw Error(Kind::usage, "path: the name of a MED file ends in .med, that of a SERAFIN file does not");
+  target.format = from.kind == OCTAVO_MED ? &formats::med::row : &serafin::row;
   if (from.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(from.alignment));
   target.mesh = triangles_from(complete(from.mesh, octavo_triangles_default(), "mesh"));

@@ -8,9 +8,10 @@ module octavo_telemac
   use, intrinsic :: iso_fortran_env, only: error_unit
   use mpi, only: MPI_COMM_WORLD
   use octavo_telemac_mpi, only: rank, ranks, setting, count_time
-  use octavo, only: octavo_writer, octavo_target, octavo_serafin
+  use octavo, only: octavo_writer, octavo_target, octavo_serafin, octavo_med
   implicit none
   private
+  public :: result_file, is_ours  ! for octavo_telemac_groups.f90
 
   interface
     module subroutine open_mesh(fformat, name, id, mode, ierr, part, format_length, name_length, mode_length) &
@@ -57,6 +58,14 @@ module octavo_telemac
       integer(c_int), intent(in) :: id
       integer(c_int), intent(out) :: ierr
       type(c_ptr), value :: part
+      integer(c_size_t), value :: format_length
+    end subroutine
+    module subroutine transfer_group_info(fformat, from, id, typelm, typelm_bnd, ikle_bnd, nelebd, ndp, of_elements, of_points, &
+                                          ierr, format_length) bind(c, name='__wrap_transfer_group_info_')
+      character(c_char), intent(in) :: fformat(8)
+      integer(c_int), intent(in) :: id
+      type(c_ptr), value :: from, typelm, typelm_bnd, ikle_bnd, nelebd, ndp, of_elements, of_points
+      integer(c_int), intent(out) :: ierr
       integer(c_size_t), value :: format_length
     end subroutine
   end interface
@@ -227,12 +236,18 @@ contains
     real(c_double), intent(in) :: x(*), y(*)
     type(octavo_target) :: target
     integer :: i
-    if (index(fformat, 'SERAFIN') /= 1) call fail(file%path//': format '//fformat//' is not written by adapters/telemac')
-    target%kind = octavo_serafin
+    select case (fformat)
+    case ('SERAFIN', 'SERAFIND')
+      target%kind = octavo_serafin
+    case ('MED')
+      target%kind = octavo_med
+    case default
+      call fail(file%path//': format '//fformat//' is not written by adapters/telemac')
+    end select
     target%path = file%path
     target%title = file%title
     target%variables = file%variables
-    target%double_precision = fformat == 'SERAFIND'
+    target%double_precision = fformat /= 'SERAFIN'  ! TELEMAC reads no other MED
     target%sync = .false.  ! as TELEMAC itself
     if (any(date /= 0)) target%date = date
     target%mesh%planes = planes

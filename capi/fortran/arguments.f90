@@ -75,7 +75,7 @@ module octavo_arguments
     integer :: planes = 1                            !< more than 1: 3-D; values come plane after plane, bottom first
     integer, allocatable :: global_triangle(:)       !< not allocated on any rank: numbered by their lowest point
     integer, allocatable :: boundary(:)              !< SERAFIN: position of each point on the boundary; 0: inside
-    character(:), allocatable :: geometry            !< SERAFIN: a file of the whole mesh
+    character(:), allocatable :: geometry            !< SERAFIN, MED: a file of the whole mesh
   end type
 
   !> The target of a writer and its options. octavo.h's struct octavo_target says which target uses which component.

@@ -10,7 +10,9 @@
 #include "octavo/engine/targets/amrex_target.hpp"
 #include "octavo/engine/targets/flash_target.hpp"
 #include "octavo/engine/targets/series_target.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "octavo/formats/serafin/layout.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::bindings {
@@ -75,8 +77,6 @@ serafin::Header header_from(const TargetWords& words) {
 }
 
 engine::SeriesTarget series_from(const TargetWords& words) {
-  if ((words.kind == "med") != (words.path.extension() == ".med"))
-    throw Error(Kind::usage, "path: the name of a MED file ends in .med, that of a SERAFIN file does not");
   if (words.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(words.alignment));
   engine::SeriesOptions options;
@@ -87,7 +87,8 @@ engine::SeriesTarget series_from(const TargetWords& words) {
   options.resume = words.resume;
   options.ranks_per_node = words.ranks_per_node;
   options.bound_thread = words.bound_thread;
-  return {words.path, header_from(words), words.mesh, options};
+  const formats::Format* format = words.kind == "med" ? &formats::med::row : &serafin::row;
+  return {words.path, header_from(words), words.mesh, options, format};
 }
 
 engine::FlashTarget flash_from(const TargetWords& words) {

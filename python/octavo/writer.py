@@ -72,7 +72,7 @@ class Target:
     `global_point` (points,) their numbers in the file from 0 (without: the same). Several ranks may hold a point or a
     triangle; each number is held by one at least. `global_triangle` (triangles,): numbers in the file, on all ranks or
     none (then they stand by their lowest point). `boundary` (points,): IPOBO, place on the boundary from 1, 0 inside.
-    `geometry`: a SERAFIN file of the whole mesh, whose triangles, IPOBO and origin are taken as they are.
+    `geometry`: a file of the whole mesh (SERAFIN, MED ...), whose triangles, IPOBO, origin and groups (of MED) are taken.
     `planes`: of points, with prisms between them. `title`: 72 characters; `date`: a datetime, or year, month, day,
     hour, minute, second; `origin` [m]: readers add it to x and y; `precision`: "single" or "double"; `little_endian`:
     SERAFIN; `writers`: ranks that write, 0: one a host; `alignment`: no two of them touch one such unit of the file

@@ -21,7 +21,7 @@ FORTRAN = {
     "ramses": ("ramses/ramses.f90", RAMSES, ["-DNDIM=2"], "put_tree"),
     "ramses-mhd-rt": ("ramses/ramses.f90", RAMSES, ["-DNDIM=3", "-DSOLVERmhd", "-DRT", "-DUSE_TURB=1"], "write_ramses"),
     "flashx": ("flashx/flashx.F90", ["flashx/Octavo/octavo_flashx.F90"], [*DOUBLE, *FLASH_X, "-DIO_HDF5_PARALLEL"], "put_blocks"),
-    "telemac": (None, ["telemac/octavo_telemac_mpi.f90", "telemac/octavo_telemac.f90"], [], "double_precision"),
+    "telemac": (None, [f"telemac/octavo_telemac{part}.f90" for part in ("_mpi", "", "_groups")], [], "double_precision"),
 }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import h5py
 import judge
 from ramses_adapter import library
 
@@ -39,6 +40,8 @@ class Setup:
     continued: list[tuple[str, str]] = field(default_factory=list)  # in a run that continues
     cut: list[str] = field(default_factory=list)  # inputs that are cut with the mesh
     goes_on: tuple[int, ...] = (1, 3)  # numbers of ranks that continue
+    form: str = "SERAFIN"  # of results
+    geometry: str = "SERAFIN"  # its format; partel cuts one in MED
 
     @property
     def code(self) -> str:
@@ -109,6 +112,49 @@ SETUPS = [
         ],
         [(r"INITIAL CONDITIONS : .*", PREVIOUS)],
         goes_on=(1,),  # octavo partition refuses a result whose points lie elsewhere than those of the mesh
+    ),
+    Setup(
+        "gouttedo-med",
+        "telemac2d/gouttedo",
+        "t2d_gouttedo.cas",
+        {"T2DGEO": "geo_gouttedo.slf", "T2DCLI": "geo_gouttedo.cli"},
+        ["T2DRES"],
+        "T2DRES",
+        [
+            (r"NUMBER OF TIME STEPS = \d+", "NUMBER OF TIME STEPS = 20"),
+            (r"RESULTS FILE +: .*", "RESULTS FILE : r2d.med\nRESULTS FILE FORMAT : MED"),
+        ],
+        goes_on=(),  # TELEMAC looks for the boundary in MED, too
+        form="MED",
+    ),
+    Setup(
+        "gouttedo-geometry-med",
+        "telemac2d/gouttedo",
+        "t2d_gouttedo_med.cas",
+        {"T2DGEO": "geo_gouttedo.med", "T2DCLI": "geo_gouttedo.bnd"},
+        ["T2DRES"],
+        "T2DRES",
+        [(r"NUMBER OF TIME STEPS = \d+", "NUMBER OF TIME STEPS = 20")],
+        [(r"INITIAL CONDITIONS : .*", f"{PREVIOUS}\nPREVIOUS COMPUTATION FILE FORMAT = MED")],
+        goes_on=(1,),
+        form="MED",
+        geometry="MED",
+    ),
+    Setup(
+        "gouttedo-3d-med",
+        "telemac3d/gouttedo",
+        "t3d_gouttedo_med.cas",
+        {"T3DGEO": "geo_gouttedo.med", "T3DCLI": "geo_gouttedo.bnd"},
+        ["T3DRES", "T3DHYD"],
+        "T3DRES",
+        [
+            (r"NUMBER OF TIME STEPS = \d+", "NUMBER OF TIME STEPS = 10"),
+            (r"GRAPHIC PRINTOUT PERIOD : \d+", "GRAPHIC PRINTOUT PERIOD : 5"),
+        ],
+        [(r"INITIAL CONDITIONS : .*", f"{PREVIOUS}\nPREVIOUS COMPUTATION FILE FORMAT = MED")],
+        goes_on=(1,),
+        form="MED",
+        geometry="MED",
     ),
 ]
 
@@ -194,8 +240,8 @@ class Run:
     def check(self, words: str, good: bool, figure: str) -> None:
         self.trial.check(self.name(words), good, figure)
 
-    def prepare(self, folder: Path, ranks: int, previous: Path | None = None) -> Path:
-        """Makes the folder of a run, with the mesh cut by Octavo."""
+    def prepare(self, folder: Path, ranks: int, previous: Path | None = None, layout: str = "files") -> Path:
+        """Makes the folder of a run, with the mesh cut by Octavo, or by partel if it is in MED."""
         setup, prefix = self.setup, self.setup.prefix
         folder.mkdir(parents=True)
         example = self.tree.root / "examples" / setup.example
@@ -209,15 +255,27 @@ class Run:
             text, count = re.subn(old, new, text)
             if not count:
                 raise judge.Stopped(f"{setup.steering} has no line {old}")
+        if layout == "concat":
+            text += "\nCONCATENATE PARTEL OUTPUT = YES\n"
         (folder / f"{prefix}CAS").write_text(text)
-        if ranks > 1:
+        if ranks > 1 and setup.geometry == "MED":
+            self.cut_by_partel(folder, ranks)
+        elif ranks > 1:
             names = [
                 name for name in [*setup.cut, *(["PRE"] if previous else [])] if (folder / (prefix + name)).exists()
             ]
             also = [word for name in names for word in ("--also", f"{name}={prefix}{name}")]
             words = ["partition", f"{prefix}GEO", "-o", prefix, "--boundary", f"{prefix}CLI", "--parts", ranks]
-            judge.octavo(folder, *words, "--method", METHODS[ranks], "--layout", "files", *also)
+            judge.octavo(folder, *words, "--method", METHODS[ranks], "--layout", layout, *also)
         return folder
+
+    def cut_by_partel(self, folder: Path, ranks: int) -> None:
+        """Cuts the mesh as TELEMAC's launcher does before a run."""
+        geo, form = f"{self.setup.prefix}GEO", self.setup.geometry
+        answers = [geo, form, f"{self.setup.prefix}CLI", str(ranks), "1", "", "", "", geo, form, "NO"]
+        (folder / "partel.par").write_text("\n".join(answers) + "\n")
+        command = ["sh", "-c", '"$@" < partel.par', "sh", "env", "OCTAVO_TELEMAC=all", self.programs.partel]
+        judge.run(command, folder, "partel.log")
 
     def start(self, program: Path, folder: Path, ranks: int, chosen: str = "", **options: object) -> str:
         before = ["env", f"OCTAVO_TELEMAC={chosen}", "OCTAVO_TELEMAC_TIMES=1"]
@@ -227,8 +285,8 @@ class Run:
         """Lets gretel merge a result's pieces. Returns the seconds."""
         prefix = self.setup.prefix
         double = result.endswith("RST") and "RESTART FILE FORMAT = 'SERAFIND'" in (folder / f"{prefix}CAS").read_text()
-        form = "SERAFIND" if double else "SERAFIN"
-        answers = [f"{prefix}GEO", "SERAFIN", f"{prefix}CLI", result, form, str(ranks), "0", "1"]
+        form = "SERAFIND" if double else self.setup.form
+        answers = [f"{prefix}GEO", self.setup.geometry, f"{prefix}CLI", result, form, str(ranks), "0", "1"]
         (folder / "gretel.par").write_text("\n".join(answers) + "\n")
         begin = time.monotonic()
         judge.run(["sh", "-c", '"$@" < gretel.par', "sh", *gretel], folder, f"gretel-{result}.log")
@@ -256,14 +314,51 @@ def records(path: Path) -> dict[str, bytes]:
     return dict(zip(head + steps, found, strict=True))
 
 
+def med_contents(path: Path) -> dict[str, bytes]:
+    """The arrays and times of a MED file by name: TELEMAC's mesh, fields, parameters and groups."""
+    found: dict[str, bytes] = {}
+    with h5py.File(path) as file:
+        mesh = file["ENS_MAA/MESH"]
+        step = mesh[next(iter(mesh))]
+        places = step["NOE/COO"][:].reshape(mesh.attrs["DIM"], -1)
+        found |= {axis: values.tobytes() for axis, values in zip("xyz", places, strict=False)}
+        for shape in step["MAI"]:
+            for name in ("NOD", "FAM"):
+                if name in step["MAI"][shape]:
+                    found[f"{shape} {name}"] = step["MAI"][shape][name][:].tobytes()
+        for family in file.get("FAS/MESH/ELEME", {}):
+            group = file[f"FAS/MESH/ELEME/{family}"]
+            found[f"family {group.attrs['NUM']}"] = group["GRO/NOM"][:].tobytes() if "GRO" in group else b""
+        for name in ("NPLAN", "X_ORIG", "Y_ORIG", "DATE", "TIME"):
+            (value,) = file[f"NUM_DATA/{name}"].values()
+            found[name] = bytes(value.attrs["VAL"].tobytes())
+        for field, steps in file["CHA"].items():
+            for number, step in steps.items():
+                found[f"{field}, time of step {int(number[:20])}"] = step.attrs["PDT"].tobytes()
+                found[f"{field}, step {int(number[:20])}"] = step["NOE/MED_NO_PROFILE_INTERNAL/CO"][:].tobytes()
+    return found
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    return med_contents(path) if h5py.is_hdf5(path) else records(path)
+
+
 def other_records(a: Path, b: Path) -> list[str]:
-    """The names of records that are not the same in two files."""
-    left, right = records(a), records(b)
+    """The names of records, or of arrays in MED, that are not the same in two files."""
+    left, right = contents(a), contents(b)
     return [name for name in dict.fromkeys([*left, *right]) if left.get(name) != right.get(name)]
 
 
 def change_bit(path: Path, out: Path) -> None:
-    """Changes the first variable of the last step, in the middle of the uppermost plane."""
+    """Changes the first variable of the last step, in the middle of the uppermost plane; in MED that of the first by name."""
+    if h5py.is_hdf5(path):
+        shutil.copy(path, out)
+        with h5py.File(out, "r+") as file:
+            field = file["CHA"][sorted(file["CHA"])[0]]
+            values = field[sorted(field)[-1]]["NOE/MED_NO_PROFILE_INTERNAL/CO"]
+            (planes,) = (max(1, int(entry.attrs["VAL"])) for entry in file["NUM_DATA/NPLAN"].values())
+            values[-len(values) // (2 * planes)] *= 1.25
+        return
     found, data = records(path), bytearray(path.read_bytes())
     variables = int.from_bytes(found["counts"][:4], "big")
     record = len(list(found.values())[-1])
@@ -277,6 +372,7 @@ def change_bit(path: Path, out: Path) -> None:
 # boundary points of one plane, as Octavo always does; TELEMAC-3D counts those of all planes.
 LEFT_OUT_BY_GRETEL = {"IPARAM", "date", "IPOBO"}
 BOUNDARY = slice(28, 32)  # IPARAM(8)
+# In MED the adapter's planes have their numbers as heights, gretel's those of the first step.
 
 
 def planes_of(file: dict[str, bytes]) -> int:
@@ -286,6 +382,13 @@ def planes_of(file: dict[str, bytes]) -> int:
 def compare(run: Run, mine: Path, gretels: Path, alone: Path, words: str) -> None:
     """Byte for byte gretel's, but for what gretel leaves out in 3-D: there it is the file of one process."""
     other = other_records(mine, gretels)
+    if h5py.is_hdf5(mine):
+        written, by_one = contents(mine), contents(alone)
+        left_out = [n for n in other if n == "z" or (n == "DATE" and written[n] == by_one[n] and any(written["NPLAN"]))]
+        wrong = [name for name in other if name not in left_out]
+        figure = f"gretel's {len(written)} arrays, differing: {', '.join(wrong[:6]) or 'none'}"
+        run.check(words, not wrong, figure + (f" but for {', '.join(left_out)}" if left_out else ""))
+        return
     if not other:
         same = mine.read_bytes() == gretels.read_bytes()
         run.check(words, same, f"gretel's bytes ({mine.stat().st_size})")
@@ -305,6 +408,11 @@ def compare(run: Run, mine: Path, gretels: Path, alone: Path, words: str) -> Non
     run.check(words, steps and not wrong, figure)
 
 
+def differs(a: Path, b: Path) -> bool:
+    """MED files have the time at which they were made."""
+    return bool(other_records(a, b)) if h5py.is_hdf5(a) else a.read_bytes() != b.read_bytes()
+
+
 def beside_gretel(run: Run) -> None:
     """The same runs with and without the adapter, on 1 to 4 ranks."""
     setup = run.setup
@@ -316,7 +424,7 @@ def beside_gretel(run: Run) -> None:
         run.start(run.programs.adapted, native, ranks)
         run.start(run.programs.adapted, mine, ranks, "all")
         names = [path.name for path in sorted(plain.iterdir()) if re.match("|".join(setup.results), path.name)]
-        other = [name for name in names if (plain / name).read_bytes() != (native / name).read_bytes()]
+        other = [name for name in names if differs(plain / name, native / name)]
         run.check(f"not chosen, {ranks} ranks", bool(names) and not other, f"{len(names)} files, {len(other)} differ")
         left = [path.name for path in mine.glob("T?D*-0*") if path.name[:6] in setup.results]
         run.check(
@@ -353,13 +461,31 @@ def continues(run: Run) -> None:
     )
 
 
+def from_concat(run: Run) -> None:
+    """Runs start from concatenated pieces, of the mesh and of a previous computation: two files each."""
+    setup = run.setup
+    for previous in (None, run.folder / f"octavo-2/{setup.restart}"):
+        ends = []
+        for layout in ("files", "concat"):
+            folder = run.folder / f"from-{layout}-{'previous' if previous else 'mesh'}"
+            run.prepare(folder, 3, previous, layout)
+            run.start(run.programs.adapted, folder, 3, "all")
+            ends.append(folder / setup.results[0])
+        pieces = sorted(path.name for path in ends[1].parent.glob("T?D*-CONCAT"))
+        other = other_records(*ends)
+        words = "a previous computation" if previous else "the mesh"
+        run.check(
+            f"from CONCAT pieces of {words}, 3 ranks",
+            len(pieces) >= 3 and not other,
+            f"{', '.join(pieces)}; {len(other)} records differ from those of a run from single pieces",
+        )
+
+
 def launcher_tools(run: Run) -> None:
     """TELEMAC's launcher calls partel before each run and gretel after it, linked with the adapter as all programs are."""
     prefix, chosen = run.setup.prefix, ["env", "OCTAVO_TELEMAC=all"]
     cut = run.prepare(run.folder / "partel", 1)
-    answers = [f"{prefix}GEO", "SERAFIN", f"{prefix}CLI", "2", "1", "", "", "", f"{prefix}GEO", "SERAFIN", "NO"]
-    (cut / "partel.par").write_text("\n".join(answers) + "\n")
-    judge.run(["sh", "-c", '"$@" < partel.par', "sh", *chosen, run.programs.partel], cut, "partel.log")
+    run.cut_by_partel(cut, 2)
     pieces = [path.name for path in sorted(cut.glob(f"{prefix}GEO0*"))]
     same = [(cut / name).read_bytes() == (run.folder / "plain-2" / name).read_bytes() for name in pieces]
     run.check(
@@ -463,8 +589,13 @@ def measure(run: Run) -> None:
 def try_setup(trial: judge.Trial, tree: Tree, setup: Setup) -> None:
     folder = trial.folder / tree.build.name / setup.name
     run = Run(trial, tree, setup, folder, programs_of(tree, setup, folder / "programs"))
-    others = [launcher_tools, refusals] if setup.name in ("gouttedo", "canal") else []
-    for work in (beside_gretel, continues, *others, *([measure] if setup.name == "gouttedo" else [])):
+    others = [from_concat, launcher_tools, refusals] if setup.name in ("gouttedo", "canal") else []
+    for work in (
+        beside_gretel,
+        *([continues] if setup.goes_on else []),
+        *others,
+        *([measure] if setup.name == "gouttedo" else []),
+    ):
         trial.attempt(run.name(work.__name__), lambda w=work: w(run))
 
 

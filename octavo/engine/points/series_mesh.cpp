@@ -7,9 +7,9 @@
 #include <string>
 
 #include "octavo/base/error.hpp"
-#include "octavo/formats/serafin/series.hpp"
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
+#include "octavo/step/triangle_series.hpp"
 
 namespace octavo::engine {
 namespace {
@@ -243,19 +243,34 @@ void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
   serafin::encode_header(header);  // throws for an invalid header
 }
 
-/// The geometry has the origin, which TELEMAC does not add to coordinates.
-Sizes sizes_of_geometry(const SeriesMesh& mesh, std::int64_t points, serafin::Header& header) {
-  const serafin::Series series = serafin::open_series(*mesh.geometry);
-  const std::int64_t there = serafin::plane_points(series.header);
+formats::Series open_geometry(const std::filesystem::path& path, std::int64_t points) {
+  formats::Series whole = step::open_triangles(path, std::vector<std::string>{}, "a series");
+  const std::int64_t there = std::ssize(whole.mesh.x);
   if (there != points)
     throw Error(Kind::usage,
                 "the geometry has " + std::to_string(there) + " points, the ranks hold " + std::to_string(points))
-        .at(mesh.geometry->string());
-  std::vector<std::int32_t> numbers(static_cast<std::size_t>(there));
-  read_numbers(series, 0, numbers);
-  header.iparam[2] = series.header.iparam[2];
-  header.iparam[3] = series.header.iparam[3];
-  return {points, serafin::plane_elements(series.header), there - std::count(numbers.begin(), numbers.end(), 0)};
+        .at(path.string());
+  std::vector<std::string> notes;
+  whole.boundary = step::boundary_numbers_of(whole, notes);
+  whole.boundary.resize(whole.mesh.x.size());  // of the lowest plane
+  return whole;
+}
+
+/// Collective. The geometry has the origin, which TELEMAC does not add to coordinates.
+Sizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared,
+                    serafin::Header& header) {
+  std::array<std::int64_t, 4> found{};  // triangles, points on the boundary, origin
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    const formats::Series& whole = shared.geometry.emplace(open_geometry(*mesh.geometry, points));
+    const auto [x, y] = formats::origin_parameters(whole.first.header);
+    found = {std::ssize(whole.mesh.connectivity) / 3,
+             points - std::count(whole.boundary.begin(), whole.boundary.end(), 0), x, y};
+  });
+  MPI_Bcast(found.data(), static_cast<int>(found.size()), MPI_INT64_T, 0, comm);
+  header.iparam[2] = static_cast<std::int32_t>(found[2]);
+  header.iparam[3] = static_cast<std::int32_t>(found[3]);
+  return {points, found[0], found[1]};
 }
 
 // ------------------------------------------------------------------ to the file
@@ -295,11 +310,10 @@ void put_coordinates(const MeshFile& to, int axis, std::int64_t first, std::span
     write_coordinates(to.put, to.header, axis, plane * to.plane_points() + first, values);
 }
 
-/// Copies the triangles and IPOBO of a geometry file, a piece at a time.
-void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
-  const serafin::Series from = serafin::open_series(path);
+/// Copies the triangles and IPOBO of a geometry, a piece at a time.
+void copy_geometry(const formats::Series& from, const MeshFile& to) {
   constexpr std::int64_t batch = 1 << 18;
-  const mesh::Unstructured whole = serafin::read_mesh(from);
+  const mesh::Unstructured& whole = from.mesh;
   std::vector<Triangle> triangles;
   for (std::int64_t first = 0; first < to.plane_elements(); first += batch) {
     triangles.clear();
@@ -310,9 +324,7 @@ void copy_geometry(const std::filesystem::path& path, const MeshFile& to) {
     }
     put_triangles(to, first, triangles);
   }
-  std::vector<std::int32_t> numbers(whole.x.size());
-  read_numbers(from, 0, numbers);
-  put_numbers(to, 0, numbers);
+  put_numbers(to, 0, from.boundary);
 }
 
 }  // namespace
@@ -337,7 +349,7 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
   SharedMesh shared = share_pieces(comm, mesh, plane);
   Sizes sizes{plane.points, plane.triangles};
   if (mesh.geometry) {
-    ranks::agree(comm, [&] { sizes = sizes_of_geometry(mesh, sizes.points, header); });
+    sizes = open_geometry(comm, mesh, sizes.points, shared, header);
   } else {
     sizes.on_boundary = std::count_if(shared.boundary.begin(), shared.boundary.end(), [](auto b) { return b != 0; });
     MPI_Allreduce(MPI_IN_PLACE, &sizes.on_boundary, 1, MPI_INT64_T, MPI_SUM, comm);
@@ -355,8 +367,8 @@ void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared,
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
     write_header(put, header);
-    if (mesh.geometry)
-      copy_geometry(*mesh.geometry, to);
+    if (shared.geometry)
+      copy_geometry(*shared.geometry, to);
     else if (header.elements == 0)
       put_triangles(to, 0, {});
   });

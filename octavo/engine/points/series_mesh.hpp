@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "octavo/formats/row/series.hpp"
 #include "octavo/formats/serafin/layout.hpp"
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/mesh/unstructured.hpp"
@@ -21,9 +22,9 @@ struct SeriesMesh {
   std::vector<std::int64_t> global_element{};
   /// IPOBO of its points: place on the boundary from 1, or 0 inside. May be empty.
   std::vector<std::int32_t> boundary{};
-  /// A SERAFIN file of the whole mesh. Connectivity, IPOBO and origin are copied from it, so that the two lists above,
-  /// and the connectivity of the piece, may be empty. Coordinates are those of the piece: a run may have moved its
-  /// points.
+  /// A file of the whole mesh, in SERAFIN, MED or any other format of triangles. Connectivity, IPOBO and origin are
+  /// copied from it, so that the two lists above, and the connectivity of the piece, may be empty. Coordinates are
+  /// those of the piece: a run may have moved its points. Rank 0 reads it.
   std::optional<std::filesystem::path> geometry{};
 };
 
@@ -40,6 +41,7 @@ struct SharedMesh {
   std::vector<double> x, y;
   std::vector<std::int32_t> boundary;
   std::vector<std::array<std::int32_t, 3>> triangles;  ///< points from 0, of one plane
+  std::optional<formats::Series> geometry;             ///< on rank 0: the opened geometry, until the mesh is written
 };
 
 struct MeshSizes {

@@ -1,5 +1,7 @@
 #include "octavo/engine/targets/series_med.hpp"
 
+#include <utility>
+
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/row.hpp"
 #include "octavo/step/triangle_series.hpp"
@@ -35,12 +37,15 @@ void require_precision(const formats::Series& mine, const formats::Series& other
 
 }  // namespace
 
-void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes) {
+void make_med(const std::filesystem::path& geometry, const std::filesystem::path& out, std::size_t real_bytes,
+              std::optional<formats::MeshGroups> groups) {
   formats::WriteRequest request;
   request.to = formats::med::row.name;
   request.single_precision = real_bytes == 4;
   request.overwrite = true;
-  step::write(step::open_triangles(geometry, {}, std::string(formats::med::row.title)), out, request);
+  formats::Series series = step::open_triangles(geometry, {}, std::string(formats::med::row.title));
+  series.groups = std::move(groups);
+  step::write(std::move(series), out, request);
 }
 
 void require_same_series(const std::filesystem::path& geometry, const std::filesystem::path& there) {

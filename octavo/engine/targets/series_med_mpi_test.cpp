@@ -4,7 +4,9 @@
 
 #include "octavo/engine/targets/series_target.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
+#include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/med.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/series_pieces.hpp"
 #include "tests/support/write_triangles.hpp"
@@ -61,6 +63,53 @@ TEST_F(SeriesMedMpi, the_values_are_a_serial_writers_for_any_ranks_writers_and_a
     EXPECT_EQ(writer.steps(), f.steps);
     SCOPED_TRACE("seed " + std::to_string(seed));
     expect_steps(f, f.steps);
+  }
+}
+
+TEST_F(SeriesMedMpi, a_target_that_is_told_its_format_may_have_any_name) {
+  const SerafinFixture f = fixture(4);
+  const SeriesMesh mesh = piece_of(f, 4);
+  path = directory.path() / "T2DRES";  // TELEMAC's name of a result, whatever its format
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(4), &formats::med::row});
+  for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
+  writer.close();
+  expect_steps(f, f.steps);
+}
+
+TEST_F(SeriesMedMpi, a_geometry_in_med_gives_triangles_boundary_and_groups) {
+  SerafinFixture f = fixture(3);
+  f.planes = 1;
+  f.numbers.assign(f.mesh.x.size(), 0);
+  f.numbers[5] = 1;
+  const fs::path geometry = directory.path() / "geo.med";
+  const formats::MeshGroups groups{{{-1, "FAM_-1_LIQUID", {"LIQUID"}}}, {0, 1}, {-1}, {}, {}};
+  if (rank() == 0) {
+    const fs::path serafin = directory.path() / "geo.slf";
+    testing::put_file(serafin, testing::serafin_bytes(f));
+    formats::Series whole = step::open_triangles(serafin, {}, "med");
+    whole.groups = groups;
+    formats::WriteRequest request;
+    request.to = "med";
+    step::write(std::move(whole), geometry, request);
+  }
+  MPI_Barrier(everyone());
+  SeriesMesh mesh = piece_of(f, 3, false);
+  mesh.boundary.clear();
+  mesh.piece.connectivity.clear();
+  mesh.geometry = geometry;
+  Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options_for(3)});
+  for (int step = 0; step < f.steps; ++step) write_step(writer, f, mesh, step);
+  writer.close();
+  MPI_Barrier(everyone());
+  if (rank() == 0) {
+    const formats::Series made = step::open_triangles(path, {}, "med");
+    EXPECT_EQ(made.mesh.connectivity,
+              std::vector<std::int64_t>(f.mesh.connectivity.begin(), f.mesh.connectivity.end()));
+    EXPECT_EQ(step::stored_boundary_numbers(made.first), f.numbers);
+    const formats::MeshGroups found = formats::med::read_groups(path);
+    EXPECT_EQ(found.families, groups.families);
+    EXPECT_EQ(found.edges, groups.edges);
+    EXPECT_EQ(found.of_edge, groups.of_edge);
   }
 }
 

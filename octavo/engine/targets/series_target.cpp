@@ -15,6 +15,7 @@
 #include "octavo/engine/timer.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/row.hpp"
 #include "octavo/formats/med/steps.hpp"
 #include "octavo/formats/serafin/row.hpp"
@@ -41,20 +42,18 @@ void check_options(const serafin::Header& header, const SeriesOptions& options) 
     throw Error(Kind::usage, "bytes a real: expected 4 or 8, found " + std::to_string(header.real_bytes));
 }
 
-std::string describe(const fs::path& path, const serafin::Header& header, const SeriesOptions& options) {
-  std::string text = path.string() + ": " + std::to_string(header.real_bytes) + " bytes a real, ";
-  text += header.order == std::endian::big ? "big endian, variables " : "little endian, variables ";
-  for (const serafin::Variable& variable : header.variables) text += serafin::name_of(variable) + ", ";
-  text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
-  return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);
+const formats::Format& format_of(const SeriesTarget& target) {
+  if (target.format != nullptr) return *target.format;
+  return formats::format_by_ending(target.path) == &formats::med::row ? formats::med::row : serafin::row;
 }
 
-// The name says whether it is MED.
-const formats::Format& format_of_series(const fs::path& path) {
-  const formats::Format* format = formats::format_by_ending(path);
-  return format == &formats::med::row ? formats::med::row : serafin::row;
+/// The groups of a geometry in MED. In 3-D they are those of the lowest plane's edges, as gretel has them.
+std::optional<formats::MeshGroups> groups_of(const SeriesMesh& mesh, const SharedMesh& shared) {
+  if (!shared.geometry || shared.geometry->first.format != formats::med::row.name) return {};
+  formats::MeshGroups groups = formats::med::read_groups(*mesh.geometry);
+  if (mesh.piece.planes > 1) groups.of_triangle = groups.of_point = {};
+  return groups;
 }
-bool is_med(const fs::path& path) { return &format_of_series(path) == &formats::med::row; }
 
 std::string describe_time(double time) {
   char text[40];
@@ -85,6 +84,7 @@ file::File create_geometry(const fs::path& path, Scratch& scratch) {
 struct SeriesFile {
   MPI_Comm comm = MPI_COMM_NULL;
   fs::path path;
+  const formats::Format* format = nullptr;
   serafin::Header header;
   SeriesOptions options;
   std::uint64_t piece = 0;  // checksum of the mesh that this rank has
@@ -106,6 +106,7 @@ struct SeriesFile {
   std::uint64_t resume_file(const SeriesMesh& mesh, const SharedMesh& shared);
   std::uint64_t resume_med(const SeriesMesh& mesh, const SharedMesh& shared);
   void open(const SeriesMesh& mesh);
+  bool is_med() const { return format == &formats::med::row; }
   bool is_last_writer() const { return exchange.writer + 1 == plan.writers; }
   void encode(std::size_t variable, const ArrayView& view);
   void put_field(const std::string& variable, const ArrayView& view);
@@ -115,6 +116,17 @@ struct SeriesFile {
   void hide_step() noexcept;
   StepWork take(const std::shared_ptr<SeriesFile>& self, std::shared_ptr<StepJob> job);
 };
+
+std::string describe(const SeriesFile& file) {
+  const serafin::Header& header = file.header;
+  const SeriesOptions& options = file.options;
+  std::string text = file.path.string() + ": " + std::string(file.format->outputs[0].title) + ", " +
+                     std::to_string(header.real_bytes) + " bytes a real, ";
+  text += header.order == std::endian::big ? "big endian, variables " : "little endian, variables ";
+  for (const serafin::Variable& variable : header.variables) text += serafin::name_of(variable) + ", ";
+  text += options.resume ? "resumed at " + std::to_string(*options.resume) : "new";
+  return text + ", " + std::to_string(options.writers) + " writers, bounds at " + std::to_string(options.alignment);
+}
 
 // ------------------------------------------------------------------ the file
 
@@ -133,20 +145,20 @@ void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
     if (fs::exists(fs::symlink_status(path)))
       throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
     scratch.clear();
-    made = is_med(path) ? create_geometry(path, scratch) : file::create(partial);
+    made = is_med() ? create_geometry(path, scratch) : file::create(partial);
   });
   put_mesh(mesh, shared, made ? &*made : nullptr);
   ranks::agree(comm, [&] {
     if (!made) return;
-    if (is_med(path)) {
-      make_med(made->path(), partial, header.real_bytes);
+    if (is_med()) {
+      make_med(made->path(), partial, header.real_bytes, groups_of(mesh, shared));
       formats::med::Steps(partial, options.alignment).commit(options.sync);
       made = file::open_write(partial);
     }
     if (options.sync) file::sync(*made);
     file::rename(partial, path);
     if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
-    if (is_med(path)) med.emplace(path, options.alignment);
+    if (is_med()) med.emplace(path, options.alignment);
   });
 }
 
@@ -210,17 +222,21 @@ std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& 
 }
 
 void SeriesFile::open(const SeriesMesh& mesh) {
-  ranks::agree(comm, [&] { check_options(header, options); });
-  ranks::require_same(comm, describe(path, header, options), "the series");
+  ranks::agree(comm, [&] {
+    if (!is_med() && formats::format_by_ending(path) == &formats::med::row)
+      throw Error(Kind::usage, "path: the name of a SERAFIN file does not end in .med");
+    check_options(header, options);
+  });
+  ranks::require_same(comm, describe(*this), "the series");
   const SharedMesh shared = share_mesh(comm, mesh, header);
   ranks::agree(comm, [&] {
     const std::vector<int> hosts = ranks::hosts_of_ranks(comm, options.ranks_per_node);
     serafin::Header laid_out = header;
-    if (is_med(path)) laid_out.order = std::endian::native;
+    if (is_med()) laid_out.order = std::endian::native;
     plan = plan_series(laid_out, writer_ranks(hosts, options.writers), options.alignment);
   });
   if (options.resume)
-    steps = static_cast<std::int64_t>(is_med(path) ? resume_med(mesh, shared) : resume_file(mesh, shared));
+    steps = static_cast<std::int64_t>(is_med() ? resume_med(mesh, shared) : resume_file(mesh, shared));
   else
     make_file(mesh, shared);
   piece = checksum_of(mesh.piece, mesh.global_element);
@@ -280,7 +296,7 @@ void SeriesFile::check_step() const {
 
 void SeriesFile::show_step() {
   if (med) med->commit(options.sync);
-  if (is_med(path) || !is_last_writer()) return;
+  if (is_med() || !is_last_writer()) return;
   write_seal(plan, *file, share.step);
   if (options.sync) file::sync(*file);
 }
@@ -288,14 +304,14 @@ void SeriesFile::show_step() {
 void SeriesFile::hide_step() noexcept {
   if (med) med->abandon();
   try {
-    if (!is_med(path) && is_last_writer()) file::resize(*file, step_end(plan, share.step - 1));
+    if (!is_med() && is_last_writer()) file::resize(*file, step_end(plan, share.step - 1));
   } catch (const Error&) {  // a tail that readers pass over
   }
 }
 
 // Finds where a step's variables are in a MED file; rank 0 makes room for them.
 void SeriesFile::find_places(double time) {
-  if (!is_med(path)) return;
+  if (!is_med()) return;
   std::vector<std::uint64_t>& places = share.places;
   places.resize(header.variables.size());
   ranks::agree(comm, [&] {
@@ -348,11 +364,12 @@ TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
   const auto file = std::make_shared<SeriesFile>();
   file->comm = comm;
   file->path = target.path;
+  file->format = &format_of(target);
   file->header = target.header;
   file->options = target.options;
   file->open(target.mesh);
   TargetRow row;
-  row.name = format_of_series(file->path).outputs[0].title;
+  row.name = file->format->outputs[0].title;
   row.threaded = file->file.has_value();
   row.steps_found = file->steps;
   row.notes = {to_text(file->plan)};
@@ -378,7 +395,7 @@ TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
 }  // namespace
 
 SeriesTarget::operator FileTarget() const {
-  return {&format_of_series(path), StepsBy::time, common_options(options),
+  return {&format_of(*this), StepsBy::time, common_options(options),
           [target = std::make_shared<const SeriesTarget>(*this)](MPI_Comm comm, const mesh::Header&) {
             return open(comm, *target);
           }};

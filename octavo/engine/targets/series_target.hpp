@@ -21,9 +21,9 @@ struct SeriesOptions {
   bool bound_thread = false;  ///< as of Options
 };
 
-/// One SERAFIN file, or one MED file where the name ends in ".med": all steps of a run on a distributed mesh of
-/// triangles. The bytes are the same whatever the number of ranks and writers. The file must not exist, unless `resume`
-/// is given: it must then have this mesh and these variables, and its title stays.
+/// One SERAFIN or MED file: all steps of a run on a distributed mesh of triangles. The bytes are the same whatever the
+/// number of ranks and writers. The file must not exist, unless `resume` is given: it must then have this mesh and
+/// these variables, and its title stays.
 struct SeriesTarget {
   std::filesystem::path path;
   /// Byte order, precision, title, variables, IPARAM(3), IPARAM(4), date; sizes are filled in from the mesh. MED fields
@@ -32,6 +32,8 @@ struct SeriesTarget {
   formats::serafin::Header header;
   SeriesMesh mesh;
   SeriesOptions options{};
+  /// formats::serafin::row or formats::med::row; null: MED if the path ends in ".med".
+  const formats::Format* format = nullptr;
   operator FileTarget() const;
 };
 /// A file's title: 72 characters, and the tag of its precision.
