@@ -77,6 +77,17 @@ template <Rule rule, std::size_t near, class F>
 template <Rule rule, std::size_t lanes, class F, class Row>
 void for_each_metric(const Groups& groups, const std::uint8_t* activity, const std::uint8_t* symbol,
                      const std::array<std::uint8_t, 256>& weight, F&& f, Row&& row) {
+  if (groups.layout.members == 1 && groups.layout.width == 1) {  // families of one value, one after another
+    for (std::size_t first = 0; first < groups.layout.families; first += lanes) {
+      const Group group{first, first, std::min(lanes, groups.layout.families - first), 1};
+      if (group.count == lanes)
+        visit_row<rule, 0>(groups, group, lanes, 0, 0, activity, symbol, weight, f);
+      else
+        visit_row<rule, 0>(groups, group, group.count, 0, 0, activity, symbol, weight, f);
+      row();
+    }
+    return;
+  }
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Group group = groups[g];
     const auto visit = [&]<std::size_t near>(std::integral_constant<std::size_t, near>, std::size_t k) {

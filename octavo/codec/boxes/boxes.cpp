@@ -157,7 +157,7 @@ bool encode_bounded(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size_t
 template <class T>
 bool encode_with_head(const BoxedChunk<T>& chunk, const BoxGrid& grid, std::size_t limit, BoxHead& head,
                       std::span<T> decoded, Bytes& payload) {
-  fit_weights(grid, state_of(chunk.given, head), grid.boxes.at.size() >= 64 ? 4 : 1, head);
+  fit_weights(grid, state_of(chunk.given, grid, head), grid.boxes.at.size() >= 64 ? 4 : 1, head);
   Bytes blocks;
   if (head.bound.kind == BoundKind::lossless) {
     if (!BoxEncoder<T>(chunk.values, chunk.given, grid, head).encode(limit, blocks)) return false;
@@ -182,7 +182,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   if (!lossless) counted = counted_of(context, values.size());
   // A value that fills much of a chunk has to come back exactly: the grid has a cell for it.
   if (!lossless && !most_frequent(values, counted).empty()) return false;
-  BoxGrid grid(context.boxes, values.size());
+  BoxGrid& grid = grid_of(context.boxes, values.size());
   const auto& shape = context.boxes.shape;
   const std::int64_t longest = grid.map.longest() * *std::max_element(shape.begin(), shape.end());
   BoxHead head;
@@ -190,8 +190,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   head.signs = pointwise && std::any_of(values.begin(), values.end(), [](T x) { return x < 0; });
   head.strides = static_cast<unsigned>(std::clamp(bit_length(static_cast<std::uint64_t>(longest - 1)), 1, 6));
   head.weight.resize(head.strides * weights_a_stride);
-  grid.sort_by_stride(head.strides);
-  grid.find_beside();
+  grid.prepare(head.strides);
   const std::vector<double> given(values.begin(), values.end());
   const BoxedChunk<T> chunk{values, given, counted};
   // Where values fall steeply, errors grow in interpolated values and not in interpolated logarithms.

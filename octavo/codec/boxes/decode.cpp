@@ -12,7 +12,7 @@ template <class T>
 class BoxDecoder {
  public:
   BoxDecoder(const BoxGrid& grid, const BoxHead& head, std::span<T> out)
-      : grid_(grid), head_(head), residuals_(head), state_(out.size()), out_(out) {}
+      : grid_(grid), head_(head), residuals_(head), state_(grid, out.size()), out_(out) {}
 
   void decode(Reader& in) {
     const unsigned share = head_.bound.kind == BoundKind::lossless ? 1 : 2;
@@ -22,7 +22,7 @@ class BoxDecoder {
       activity.clear();
       at.clear();
       for (const Stage& stage : group.stages)
-        BoxWalk(grid_, stage, state_, share)(1, [&](const Points& points) {
+        BoxWalk<Wanted::activity>(grid_, stage, state_, share)(1, [&](const Points& points) {
           activity.insert(activity.end(), points.activity.begin(), points.activity.begin() + points.count);
           at.insert(at.end(), points.at.begin(), points.at.begin() + points.count);
         });
@@ -41,7 +41,7 @@ class BoxDecoder {
     alignas(32) std::array<double, Points::most> expected;
     std::size_t t = 0;
     for (const Stage& stage : group.stages)
-      BoxWalk(grid_, stage, state_, share)(1, [&](const Points& points) {
+      BoxWalk<Wanted::values>(grid_, stage, state_, share)(1, [&](const Points& points) {
         interpolate(points, found);
         expect(found, head_.weight_of(stage), points.count, expected.data());
         if (head_.bound.kind == BoundKind::lossless)
@@ -118,9 +118,8 @@ void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out) {
   const BoxHead head = get_box_head(in, scalar_of<T>);
   if (out.empty()) return;
   if (context.boxes.at.empty()) in.fail("values on boxes, whose places are not known");
-  BoxGrid grid(context.boxes, out.size());
-  grid.sort_by_stride(head.strides);
-  grid.find_beside();
+  BoxGrid& grid = grid_of(context.boxes, out.size());
+  grid.prepare(head.strides);
   BoxDecoder<T>(grid, head, out).decode(in);
 }
 

@@ -7,7 +7,7 @@ namespace octavo::codec {
 template <class T>
 BoxEncoder<T>::BoxEncoder(std::span<const T> values, std::span<const double> given, const BoxGrid& grid,
                           const BoxHead& head)
-    : values_(values), given_(given), grid_(grid), head_(head), residuals_(head), state_(values.size()) {
+    : values_(values), given_(given), grid_(grid), head_(head), residuals_(head), state_(grid, values.size()) {
   const double room = head.lattice.narrow < 2 ? 0 : (head.lattice.narrow - 1) * 0x1p-16;
   slack_ = residuals_.half_width * room;
   ends_ = {slack_, -slack_};
@@ -27,7 +27,7 @@ bool BoxEncoder<T>::encode(std::size_t limit, Bytes& out) {
     at.resize(group.values);
     std::size_t t = 0;
     for (const Stage& stage : group.stages)
-      BoxWalk(grid_, stage, state_, share)(1, [&](const Points& points) {
+      BoxWalk<Wanted::both>(grid_, stage, state_, share)(1, [&](const Points& points) {
         interpolate(points, found);
         settle(points, found, head_.weight_of(stage), t);
         std::copy_n(points.activity.begin(), points.count, activity.begin() + static_cast<std::ptrdiff_t>(t));
@@ -128,8 +128,8 @@ bool BoxEncoder<T>::stays_within(double x, double y) const {
 template class BoxEncoder<double>;
 template class BoxEncoder<float>;
 
-BoxState state_of(std::span<const double> values, const BoxHead& head) {
-  BoxState state(values.size());
+BoxState state_of(std::span<const double> values, const BoxGrid& grid, const BoxHead& head) {
+  BoxState state(grid, values.size());
   std::transform(values.begin(), values.end(), state.value.begin(), [&](double x) {
     if (!head.logarithms) return std::isfinite(x) ? x : unknown_value();
     return Residuals<double>::has_logarithm(x) ? log2_of(x) : unknown_value();
@@ -147,7 +147,7 @@ void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, 
   for (const Stage& stage : stages_of(head.strides)) {
     if (stage.axes == 0) continue;
     auto& sums = error[head.place_of_weight(stage)];
-    BoxWalk(grid, stage, state, 1)(stage.stride == 1 ? every : 1, [&](const Points& points) {
+    BoxWalk<Wanted::values>(grid, stage, state, 1)(stage.stride == 1 ? every : 1, [&](const Points& points) {
       interpolate(points, found);
       add_misses(points, found, state.value.data(), weights, relative, sums);
     });

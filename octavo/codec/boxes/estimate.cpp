@@ -39,7 +39,7 @@ Classes classes_of(std::span<const T> values, const BoxGrid& grid, const BoxStat
   alignas(32) std::array<double, Points::most> expected, x;
   for (const Stage& stage : stages_of(1)) {
     if (stage.axes == 0) continue;
-    BoxWalk(grid, stage, state, 1)(every, [&](const Points& points) {
+    BoxWalk<Wanted::values>(grid, stage, state, 1)(every, [&](const Points& points) {
       interpolate(points, found);
       expect(found, head.weight_of(stage), points.count, expected.data());
       for (std::size_t k = 0; k < points.count; ++k) x[k] = static_cast<double>(values[points.at[k]]);
@@ -65,14 +65,14 @@ double estimate_bits(std::span<const T> values, std::span<const double> given, c
   head.lattice.narrow = 1024;
   head.strides = 1;
   head.weight.assign(weights_a_stride, 8);
-  return classes_of(values, grid, state_of(given, head), std::max<std::size_t>(1, grid.boxes.at.size() / wanted), head)
+  return classes_of(values, grid, state_of(given, grid, head), std::max<std::size_t>(1, grid.boxes.at.size() / wanted),
+                    head)
       .bits();
 }
 
 template <class T>
 double estimate_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound) {
-  BoxGrid grid(context.boxes, values.size());
-  grid.sort_by_stride(0);
+  BoxGrid& grid = grid_of(context.boxes, values.size());
   BoxHead head;
   head.bound = bound;
   constexpr double head_and_tables = 25;

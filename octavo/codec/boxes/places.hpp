@@ -2,6 +2,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,31 +15,37 @@ namespace octavo::codec {
 
 using BoxPlace = std::array<std::uint32_t, 3>;
 
-/// The boxes at -2, -1, 1 and 2 along an axis; `no_box` where there is none.
-using BesideBox = std::array<std::uint32_t, 4>;
-constexpr std::uint32_t no_box = 0xffffffff;
+/// The boxes beside one: along each axis those at -2, -1, 1 and 2, then the box itself three times.
+/// The number of all boxes stands for one that is not there.
+using BesideBox = std::array<std::uint32_t, 16>;
 
-/// Finds boxes by their position, in units of boxes.
+/// Finds boxes by their position, in units of boxes. Space is cut into bricks of 4 places along each axis.
 class BoxMap {
  public:
   explicit BoxMap(std::span<const BoxPlace> at);
-  /// The box that stands `steps` boxes from `place` along an axis, or `no_box`.
+  /// The box that stands `steps` boxes from `place` along an axis; the number of boxes if there is none.
   std::uint32_t find(BoxPlace place, std::size_t axis, std::int64_t steps) const;
-  /// Those beside a box, along each axis.
-  std::array<BesideBox, 3> beside(const BoxPlace& place) const;
+  /// Those beside box `box`.
+  BesideBox beside(std::uint32_t box) const;
   std::int64_t longest() const;
   /// The length of the space around all boxes along an axis, in boxes.
   std::int64_t extent(std::size_t axis) const { return extent_[axis]; }
 
  private:
   std::size_t entry(const BoxPlace& p) const;
-  std::size_t slot(const BoxPlace& p) const;
+  std::size_t brick(const BoxPlace& p) const;
+  std::size_t place_in_brick(const BoxPlace& p) const;
+  void fill_bricks(std::size_t num_bricks);
+  void fill_table();
 
   BoxPlace lo_{};
   std::array<std::int64_t, 3> extent_{};
+  std::array<unsigned, 3> shift_{};  ///< log2 of a brick's length along each axis
   std::span<const BoxPlace> at_;
-  std::vector<std::uint32_t> dense_;  ///< the box at each place of the space around all
-  std::vector<std::uint32_t> table_;  ///< in its stead where boxes are few in that space: open addressing
+  std::array<std::int64_t, 3> bricks_along_{};  ///< along each axis, with one more at either end
+  std::vector<std::uint32_t> bricks_;           ///< where in `dense_` each brick begins; at 0, if it has no box
+  std::vector<std::uint32_t> dense_;            ///< the box at each place of a brick; the first brick has none
+  std::vector<std::uint32_t> table_;            ///< in their stead where bricks are few in that space: open addressing
   int hash_shift_ = 0;
 };
 
@@ -65,29 +73,57 @@ struct StageRows {
   bool operator==(const StageRows&) const = default;
 };
 
+/// The boxes that have points of a stage.
+struct StageBoxes {
+  std::vector<std::uint32_t> boxes;
+  /// Of each box, for each axis of the stage, those with the points at -1, +1, -3 and +3 strides. Empty: unknown.
+  std::vector<std::uint32_t> near;
+};
+
 /// The boxes of a chunk, and how many values each of their cells has.
 struct BoxGrid {
   Boxes boxes;
   BoxMap map;
   std::size_t cells = 0, components = 0;
-  std::vector<std::array<BesideBox, 3>> beside;       ///< of each box; empty: looked up when asked for
+  std::vector<BesideBox> beside;                      ///< of each box; empty: looked up when asked for
   std::vector<std::vector<std::uint32_t>> of_stride;  ///< boxes that hold a multiple of 2^n along each axis
+  /// From this stride on a box has one point at most, its first cell. `of_stage` then has the boxes of each stage.
+  std::int64_t least_apart = std::numeric_limits<std::int64_t>::max();
+  std::vector<StageBoxes> of_stage;
 
   BoxGrid(const Boxes& boxes, std::size_t values);
-  void sort_by_stride(unsigned strides);
-  /// Finds the boxes beside each, if walks ask for them more than once.
-  void find_beside();
+  /// Finds the boxes of all stages and those beside each. Without it there are stages of stride 1 only, and what stands
+  /// beside a box is looked up when asked for.
+  void prepare(unsigned strides);
+  bool is_apart(const Stage& stage) const { return stage.stride >= least_apart; }
+  const StageBoxes& apart(const Stage& stage) const { return of_stage[place_of(stage)]; }
   /// The boxes that can have points of a stage.
   const std::vector<std::uint32_t>& boxes_of(const Stage& stage) const;
   StageRows rows_of(const Stage& stage, std::size_t box) const;
   /// Whether all boxes have the same rows of a stage.
   bool all_alike(const Stage& stage) const;
   std::size_t values_of(const Stage& stage) const;
-  /// The box that stands `steps` boxes from another along an axis, or `no_box`.
+  /// The box that stands `steps` boxes from another along an axis.
   std::uint32_t find(std::size_t box, std::size_t axis, std::int64_t steps) const {
     if (beside.empty() || steps < -2 || steps > 2) return map.find(boxes.at[box], axis, steps);
-    return beside[box][axis][static_cast<std::size_t>(steps < 0 ? steps + 2 : steps + 1)];
+    return beside[box][place_beside(axis, steps)];
   }
+  /// Where `beside` has it.
+  static std::size_t place_beside(std::size_t axis, std::int64_t steps) {
+    return steps == 0 ? 12 : 4 * axis + static_cast<std::size_t>(steps < 0 ? steps + 2 : steps + 1);
+  }
+
+ private:
+  static std::size_t place_of(const Stage& stage);
+  void sort_by_stride(unsigned strides);
+  void sort_apart(unsigned strides);
+  void find_beside(unsigned strides);
+  void find_near(const Stage& stage);
+  std::optional<unsigned> prepared_;
 };
+
+/// The grid of a chunk's boxes. Each thread keeps those of a few chunks, because the fields of a part share them: a
+/// grid lasts until the next call. (Boxes are compared, so the caller's may change or go.)
+BoxGrid& grid_of(const Boxes& boxes, std::size_t values);
 
 }  // namespace octavo::codec

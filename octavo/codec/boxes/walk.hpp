@@ -14,12 +14,12 @@ inline double unknown_value() { return std::bit_cast<double>(unknown_bits); }
 inline bool is_known(double x) { return std::bit_cast<std::uint64_t>(x) != unknown_bits; }
 inline double known_value(double x) { return x == x ? x : std::numeric_limits<double>::quiet_NaN(); }
 
-/// The values of a chunk while a walk visits them. The last entry of each array stands for values that no box has.
+/// The values of a chunk while a walk visits them. The last entries of each array are a box that is not there.
 struct BoxState {
   std::vector<double> value;         ///< as others are interpolated from it, or unknown
   std::vector<std::uint8_t> length;  ///< of a number, in finished groups
-  explicit BoxState(std::size_t count) : value(count + 1, unknown_value()), length(count + 1) {}
-  std::size_t nowhere() const { return value.size() - 1; }
+  BoxState(const BoxGrid& grid, std::size_t count)
+      : value(count + grid.cells * grid.components, unknown_value()), length(value.size()) {}
 };
 
 /// Notes the lengths of a finished group's numbers, `at` being the numbers of its values.
@@ -56,11 +56,15 @@ struct Pattern {
 };
 Pattern pattern_of(const BoxGrid& grid, const Stage& stage, const StageRows& rows);
 
+/// What a visitor reads of the points, beside their numbers.
+enum class Wanted : std::uint8_t { values = 1, activity = 2, both = 3 };
+
 /// Visits the points of a stage. `share`: an activity divided by the mean length.
+template <Wanted wanted>
 class BoxWalk {
  public:
   BoxWalk(const BoxGrid& grid, const Stage& stage, const BoxState& state, unsigned share)
-      : grid_(grid), stage_(stage), state_(state), share_(share) {
+      : grid_(grid), stage_(stage), state_(state), share_(share), size_(grid.cells * grid.components) {
     points_.axes = stage.num_axes();
   }
 
@@ -78,9 +82,10 @@ class BoxWalk {
  private:
   template <std::size_t axes, class Visit>
   void run(std::size_t every, Visit& visit) {
-    const bool alike = grid_.all_alike(stage_);
-    bool known = false;
     const auto& boxes = grid_.boxes_of(stage_);
+    if (boxes.empty()) return;
+    const bool alike = grid_.is_apart(stage_) || grid_.all_alike(stage_);
+    bool known = false;
     for (std::size_t n = 0; n < boxes.size(); n += every) {
       const std::uint32_t box = boxes[n];
       if (!known) {
@@ -88,6 +93,7 @@ class BoxWalk {
         if (rows.count() == 0) continue;
         if (!(rows == pattern_.rows)) pattern_ = pattern_of(grid_, stage_, rows);
         known = alike;
+        if (alike && rows.count() == 1 && grid_.components == 1) return run_single<axes>(boxes, every, visit);
       }
       find_boxes(box);
       visit_box<axes>(visit);
@@ -95,15 +101,48 @@ class BoxWalk {
     flush(visit);
   }
 
+  /// Boxes that have one point each, at the same place in all.
+  template <std::size_t axes, class Visit>
+  void run_single(const std::vector<std::uint32_t>& boxes, std::size_t every, Visit& visit) {
+    const auto& [x, y, z] = pattern_.rows.row;
+    const std::int64_t row = grid_.boxes.shape[0], plane = row * grid_.boxes.shape[1];
+    const auto value = static_cast<std::size_t>(x.first + y.first * row + z.first * plane);
+    std::array<std::size_t, 4 * axes + 1> place{}, in_box{};
+    std::vector<std::uint32_t> one(4 * axes);  // the boxes of one point, where no list has them
+    const std::uint32_t* const near = grid_.is_apart(stage_) ? grid_.apart(stage_).near.data() : nullptr;
+    const bool listed = near != nullptr || !grid_.beside.empty();
+    std::size_t r = 0;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t d = 0; d < 4 && (stage_.axes >> a & 1) != 0; ++d, ++r) {
+        const Near& n = pattern_.near[a][0][d];
+        place[r] = near != nullptr || !listed ? r : grid_.place_beside(a, pattern_.boxes[n.box].steps);
+        in_box[r] = value + static_cast<std::size_t>(n.values);
+      }
+    for (std::size_t n = 0; n < boxes.size(); n += every) {
+      const std::uint32_t* from = near != nullptr ? near + n * 4 * axes : one.data();
+      if (near == nullptr && listed) from = grid_.beside[boxes[n]].data();
+      if (!listed) find_near(boxes[n], one);
+      add_single<axes>(boxes[n] * size_ + value, from, place, in_box);
+      if (points_.count == Points::most) flush(visit);
+    }
+    flush(visit);
+  }
+
+  void find_near(std::size_t box, std::vector<std::uint32_t>& near) const {
+    std::size_t r = 0;
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t d = 0; d < 4 && (stage_.axes >> a & 1) != 0; ++d, ++r) {
+        const std::int64_t steps = pattern_.boxes[pattern_.near[a][0][d].box].steps;
+        near[r] = steps == 0 ? static_cast<std::uint32_t>(box) : grid_.find(box, a, steps);
+      }
+  }
+
   /// Where the values of the boxes of the pattern begin.
   void find_boxes(std::size_t box) {
-    const std::size_t size = grid_.cells * grid_.components;
     begin_.resize(pattern_.boxes.size());
-    begin_[0] = box * size;
-    for (std::size_t n = 1; n < begin_.size(); ++n) {
-      const std::uint32_t other = grid_.find(box, pattern_.boxes[n].axis, pattern_.boxes[n].steps);
-      begin_[n] = other == no_box ? nowhere : other * size;
-    }
+    begin_[0] = box * size_;
+    for (std::size_t n = 1; n < begin_.size(); ++n)
+      begin_[n] = grid_.find(box, pattern_.boxes[n].axis, pattern_.boxes[n].steps) * size_;
   }
 
   template <std::size_t axes, class Visit>
@@ -132,22 +171,41 @@ class BoxWalk {
 
   template <std::size_t axes>
   void add(std::size_t value, const std::array<const std::array<Near, 4>*, 3>& near) {
-    const double* const values = state_.value.data();
-    const std::uint8_t* const lengths = state_.length.data();
-    const std::size_t last = state_.nowhere(), t = points_.count++;
-    unsigned sum = 0, count = 0;
-    points_.at[t] = begin_[0] + value;
+    Around around;
     for (std::size_t r = 0; r < axes; ++r)
       for (std::size_t d = 0; d < 4; ++d) {
         const Near& n = (*near[r])[d];
-        const std::size_t begin = begin_[n.box];
-        const std::size_t i = begin == nowhere ? last : begin + value + static_cast<std::size_t>(n.values);
-        points_.near[r][d][t] = values[i];
-        if (d >= 2) continue;
-        sum += lengths[i];
-        count += begin == nowhere ? 0u : 1u;
+        look_at(begin_[n.box] + value + static_cast<std::size_t>(n.values), r, d, around);
       }
-    points_.activity[t] = static_cast<std::uint8_t>(count == 0 ? 0 : 1 + share_ * sum / count);
+    finish<axes>(begin_[0] + value, around);
+  }
+  template <std::size_t axes>
+  void add_single(std::size_t at, const std::uint32_t* near, const std::array<std::size_t, 4 * axes + 1>& place,
+                  const std::array<std::size_t, 4 * axes + 1>& in_box) {
+    Around around;
+    for (std::size_t r = 0; r < axes; ++r)
+      for (std::size_t d = 0; d < 4; ++d) look_at(near[place[4 * r + d]] * size_ + in_box[4 * r + d], r, d, around);
+    finish<axes>(at, around);
+  }
+
+  /// The lengths of the numbers around a point, and how many points a box has.
+  struct Around {
+    unsigned sum = 0, count = 0;
+  };
+  [[gnu::always_inline]] void look_at(std::size_t i, std::size_t r, std::size_t d, Around& around) {
+    if constexpr (wanted != Wanted::activity) points_.near[r][d][points_.count] = state_.value[i];
+    if (wanted == Wanted::values || d >= 2) return;
+    around.sum += state_.length[i];
+    around.count += i < absent_ ? 1u : 0u;
+  }
+  template <std::size_t axes>
+  [[gnu::always_inline]] void finish(std::size_t at, const Around& around) {
+    constexpr std::array<std::uint32_t, 7> parts{0, 65536, 32768, 21846, 16384, 13108, 10923};  // of 2^16, rounded up
+    const std::size_t t = points_.count++;
+    points_.at[t] = at;
+    if constexpr (wanted != Wanted::values)
+      points_.activity[t] =
+          static_cast<std::uint8_t>(around.count == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
   }
 
   template <class Visit>
@@ -156,11 +214,12 @@ class BoxWalk {
     points_.count = 0;
   }
 
-  static constexpr std::size_t nowhere = ~std::size_t{0};
   const BoxGrid& grid_;
   const Stage& stage_;
   const BoxState& state_;
   unsigned share_;
+  std::size_t size_;                                  ///< values of a box
+  std::size_t absent_ = state_.value.size() - size_;  ///< values of all boxes
   Pattern pattern_;
   std::vector<std::size_t> begin_;
   Points points_;
