@@ -250,6 +250,13 @@ std::uint64_t stored_size(const EncodedPart& part) {
   return bytes;
 }
 
+void drop_values(EncodedPart& part) {
+  for (Stream& stream : part.streams) {
+    stream.raw.reset();
+    stream.bytes = {};
+  }
+}
+
 bool write_streams(const file::File& file, EncodedPart& part, std::uint64_t begin, const WriteWay& way) {
   if (align(begin) != begin) throw Error(Kind::usage, "a part begins at a multiple of 8");
   const std::optional<file::File> direct = way.direct_io ? file::open_direct(file.path()) : std::nullopt;
@@ -264,10 +271,7 @@ bool write_streams(const file::File& file, EncodedPart& part, std::uint64_t begi
     sequence.pad();
   }
   sequence.finish();
-  for (Stream& stream : part.streams) {
-    stream.raw.reset();
-    stream.bytes = {};
-  }
+  if (!way.keeps_values) drop_values(part);
   return direct.has_value() == way.direct_io;
 }
 

@@ -7,7 +7,11 @@ namespace octavo::store {
 struct WriteWay {
   bool direct_io = false;         ///< past the page cache, if the file system can
   bool starts_writeback = false;  ///< the system writes bytes to the disk as soon as they are in the page cache
+  bool keeps_values = false;      ///< the part keeps its values, so that it can be written once more
 };
+
+/// Forgets the values of a part, not where they stand.
+void drop_values(EncodedPart& part);
 
 /// Writes the part's streams from byte `begin` (a multiple of 8) of a subfile on, and forgets their bytes. Raw values
 /// go to the file straight from the caller's memory; their checksum is taken on the way. Writes end at multiples of

@@ -319,6 +319,38 @@ def test_ranks_share_the_domains_of_a_sample(few, run, run_json, tmp_path):
     assert not (tmp_path / "output_00001").exists()
 
 
+def opens_of(path, words, folder, ranks):
+    """How often the ranks of a command open a file, together."""
+    folder.mkdir()
+    trace = f'exec strace -ff -e trace=open,openat -o {folder}/$OMPI_COMM_WORLD_RANK "$@"'
+    done = subprocess.run(
+        ["mpirun", "-n", str(ranks), "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words)], timeout=300
+    )
+    assert done.returncode == 0
+    lines = [line for file in folder.iterdir() for line in file.read_text().splitlines()]
+    return sum(f'"{path}"' in line and " = -1 " not in line for line in lines)
+
+
+@needs_mpi
+@needs_strace
+@pytest.mark.parametrize("ending", ["med", "vtkhdf", "nc"])
+def test_rank_0_opens_a_file_of_triangles_and_one_more_reads_it(run, run_json, data, tmp_path, ending):
+    """The number of ranks is no factor. A rank that reads the part opens the file anew."""
+    source = data / "serafin" / "f2d_malpasset-large.slf"
+    if not source.exists():
+        pytest.skip(f"no {source}")
+    path = tmp_path / f"mesh.{ending}"
+    if run("convert", source, path, check=False).returncode != 0:
+        pytest.skip(f"no {ending} here")
+    words = ["map", path, "--field", "WATER DEPTH", "--pixels", 50, "-q", "-f", "-o"]
+    if ending == "nc":
+        words[3] = run_json("info", path)["fields"][0]["name"]
+    counts = {n: opens_of(path, [*words, tmp_path / f"{n}.npy"], tmp_path / f"of{n}", n) for n in (1, 2, 4)}
+    assert counts[2] == counts[4] <= counts[1] + 4, counts
+    assert (tmp_path / "1.npy").read_bytes() == (tmp_path / "4.npy").read_bytes()
+    assert run_json("stats", path, ranks=3) == run_json("stats", path)
+
+
 @needs_mpi
 @needs_strace
 def test_ranks_share_the_fields_of_triangles(few, run, run_json, data, tmp_path):

@@ -173,6 +173,25 @@ struct Space {
   std::uint64_t begin = 0, size = 0;
 };
 
+using Part = std::optional<store::EncodedPart>;
+
+// One rank's share of the segment, as the writer of the group knows it.
+struct Share {
+  std::uint64_t bytes = 0, begin = 0;
+};
+
+// A segment at work, as the writer of the group has it.
+struct Segment {
+  store::SegmentPlan plan;
+  const mesh::Header& header;
+  const Detour* detour = nullptr;
+  std::optional<store::SegmentWriter> writer;
+  std::vector<Share> shares;  // by rank
+  Space streams;              // the range of all
+  Part part;                  // this rank's
+  Written out;
+};
+
 }  // namespace
 
 struct Group::State {
@@ -189,6 +208,10 @@ struct Group::State {
   std::filesystem::path marked;                      // the store whose marker is known to be there
 
   void begin(std::optional<store::SegmentWriter>& segment, store::SegmentPlan& plan, const mesh::Header& header);
+  void place(Segment& one);
+  void take_detour(Segment& one);
+  void write_all(Segment& one, const store::WriteWay& way, const std::function<void()>& written,
+                 std::optional<Error>& failure);
   void commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams, Written& out);
 };
 
@@ -255,8 +278,6 @@ Group Group::join(MPI_Comm comm, int name) {
 
 namespace {
 
-using Part = std::optional<store::EncodedPart>;
-
 std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
 
 // Receives the writer's answer. Throws its error.
@@ -266,10 +287,27 @@ Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {
   return answer;
 }
 
+// Writes this rank's part at its place and describes it to the writer.
+void write_at(const Message& place, const Socket& writer, Part& part, const store::WriteWay& way,
+              std::atomic<bool>& direct_io_refused) {
+  std::optional<Error> failure;
+  std::vector<std::byte> table;
+  note(failure, [&] {
+    if (!part) return;
+    if (!place.file.is_open()) throw Error(Kind::unreadable, "the rank that has the file could not hand it over");
+    if (!store::write_streams(place.file, *part, place.prefix.bytes, way)) direct_io_refused = true;
+    table = to_message(*part);
+  });
+  if (failure)
+    send_error(writer, *failure);
+  else
+    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0, 0}, table);
+}
+
 // If we cannot send to the writer, we cannot report that to it either: its receive fails as well.
 std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, const store::WriteWay& way,
                          const std::function<Part()>& encode, const std::function<void()>& written,
-                         std::atomic<bool>& direct_io_refused) {
+                         const Detour* detour, std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
   Part part;
   note(failure, [&] { part = encode(); });
@@ -278,28 +316,16 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
     send_error(writer, *failure);
   else
     send(writer, {Tag::space, Kind::usage, 0, bytes});
-  const Message place = answer_of(writer, store::subfile_path(plan));
-  std::vector<std::byte> table;
-  note(failure, [&] {
-    if (!part) return;
-    if (!place.file.is_open()) throw Error(Kind::unreadable, "the rank that has the file could not hand it over");
-    if (!store::write_streams(place.file, *part, place.prefix.bytes, way)) direct_io_refused = true;
-    table = to_message(*part);
-  });
-  if (written) written();
-  if (failure)
-    send_error(writer, *failure);
-  else
-    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0, 0}, table);
-  part.reset();
-  answer_of(writer);
+  Message answer = answer_of(writer, store::subfile_path(plan));
+  for (int times = 0; answer.prefix.tag == Tag::place; ++times) {
+    if (times > 1) throw Error(Kind::unreadable, "the rank that has the file gives one place after another");
+    write_at(answer, writer, part, way, direct_io_refused);
+    if (!detour && written) written();
+    if (!detour) part.reset();
+    answer = answer_of(writer, detour ? store::subfile_path(detour->plan) : std::filesystem::path());
+  }
   return bytes;
 }
-
-// One rank's share of the segment, as the writer of the group knows it.
-struct Share {
-  std::uint64_t bytes = 0, begin = 0;
-};
 
 // We hear all members even after a failure, so that none of them waits for us.
 void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
@@ -392,53 +418,75 @@ void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPla
   if (plan.stays_open && plan.sync) open[subfile] = segment.take_file();
 }
 
+void Group::State::place(Segment& one) {
+  const bool on_its_disk = one.detour != nullptr && !one.out.went_round;
+  const auto give = [&] { one.streams = give_places(*one.writer, one.shares, one.plan, on_its_disk); };
+  if (!has_room(give, on_its_disk ? one.detour : nullptr)) take_detour(one), give();
+}
+
+void Group::State::take_detour(Segment& one) {
+  one.out.went_round = true;
+  leave_disk(*one.detour, one.plan, one.writer);
+  begin(one.writer, one.plan, one.header);
+}
+
+// All ranks write at their places, and this one commits.
+void Group::State::write_all(Segment& one, const store::WriteWay& way, const std::function<void()>& written,
+                             std::optional<Error>& failure) {
+  tell_all(members, failure, [&](std::size_t r) { send_place(members[r], one.shares[r].begin, one.writer->file()); });
+  if (failure) return;
+  note(failure, [&] {
+    if (!one.part) return;
+    if (!store::write_streams(one.writer->file(), *one.part, one.shares[0].begin, way)) direct_io_refused = true;
+    if (one.detour)
+      one.writer->add_written(part_of_message(to_message(*one.part)));  // it may be written again
+    else
+      one.writer->add_written(std::move(*one.part));
+  });
+  if (!one.detour && written) written();
+  hear_all(members, failure, [&](std::size_t, const Message& message) {
+    if (message.prefix.tag == Tag::part) one.writer->add_written(part_of_message(message.bytes));
+  });
+  note(failure, [&] {
+    if (!failure) commit(*one.writer, one.plan, one.streams, one.out);
+  });
+}
+
 Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
                              const std::function<Part()>& encode, const std::function<void()>& written,
                              const Detour* detour) {
-  const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync};
-  if (state_->rank != 0) return {contribute(state_->writer, planned, way, encode, written, state_->direct_io_refused)};
-  store::SegmentPlan plan = planned;
-  // The store has one writer: nobody else has added a step since.
-  const std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(plan.flow)];
-  if (newest_order && plan.after_order == 0) plan.order_before = newest_order;
+  const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync, detour != nullptr};
+  if (state_->rank != 0)
+    return {contribute(state_->writer, planned, way, encode, written, detour, state_->direct_io_refused)};
   const std::vector<Socket>& members = state_->members;
-  std::vector<Share> shares(static_cast<std::size_t>(state_->size));
+  Segment one{planned, header, detour, {}, std::vector<Share>(static_cast<std::size_t>(state_->size)), {}, {}, {}};
+  // The store has one writer: nobody else has added a step since.
+  const std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(planned.flow)];
+  if (newest_order && planned.after_order == 0) one.plan.order_before = newest_order;
   std::optional<Error> failure;
-  std::optional<store::SegmentWriter> segment;
-  Space streams;
-  Part part;
-  Written out;
-  const auto begin = [&] { state_->begin(segment, plan, header); };
-  const auto take_detour = [&] { out.went_round = true, leave_disk(*detour, plan, segment), begin(); };
   note(failure, [&] {
-    if (!has_room(begin, detour)) take_detour();
-    part = encode();
-    out.bytes = shares[0].bytes = bytes_of(part);
+    if (!has_room([&] { state_->begin(one.writer, one.plan, header); }, detour)) state_->take_detour(one);
+    one.part = encode();
+    one.out.bytes = one.shares[0].bytes = bytes_of(one.part);
   });
-  hear_all(members, failure, [&](std::size_t r, const Message& message) { shares[r].bytes = message.prefix.bytes; });
+  hear_all(members, failure,
+           [&](std::size_t r, const Message& message) { one.shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
-    if (failure) return;
-    const auto place = [&] { streams = give_places(*segment, shares, plan, detour != nullptr && !out.went_round); };
-    if (!has_room(place, out.went_round ? nullptr : detour)) take_detour(), place();
+    if (!failure) state_->place(one);
   });
-  tell_all(members, failure, [&](std::size_t r) { send_place(members[r], shares[r].begin, segment->file()); });
+  const bool is_placed = !failure;
+  state_->write_all(one, way, written, failure);
+  if (is_placed && failure && failure->kind() == Kind::no_space && detour != nullptr && !one.out.went_round) {
+    failure.reset();
+    note(failure, [&] { state_->take_detour(one), state_->place(one); });
+    const bool is_told = failure.has_value();
+    state_->write_all(one, way, written, failure);
+    if (is_told) throw *failure;
+  }
+  one.writer.reset();
+  if (is_placed) tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
-  note(failure, [&] {
-    if (!part) return;
-    if (!store::write_streams(segment->file(), *part, shares[0].begin, way)) state_->direct_io_refused = true;
-    segment->add_written(std::move(*part));
-  });
-  if (written) written();
-  hear_all(members, failure, [&](std::size_t, const Message& message) {
-    if (message.prefix.tag == Tag::part) segment->add_written(part_of_message(message.bytes));
-  });
-  note(failure, [&] {
-    if (!failure) state_->commit(*segment, plan, streams, out);
-  });
-  segment.reset();
-  tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
-  if (failure) throw *failure;
-  return out;
+  return one.out;
 }
 
 }  // namespace octavo::engine

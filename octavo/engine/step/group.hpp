@@ -21,7 +21,7 @@ struct Written {
   double seconds_encoding = 0;
 };
 
-/// The way of a segment whose disk is full.
+/// The way of a segment whose disk is full. All ranks that share the file have it, or none.
 struct Detour {
   store::SegmentPlan plan;
   std::function<void()> before;  ///< called first: earlier segments may be on their way to the same file
@@ -43,8 +43,9 @@ class Group {
 
   /// Writes and commits one segment from the parts of all ranks of the group, in the order of ranks. `encode` gives
   /// this rank's part, or nothing if it has none; `written` is called when its streams are in the file. If any rank
-  /// fails, all ranks of the group throw its error, and the segment is not committed. If the plan's disk is full before
-  /// anything is written, the segment takes the detour, if there is one. No MPI.
+  /// fails, all ranks of the group throw its error, and the segment is not committed. If the plan's disk turns out to
+  /// be full, for any of the ranks and as late as in the commit, all of them write once more, on the detour, if there
+  /// is one; `written` is then called after the commit. No MPI.
   Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
                         const std::function<std::optional<store::EncodedPart>()>& encode,
                         const std::function<void()>& written = {}, const Detour* detour = nullptr);

@@ -473,7 +473,8 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
   std::uint64_t unread = job.lent_bytes;
   const auto read = [&](std::uint64_t bytes) {
     unread -= std::min(unread, bytes);
-    if (job.lent_bytes > 0 && unread == 0) tell();
+    // A segment that takes a detour is written again, from the same arrays.
+    if (job.lent_bytes > 0 && unread == 0 && !job.detour) tell();
   };
   double seconds_encoding = 0;
   const auto encode_and_free = [&] {

@@ -112,6 +112,12 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
   step.plan.store = local.root / to_text(name);
   step.plan.directory.clear();  // a store of its own has the usual places
   step.plan.stays_open = false;
+  // The drain may have an earlier step of the same file at work.
+  step.detour = Detour{to, [&local] {
+                         if (local.copies) local.copies->wait();
+                         if (local.drain) local.drain->wait();
+                       }};
+  step.detour->plan.stays_open = false;
   if (!local.drain) return;
   const auto files = std::make_shared<LocalFiles>();
   const auto& at = step.plan.store;
@@ -124,12 +130,6 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
     files->paths.push_back(parity_path(local.root, parity, lane.scheme.safety));
   }
   local.files[number] = files;
-  // The drain may have an earlier step of the same file at work.
-  step.detour = Detour{to, [&local] {
-                         if (local.copies) local.copies->wait();
-                         local.drain->wait();
-                       }};
-  step.detour->plan.stays_open = false;
   const ParityJob parity{name, to.step, to.segments, to.subfile, local.root, {}, false};
   step.ended = [&local, handed, files, parity](const Written* written) {
     return hand_on(local, handed, files, parity, written);

@@ -391,17 +391,18 @@ TEST(SafetyMpi, more_lost_nodes_than_a_scheme_bears_are_told_and_nothing_wrong_c
   EXPECT_FALSE(place.restart());
 }
 
-// The second node's disk is full when it is asked to do that for a segment.
-void expect_detour(file::Operation operation) {
+// The second node's disk is full when it is asked to do that for a segment, for the nth time.
+void expect_detour(file::Operation operation, int nth = 0) {
   NodePerRank place;
   place.options.partner_every = 1;
   place.options.log = place.directory.path() / "run.log";
   {
     Writer writer(everyone(), place.store, whole_header(), place.options);
     if (rank() == 1)
-      file::set_observer([disk = place.disk.string(), operation](const file::Event& event) {
+      file::set_observer([disk = place.disk.string(), operation, left = nth](const file::Event& event) mutable {
         const std::string path = event.path.string();
-        const bool full = event.operation == operation && path.starts_with(disk) && path.find("data.") != path.npos;
+        const bool meant = event.operation == operation && path.starts_with(disk) && path.find("data.") != path.npos;
+        const bool full = meant && left-- <= 0;
         return file::Verdict{full ? ENOSPC : 0, 0};
       });
     std::vector<std::byte> ballast(4 << 20);  // small segments reserve no space
@@ -437,6 +438,50 @@ TEST(SafetyMpi, a_full_local_disk_sends_a_file_to_the_store_at_once_and_the_log_
   if (size() < 2) GTEST_SKIP() << "needs two nodes";
   expect_detour(file::Operation::create);
   expect_detour(file::Operation::preallocate);
+}
+
+// Thin disks and quotas give no space that they have promised. The head is the first write, the commit record the last.
+TEST(SafetyMpi, a_local_disk_that_is_full_only_at_a_write_sends_the_whole_file_to_the_store) {
+  if (size() < 2) GTEST_SKIP() << "needs two nodes";
+  for (int nth = 0; nth < 5; ++nth) {
+    SCOPED_TRACE("write " + std::to_string(nth));
+    expect_detour(file::Operation::write, nth);
+  }
+  expect_detour(file::Operation::sync);
+}
+
+// Ranks that share a file: all write once more, whichever of them found the disk full.
+TEST(SafetyMpi, a_local_disk_that_is_full_for_one_rank_sends_the_file_of_all_who_share_it_to_the_store) {
+  if (size() < 2) GTEST_SKIP() << "needs ranks that share a file";
+  for (const int victim : {0, size() - 1}) {
+    SCOPED_TRACE("rank " + std::to_string(victim));
+    const testing::SharedDirectory directory;
+    const std::filesystem::path disk = directory.path() / "disk", store = directory.path() / "run.octavo";
+    Options options;
+    options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
+    options.staging_directory = disk.string();
+    options.contributors_per_file = 0;
+    options.log = directory.path() / "run.log";
+    options.checkpoint.codec.method = codec::Method::raw;  // from the copies of the arrays
+    {
+      Writer writer(everyone(), store, whole_header(), options);
+      if (rank() == victim)
+        file::set_observer([root = disk.string(), left = victim == 0 ? 2 : 0](const file::Event& event) mutable {
+          const bool meant = event.operation == file::Operation::write && event.path.string().starts_with(root) &&
+                             event.path.filename().string().starts_with("data.");
+          return file::Verdict{meant && left-- <= 0 ? ENOSPC : 0, 0};
+        });
+      write_whole(writer, 1);
+      EXPECT_EQ(message_of([&] { writer.wait(); }), "no error");
+      EXPECT_EQ(message_of([&] { writer.close(); }), "no error");
+      file::set_observer({});
+    }
+    barrier();
+    expect_whole(store, 1, "in the store");
+    std::ifstream log(options.log);
+    EXPECT_THAT(std::string(std::istreambuf_iterator<char>(log), {}), HasSubstr("to the store at once"));
+    barrier();
+  }
 }
 
 TEST(SafetyMpi, parity_that_cannot_be_written_is_an_error_on_all_ranks_and_the_step_is_not_called_safe) {

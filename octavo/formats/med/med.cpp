@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #ifdef OCTAVO_HAVE_MED
@@ -321,7 +322,10 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
     throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " + std::to_string(steps) +
                                  ", numbered from 0")
         .at(path.string());
-  return dataset_of(std::move(contents), static_cast<std::size_t>(step.value_or(std::max<std::int64_t>(steps, 1) - 1)));
+  const std::int64_t number = step.value_or(std::max<std::int64_t>(steps, 1) - 1);
+  mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::size_t>(number));
+  describe_file(dataset, path, step);
+  return dataset;
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {

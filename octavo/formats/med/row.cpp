@@ -5,6 +5,7 @@
 #include "octavo/formats/med/groups.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/write_series.hpp"
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
 
 namespace octavo::formats::med {
@@ -20,6 +21,7 @@ constinit const Format row{
     .title = "MED",
     .recognise = &recognise,
     .open = &open,
+    .understand = [](const std::string& told) { return understand_file(told, &open); },
     .list_steps = &list_steps,
     .triangles = true,
     .endings = endings,

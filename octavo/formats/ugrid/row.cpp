@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/ugrid/ugrid.hpp"
 
 namespace octavo::formats::ugrid {
@@ -16,6 +17,7 @@ constinit const Format row{
     .title = "UGRID",
     .recognise = &recognise,
     .open = &open,
+    .understand = [](const std::string& told) { return understand_file(told, &open); },
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,

@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/ugrid/topology.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 
@@ -84,7 +85,9 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
     throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " +
                                  std::to_string(contents.steps) + ", numbered from 0")
         .at(path.string());
-  return dataset_of(std::move(contents), static_cast<std::uint64_t>(step.value_or(steps - 1)));
+  mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::uint64_t>(step.value_or(steps - 1)));
+  describe_file(dataset, path, step);
+  return dataset;
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {

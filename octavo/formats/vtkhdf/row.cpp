@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 #include "octavo/formats/vtkhdf/write_series.hpp"
@@ -18,6 +19,7 @@ constinit const Format row{
     .title = "VTKHDF",
     .recognise = &recognise,
     .open = &open,
+    .understand = [](const std::string& told) { return understand_file(told, &open); },
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,
