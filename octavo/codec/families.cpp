@@ -35,49 +35,64 @@ template <class Vector, class T>
   index = (good & place) | (~good & index);
 }
 [[gnu::always_inline]] inline void places_of(const ExactGrid<double>&, const Fours<Four>& estimate,
-                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
+                                             Lane<std::int64_t>& index, Lane<std::uint64_t>&) {
   Fours<FourBits> place;
   load_fours(index, place);
   for (std::size_t v = 0; v < num_fours; ++v) exact_place(estimate[v], place[v]);
   store_fours(place, index);
 }
 [[gnu::always_inline]] inline void places_of(const ExactGrid<float>&, const Fours<Four>& estimate,
-                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
+                                             Lane<std::int64_t>& index, Lane<std::uint64_t>&) {
   Lane<double> x;
   store_fours(estimate, x);
   for (std::size_t lane = 0; lane < families_together; ++lane)
     if (std::abs(x[lane]) <= static_cast<double>(std::numeric_limits<float>::max()))
       index[lane] = ExactGrid<float>::index_of(static_cast<float>(x[lane]));
 }
+/// Takes over the places of `good` estimates.
+template <class Grid, class Good>
+[[gnu::always_inline]] inline void places_on(const Grid& grid, const Fours<Four>& estimate, Lane<std::int64_t>& index,
+                                             Good&& good) {
+  Lane<double> x;
+  Lane<std::int64_t> found;
+  store_fours(estimate, x);
+  wide_indices_on(grid.grid, x.data(), found.data(), families_together);
+  Fours<FourBits> place, before;
+  load_fours(found, place);
+  load_fours(index, before);
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    FourBits mask;
+    Four size;
+    magnitudes_of_four(estimate[v], size);
+    good(size, v, mask);
+    place[v] = (mask & place[v]) | (~mask & before[v]);
+  }
+  store_fours(place, index);
+}
 template <class T>
 [[gnu::always_inline]] inline void places_of(const PointwiseGrid<T>& grid, const Fours<Four>& estimate,
-                                             Lane<std::int64_t>& index, Lane<std::uint8_t>& negative) {
-  Lane<double> x;
-  Lane<std::int64_t> place;
-  store_fours(estimate, x);
-  wide_indices_on(grid.grid, x.data(), place.data(), families_together);
-  for (std::size_t lane = 0; lane < families_together; ++lane) {
-    const bool good = grid.has_place(std::abs(x[lane]));
-    index[lane] = good ? place[lane] : index[lane];
-    negative[lane] = good ? (x[lane] < 0 ? 1 : 0) : negative[lane];
-  }
+                                             Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) {
+  Fours<FourBits> signs;
+  load_fours(negative, signs);
+  places_on(grid, estimate, index, [&](const Four& size, std::size_t v, FourBits& mask) {
+    mask = (FourBits)(size >= log_grid_lowest) & (FourBits)(size <= std::numeric_limits<double>::max());
+    signs[v] = (mask & (FourBits)(estimate[v] < 0.0) & 1) | (~mask & signs[v]);
+  });
+  store_fours(signs, negative);
 }
 template <class T>
 [[gnu::always_inline]] inline void places_of(const AbsoluteGrid<T>& grid, const Fours<Four>& estimate,
-                                             Lane<std::int64_t>& index, Lane<std::uint8_t>&) {
-  Lane<double> x;
-  Lane<std::int64_t> place;
-  store_fours(estimate, x);
-  wide_indices_on(grid.grid, x.data(), place.data(), families_together);
-  for (std::size_t lane = 0; lane < families_together; ++lane)
-    index[lane] = grid.has_place(std::abs(x[lane])) ? place[lane] : index[lane];
+                                             Lane<std::int64_t>& index, Lane<std::uint64_t>&) {
+  places_on(grid, estimate, index, [&](const Four& size, std::size_t, FourBits& mask) {
+    mask = (FourBits)(size * grid.grid.inverse < linear_grid_limit);
+  });
 }
 
 // values_at: the values of cells of the grid.
 
 template <class T>
 [[gnu::always_inline]] inline void values_at(const ExactGrid<T>&, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint8_t>&, Lane<T>& value) {
+                                             const Lane<std::uint64_t>&, Lane<T>& value) {
   using Bits = typename ExactGrid<T>::Bits;
   for (std::size_t lane = 0; lane < families_together; ++lane)
     value[lane] = std::bit_cast<T>(
@@ -85,18 +100,62 @@ template <class T>
 }
 template <class T>
 [[gnu::always_inline]] inline void values_at(const PointwiseGrid<T>& grid, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint8_t>& negative, Lane<T>& value) {
-  Lane<double> magnitude;
-  wide_values_on(grid.grid, index.data(), negative.data(), magnitude.data(), families_together);
-  for (std::size_t lane = 0; lane < families_together; ++lane)
-    value[lane] = grid.finish(magnitude[lane], negative[lane] != 0);
+                                             const Lane<std::uint64_t>& negative, Lane<T>& value) {
+  const Four limit = Four{} + static_cast<double>(std::numeric_limits<T>::max());
+  Lane<double> found;
+  wide_values_on(grid.grid, index.data(), negative.data(), found.data(), families_together);
+  Fours<Four> magnitude;
+  Fours<FourBits> signs;
+  load_fours(found, magnitude);
+  load_fours(negative, signs);
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    const Four limited = limit < magnitude[v] ? limit : magnitude[v];
+    magnitude[v] = (Four)((FourBits)limited | signs[v] << 63);
+  }
+  store_fours(magnitude, found);
+  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = static_cast<T>(found[lane]);
 }
 template <class T>
 [[gnu::always_inline]] inline void values_at(const AbsoluteGrid<T>& grid, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint8_t>&, Lane<T>& value) {
+                                             const Lane<std::uint64_t>&, Lane<T>& value) {
+  const Four limit = Four{} + static_cast<double>(std::numeric_limits<T>::max());
   Lane<double> found;
   wide_values_on(grid.grid, index.data(), found.data(), families_together);
-  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = grid.finish(found[lane]);
+  Fours<Four> x;
+  load_fours(found, x);
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    const Four raised = x[v] < -limit ? -limit : x[v];
+    x[v] = limit < raised ? limit : raised;
+  }
+  store_fours(x, found);
+  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = static_cast<T>(found[lane]);
+}
+
+// in_range: 0 for indices that are out of range, and all bits set in `bad`.
+
+template <class Grid>
+[[gnu::always_inline]] inline void in_range(FourBits& index, FourBits& bad) {
+  if constexpr (std::is_same_v<Grid, ExactGrid<double>>) return;
+  constexpr bool exact = std::is_same_v<Grid, ExactGrid<float>>;
+  constexpr std::int64_t most = exact ? std::numeric_limits<std::int32_t>::max() : index_limit;
+  constexpr std::int64_t least = exact ? std::numeric_limits<std::int32_t>::min() : -index_limit;
+  const FourBits good = (FourBits)((FourInts)index <= most) & (FourBits)((FourInts)index >= least);
+  bad |= ~good;
+  index &= good;
+}
+
+/// Adds what zigzag numbers stand for to indices.
+template <class Grid>
+[[gnu::always_inline]] inline void add_numbers(const Lane<std::uint64_t>& number, Lane<std::int64_t>& index,
+                                               FourBits& bad) {
+  Fours<FourBits> u, at;
+  load_fours(number, u);
+  load_fours(index, at);
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    at[v] = at[v] + ((u[v] >> 1) ^ -(u[v] & 1));
+    in_range<Grid>(at[v], bad);
+  }
+  store_fours(at, index);
 }
 
 /// The weights of a stencil as factors of differences.
@@ -113,7 +172,7 @@ struct Together {
 
   Lane<std::size_t> first, turn;  ///< the first cell's number, and what turns the order of cells
   Lane<std::int64_t> parent_at;
-  Lane<std::uint8_t> parent_negative;
+  Lane<std::uint64_t> parent_negative;
   Lane<double> parent_value;
   std::array<Fours<Vector>, max_terms_of_stencil> difference;
   std::array<Fours<Four>, 8> weight;  ///< of the cells, if the model has weights
@@ -129,7 +188,7 @@ struct Together {
       first[lane] = (family + lane) * m * w + j;
       turn[lane] = parent & (m - 1);
       parent_at[lane] = coarse.kind[p] == Kind::plain ? coarse.index[p] : parent_index(place, coarse, parent, j);
-      parent_negative[lane] = coarse.negative[p];
+      if constexpr (Grid::signs_apart) parent_negative[lane] = coarse.negative[p];
       parent_value[lane] = coarse.value[p];
       if constexpr (by_value || by_index)
         for (std::size_t a = 0; a < axes; ++a) {
@@ -158,9 +217,9 @@ struct Together {
 
   /// The expected indices and signs of the k-th cells.
   [[gnu::always_inline]] void expect(const Model<Grid>& model, const Factors<Number>& factors, std::size_t k,
-                                     Lane<std::int64_t>& index, Lane<std::uint8_t>& negative) const {
+                                     Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) const {
     index = parent_at;
-    negative = parent_negative;
+    if constexpr (Grid::signs_apart) negative = parent_negative;
     if constexpr (by_value)
       if (!model.weights.empty() && k + 1 == model.place.members) return balance(model, index, negative);
     if constexpr (by_value || by_index) {
@@ -183,7 +242,7 @@ struct Together {
   }
   /// The same for last cells, which make the parent's value the mean by weights.
   [[gnu::always_inline]] void balance(const Model<Grid>& model, Lane<std::int64_t>& index,
-                                      Lane<std::uint8_t>& negative) const {
+                                      Lane<std::uint64_t>& negative) const {
     const std::size_t axes = static_cast<std::size_t>(model.stencil.axes), last = model.place.members - 1;
     Fours<Four> sum{}, value;
     for (std::size_t k = 0; k < last; ++k)
@@ -225,7 +284,7 @@ template <Base base, class Grid>
   const auto factors = factors_of<typename Together<Grid, base>::Number>(model.stencil);
   Together<Grid, base> together;
   Lane<std::int64_t> expected, index;
-  Lane<std::uint8_t> negative;
+  Lane<std::uint64_t> negative{};
   Lane<double> value;
   for (std::size_t family = begin; family < end; family += families_together)
     for (std::size_t j = 0; j < w; ++j) {
@@ -254,10 +313,11 @@ template <Base base, class Grid>
   const auto factors = factors_of<typename Together<Grid, base>::Number>(model.stencil);
   Together<Grid, base> together;
   Lane<std::int64_t> index;
-  Lane<std::uint8_t> negative;
+  Lane<std::uint64_t> negative{};
   Lane<double> value;
   Lane<typename Grid::Value> found;
-  bool sound = true;
+  Lane<std::uint64_t> number;
+  FourBits bad{};
   for (std::size_t family = begin; family < end; family += families_together)
     for (std::size_t j = 0; j < w; ++j) {
       together.look_up(model, family, j);
@@ -265,13 +325,11 @@ template <Base base, class Grid>
         together.expect(model, factors, k, index, negative);
         for (std::size_t lane = 0; lane < families_together; ++lane) {
           const std::size_t t = together.first[lane] + k * w;
-          const std::int64_t at = wrapping_sum(index[lane], unzigzag(symbols.number[t]));
-          const bool good = Grid::in_range(at);
-          sound = sound && good;
-          index[lane] = good ? at : 0;
-          const unsigned flip = (symbols.symbol[t] - static_cast<unsigned>(num_specials)) & 1u;
-          negative[lane] = with_sign ? static_cast<std::uint8_t>(negative[lane] ^ flip) : std::uint8_t{0};
+          number[lane] = symbols.number[t];
+          if (with_sign) negative[lane] ^= (symbols.symbol[t] - std::uint64_t{num_specials}) & 1;
         }
+        if (Grid::signs_apart && !with_sign) negative = {};
+        add_numbers<Grid>(number, index, bad);
         values_at(model.grid, index, negative, found);
         for (std::size_t lane = 0; lane < families_together; ++lane) {
           out[together.first[lane] + (k ^ together.turn[lane]) * w] = found[lane];
@@ -280,7 +338,7 @@ template <Base base, class Grid>
         together.follow(axes + k, index, value);
       }
     }
-  return sound;
+  return (bad[0] | bad[1] | bad[2] | bad[3]) == 0;
 }
 
 }  // namespace

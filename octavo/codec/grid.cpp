@@ -178,7 +178,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   };
   if (in_lanes(model))
     for_each_run(
-        model, [&](std::size_t i) { return numbers.kind[i] == Kind::plain; },
+        model, [&](std::size_t i) { return !any_special || numbers.kind[i] == Kind::plain; },
         [&](std::size_t first, std::size_t last) { sound = values_of(model, symbols, first, last, out) && sound; },
         [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, settle); });
   else

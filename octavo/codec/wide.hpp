@@ -112,8 +112,9 @@ using FourInts = std::int64_t __attribute__((vector_size(32)));
   for (; i < count; ++i) indices[i] = index_on(grid, values[i]);
 }
 
+template <class Flag>
 [[gnu::always_inline]] inline void wide_values_on(const LogGrid& grid, const std::int64_t* indices,
-                                                  const std::uint8_t* negative, double* values, std::size_t count) {
+                                                  const Flag* negative, double* values, std::size_t count) {
   const double step = grid.step;
   const double* const offset = grid.offset.data();
   const bool apart = offset[0] != offset[1], inserted = static_cast<bool>(grid.common);
