@@ -1,5 +1,6 @@
 #include "capi/layout.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "octavo/mesh/boxes.hpp"
@@ -175,6 +176,13 @@ std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t ce
     out.push_back(place < 0 ? nowhere : static_cast<std::uint32_t>(place));
   }
   return out;
+}
+
+bool is_order(std::span<const std::uint32_t> places, const std::int64_t* order, std::int64_t cells) {
+  return std::ssize(places) == cells &&
+         std::equal(places.begin(), places.end(), order, [](std::uint32_t known, std::int64_t place) {
+           return place == (known == engine::ArrayView::nowhere ? -1 : std::int64_t{known});
+         });
 }
 
 void copy_values(const mesh::Field& field, const FieldViews& views) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -30,6 +31,8 @@ mesh::Centring centring_of(int centring);
 mesh::Index3 block_of(const std::string& name, mesh::Centring centring, int dim, mesh::Index3 block);
 /// Turns the order of an octavo_array into the engine's.
 std::vector<std::uint32_t> order_from(const std::int64_t* order, std::int64_t cells);
+/// Whether order_from() would return `places`. Fields of one step usually share an order, so we compare without a copy.
+bool is_order(std::span<const std::uint32_t> places, const std::int64_t* order, std::int64_t cells);
 
 /// Writes the field's values to the memory of the views, although these point to it as const.
 void copy_values(const mesh::Field& field, const FieldViews& views);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "capi/layout.hpp"
 #include "capi/test_arrays.hpp"
 #include "octavo/mesh/field.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -75,6 +76,15 @@ std::vector<std::size_t> owned_cells(octavo_restart* restart) {
   for (std::size_t i = 0; i < cells; ++i)
     if (tree.owned[i] != 0) places.push_back(i);
   return places;
+}
+
+TEST(CapiTypesMpi, an_order_that_was_put_before_is_known_again) {
+  const std::vector<std::int64_t> order{3, -1, 0};
+  const std::vector<std::uint32_t> places = octavo::capi::order_from(order.data(), 3);
+  EXPECT_TRUE(octavo::capi::is_order(places, order.data(), 3));
+  EXPECT_FALSE(octavo::capi::is_order(places, order.data(), 2));
+  for (const std::vector<std::int64_t>& other : {std::vector<std::int64_t>{3, -1, 1}, {3, 0, 0}, {3, 4294967295, 0}})
+    EXPECT_FALSE(octavo::capi::is_order(places, other.data(), 3));
 }
 
 TEST(CapiTypesMpi, values_of_every_type_come_back_bit_for_bit) {

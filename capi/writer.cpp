@@ -124,8 +124,7 @@ engine::Target target_of(const octavo_target& from) {
 
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells) {
   if (order == nullptr) return {};
-  std::vector<std::uint32_t> places = order_from(order, cells);
-  if (to.orders.empty() || to.orders.back() != places) to.orders.push_back(std::move(places));
+  if (to.orders.empty() || !is_order(to.orders.back(), order, cells)) to.orders.push_back(order_from(order, cells));
   return to.orders.back();
 }
 

@@ -637,7 +637,8 @@ contains
       allocate (places(1))
       return
     end if
-    places = [int(order, c_int64_t) - 1, -1_c_int64_t]
+    allocate (places(size(order) + 1))
+    places(:size(order)) = int(order, c_int64_t) - 1
     first = c_loc(places)
   end subroutine
 
