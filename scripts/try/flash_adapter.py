@@ -266,7 +266,8 @@ def refusals(run: Run) -> None:
         folder = run.folder / re.sub(r"\W+", "-", words)
         prepare(run, folder, "", end=1, **more)
         text = judge.run([run.built.adapted], folder, "flash.log", 2, any_code=True)
-        run.check(f"refused: {words}", said in text, said)
+        own = "unable to change constant"  # Flash-X itself: with serial I/O guard cells are no parameter
+        run.check(f"refused: {words}", said in text or own in text, said if said in text else own)
 
 
 def controls(run: Run, native: Path) -> None:
