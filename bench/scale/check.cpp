@@ -2,6 +2,7 @@
 #include <iostream>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,6 +99,15 @@ Seen simulated_run(const Case& one, int ranks) {
   const auto activities = run_virtually({ranks, ranks}, one.program, run_of(one));
   return {text_of(activities.front().calls) + "last rank:\n" + text_of(activities.back().calls),
           text_of(counted_files())};
+}
+
+/// Without the store's opens and reads: a writer's first step reads the index if a drain has made it by then.
+std::string without_reading(const std::string& files) {
+  std::istringstream lines(files);
+  std::string out;
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("open ") && !line.starts_with("read ")) out += line + "\n";
+  return out;
 }
 
 std::string from_rank(int from, std::string text) {
@@ -255,7 +265,8 @@ int check() {
     if (rank != 0) continue;
     const Seen virtually = simulated_run(one, ranks);
     const bool has_threads = !one.options.staging_directory.empty();  // when they are done decides the order of calls
-    const bool same = (has_threads || real.calls == virtually.calls) && real.files == virtually.files;
+    const bool same = has_threads ? without_reading(real.files) == without_reading(virtually.files)
+                                  : real.calls == virtually.calls && real.files == virtually.files;
     std::cout << one.name << ", " << ranks << " ranks: " << (same ? "the same" : "DIFFERS") << "\n";
     if (same) continue;
     differs = 1;
