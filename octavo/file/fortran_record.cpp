@@ -1,6 +1,7 @@
 #include "octavo/file/fortran_record.hpp"
 
 #include <array>
+#include <cstring>
 #include <limits>
 
 namespace octavo::file {
@@ -214,13 +215,23 @@ const std::byte* RecordReader::view(std::uint64_t offset, std::size_t bytes, std
 
 void RecordReader::fill(std::uint64_t offset, std::size_t bytes) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, size_ - offset));
+  const std::uint64_t end = window_offset_ + window_bytes_;
+  // The part of the window that we walk on from is not read again.
+  const std::size_t kept = offset >= window_offset_ && offset < end
+                               ? std::min(wanted, static_cast<std::size_t>(end - offset))
+                               : std::size_t{0};
+  const auto from = static_cast<std::size_t>(kept > 0 ? offset - window_offset_ : 0);
   window_bytes_ = 0;  // stays 0 if the read fails
   if (window_size_ < wanted) {
     // Zeros in all of it would cost more than reading the few pages that a header takes.
     window_size_ = static_cast<std::size_t>(std::min<std::uint64_t>(window_limit_, size_));
-    window_ = std::make_unique_for_overwrite<std::byte[]>(window_size_);
+    auto larger = std::make_unique_for_overwrite<std::byte[]>(window_size_);
+    std::copy_n(window_.get() + from, kept, larger.get());
+    window_ = std::move(larger);
+  } else if (kept > 0) {
+    std::memmove(window_.get(), window_.get() + from, kept);
   }
-  pread_all(file_, offset, std::span(window_.get(), wanted));
+  pread_all(file_, offset + kept, std::span(window_.get() + kept, wanted - kept));
   window_offset_ = offset;
   window_bytes_ = wanted;
 }
