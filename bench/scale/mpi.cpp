@@ -626,7 +626,7 @@ int MPI_Probe(int rank, int tag, MPI_Comm comm, MPI_Status* status) {
   world->probed = wait_for({id_of(comm), world_rank(group_of(comm), rank), tag})->bytes.size();
   return MPI_SUCCESS;
 }
-// Of the message that was probed last: no other rank has its turn between the two calls.
+// Counts the message that was probed last: no other rank has its turn between the two calls.
 int MPI_Get_count(const MPI_Status* status, MPI_Datatype type, int* count) {
   if (world == nullptr) return PMPI_Get_count(status, type, count);
   *count = static_cast<int>(world->probed / bytes_of(type));

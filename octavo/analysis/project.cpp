@@ -273,7 +273,7 @@ void gather_families(const mesh::Field& field, std::span<const Family> families,
   });
 }
 
-/// What the cells of a family that stand behind one another give together.
+/// Adds up the cells of a family that stand behind one another along the line of sight.
 template <Projection kind>
 void join_cells(Stroke& behind, double amount, double weight) {
   if constexpr (kind == Projection::maximum) {

@@ -184,7 +184,7 @@ std::vector<Quantity> unknown_of(const Diagram& diagram) {
   return unknown;
 }
 
-/// Of samples, the ranges of the axes whose limits are not known.
+/// The ranges that samples have along the axes whose limits are not known.
 ValueRanges unknown_ranges(const Diagram& diagram, const analysis::Samples& samples) {
   ValueRanges ranges = analysis::value_ranges(samples);
   for (std::size_t a = ranges.of.size(); a-- > 0;)
@@ -448,7 +448,7 @@ void find_limits(const Pass& pass, Diagrams& diagrams) {
   for (std::size_t d = 0; d < diagrams.size(); ++d) set_limits(pass, found[d], diagrams[d]);
 }
 
-/// What each diagram asks for, with the selection of the first.
+/// The options of each diagram, with the selection of the first.
 std::vector<BinsOptions> completed(const step::SharedStep& step, std::vector<BinsOptions> asked) {
   if (asked.empty()) throw Error(Kind::usage, "no diagram is asked for").at(step.path);
   for (BinsOptions& options : asked) {

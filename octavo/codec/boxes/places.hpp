@@ -76,7 +76,7 @@ struct StageRows {
 /// The boxes that have points of a stage.
 struct StageBoxes {
   std::vector<std::uint32_t> boxes;
-  /// Of each box, for each axis of the stage, those with the points at -1, +1, -3 and +3 strides. Empty: unknown.
+  /// For each box and each axis of the stage: the boxes with the points at -1, +1, -3 and +3 strides. Empty: unknown.
   std::vector<std::uint32_t> near;
 };
 

@@ -56,7 +56,7 @@ struct Pattern {
 };
 Pattern pattern_of(const BoxGrid& grid, const Stage& stage, const StageRows& rows);
 
-/// What a visitor reads of the points, beside their numbers.
+/// The properties of points that a visitor reads, beside their numbers.
 enum class Wanted : std::uint8_t { values = 1, activity = 2, both = 3 };
 
 /// Visits the points of a stage. `share`: an activity divided by the mean length.

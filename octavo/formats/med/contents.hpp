@@ -47,7 +47,7 @@ struct Contents {
   std::string comment;  ///< of the file, as it is: TELEMAC's is SERAFIN's title and tag, 72 + 8 characters
   bool has_numbers = false;
   bool is_piece = false;  ///< the numbers are those of points in the whole mesh
-  /// What is left out, for people.
+  /// For people: fields and heights that are left out.
   std::vector<std::string> notes;
 
   std::string title() const;  ///< from the comment

@@ -120,7 +120,7 @@ class ListReader {
   }
 
  private:
-  // Of a longer one it pays to read only the records that we want.
+  // A longer list is not read whole: reading only the records that we want costs less.
   static constexpr std::uint64_t short_list = std::uint64_t{1} << 16;
 
   void start(std::uint64_t octs) {
