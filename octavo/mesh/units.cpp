@@ -17,7 +17,8 @@ constexpr Powers a_length{1, 0, 0, 0}, a_mass{0, 1, 0, 0}, a_time{0, 0, 1, 0}, a
     a_density{-3, 1, 0, 0};
 
 /// IAU 2012 and 2015, Julian years. H is a hydrogen atom; M, S and KG are TELEMAC's words.
-constexpr std::array<KnownUnit, 36> known_units{{{"cm", 1, a_length},
+constexpr std::array<KnownUnit, 37> known_units{{{"mm", 0.1, a_length},
+                                                 {"cm", 1, a_length},
                                                  {"m", 1e2, a_length},
                                                  {"km", 1e5, a_length},
                                                  {"au", 1.495978707e13, a_length},
@@ -108,6 +109,18 @@ Error no_unit(std::string_view text) {
 }  // namespace
 
 std::span<const KnownUnit> unit_table() { return known_units; }
+
+double length_in_cm(std::string_view word) {
+  if (word == "metre" || word == "meter" || word == "metres" || word == "meters") word = "m";
+  const KnownUnit* unit = unit_named(word);
+  return unit != nullptr && unit->size > 0 && unit->powers == a_length ? unit->size : 1;
+}
+
+std::string word_of_length(double cm) {
+  for (const KnownUnit& unit : known_units)
+    if (cm != 1 && unit.size == cm && unit.powers == a_length) return std::string(unit.name);
+  return {};
+}
 
 const KnownUnit* unit_named(std::string_view name) {
   const auto* const found =

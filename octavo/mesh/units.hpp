@@ -25,6 +25,11 @@ struct KnownUnit {
 std::span<const KnownUnit> unit_table();
 /// The table's row of that name; nullptr if there is none.
 const KnownUnit* unit_named(std::string_view name);
+/// The length that a file names, "m", "km" or "metres", in cm. 1, which says nothing (Header::unit_length), for any
+/// other word.
+double length_in_cm(std::string_view word);
+/// The word of a length: "m" of 100. Empty for 1, and where there is none.
+std::string word_of_length(double cm);
 /// Says which words there are.
 std::string hint_of_units();
 

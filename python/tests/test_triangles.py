@@ -234,3 +234,32 @@ def test_a_map_shows_the_triangles_of_its_region_alone(files):
     valley = octavo.open(files / "f2d_malpasset-small_pos.slf")
     with pytest.raises(octavo.UsageError, match="the selection holds no cell: sphere"):
         valley.sphere((0.01, 0.005), 0.003).map("BOTTOM", pixels=16)
+
+
+# ------------------------------------------------------------------ units of lengths
+
+
+def test_a_length_has_the_unit_that_the_file_names_and_none_else(files, run, tmp_path):
+    golden = Path(__file__).parents[2] / "tests" / "golden" / "med" / "cells.med"  # its axes have no unit
+    for source, length in ((golden, 1), (files / "geo_gouttedo.med", 100), (files / "geo_gouttedo.slf", 100)):
+        assert octavo.open(source).units["length"] == length, source
+        for name in ("again.med", "again.nc"):
+            run("convert", source, tmp_path / name, "-fq")
+            assert octavo.open(tmp_path / name).units["length"] == length, (source, name)
+    run("convert", golden, tmp_path / "again.msh", "-fq")
+    assert octavo.open(tmp_path / "again.msh").units["length"] == 1
+    assert "the unit is not in the file" in run("info", golden).stdout
+    assert "length [code length]" not in run("info", files / "geo_gouttedo.med").stdout
+    with pytest.raises(octavo.UsageError, match="does not say what its code units are"):
+        octavo.open(golden).sphere("center", "20 m")
+
+
+def test_axes_of_a_picture_name_no_unit_that_the_file_does_not_name(files):
+    from octavo.pictures.picture import length_unit
+
+    golden = Path(__file__).parents[2] / "tests" / "golden" / "med" / "cells.med"
+    ds = octavo.open(golden)
+    field = ds.fields[0]
+    assert length_unit(ds.map(field, pixels=16)) == (1.0, "code length")
+    ds = octavo.open(files / "geo_gouttedo.med")
+    assert length_unit(ds.map("MAILLAGE", pixels=16)) == (1.0, "m")

@@ -150,7 +150,6 @@ mesh::Header header_of(const Contents& contents) {
   mesh::Header header;
   header.code = "Gmsh";
   header.dim = 2;
-  header.unit_length = 100;  // metres, as every format of triangles here
   header.attributes["triangles"] = mesh::num_triangles(contents.cells);
   header.attributes["planes"] = std::int64_t{1};
   header.attributes[mesh::cells_attribute] = contents.cells;
@@ -161,7 +160,7 @@ mesh::Header header_of(const Contents& contents) {
     header.hi[axis] = *most > *least ? *most : *least + 1;
   }
   if (!contents.bottom.empty())
-    header.fields.push_back({"BOTTOM", "M", mesh::ScalarType::float64, mesh::Centring::node, 1, 0});
+    header.fields.push_back({"BOTTOM", "", mesh::ScalarType::float64, mesh::Centring::node, 1, 0});
   return header;
 }
 

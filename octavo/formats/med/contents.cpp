@@ -91,7 +91,7 @@ void read_parameters(const Opened& file, Contents& to) {
   }
 }
 
-Name read_mesh_name(const Opened& file, int i, std::string* title = nullptr, int* axes_out = nullptr) {
+Name read_mesh_name(const Opened& file, int i, MeshEntry* to = nullptr) {
   const med_int axes = library().MEDmeshnAxis(file.id(), i);
   file.require(axes >= 1 && axes <= 3, "the mesh's axes");
   std::vector<char> axis_names(static_cast<std::size_t>(axes) * MED_SNAME_SIZE + 1), axis_units(axis_names.size());
@@ -105,8 +105,12 @@ Name read_mesh_name(const Opened& file, int i, std::string* title = nullptr, int
   file.require(library().MEDmeshInfo(file.id(), i, name.data(), &space, &dim, &type, description.data(), unit.data(),
                                      &sorting, &steps, &axis_type, axis_names.data(), axis_units.data()) >= 0,
                "the mesh");
-  if (title != nullptr) *title = text_of(description);
-  if (axes_out != nullptr) *axes_out = static_cast<int>(axes);
+  if (to != nullptr) {
+    to->title = text_of(description);
+    to->axes = static_cast<int>(axes);
+    to->unit = text_of(axis_units.data(), MED_SNAME_SIZE);
+    to->unit.resize(to->unit.find_last_not_of('_') + 1);  // which TELEMAC pads with
+  }
   return name;
 }
 
@@ -123,7 +127,7 @@ void read_mesh_entry(const Opened& file, const std::string& wanted, Contents& to
   const auto found = wanted.empty() ? to.meshes.begin() : std::find(to.meshes.begin(), to.meshes.end(), wanted);
   if (found == to.meshes.end())
     throw Error(Kind::usage, "no mesh " + wanted).at(to.path.string()).hint("the first is " + to.meshes[0]);
-  to.mesh.name = read_mesh_name(file, static_cast<int>(found - to.meshes.begin()) + 1, &to.mesh.title, &to.mesh.axes);
+  to.mesh.name = read_mesh_name(file, static_cast<int>(found - to.meshes.begin()) + 1, &to.mesh);
   file.require(to.mesh.axes >= 2, "a mesh along one axis");
   to.mesh.points = entities(file.id(), to.mesh.name, MED_NODE, MED_NONE, MED_COORDINATE);
   file.require(to.mesh.points > 0, "the mesh's points");

@@ -19,6 +19,7 @@ struct MeshEntry {
   med_geometry_type shape = MED_TRIA3;
   int planes = 1;
   int axes = 2;
+  std::string unit;  ///< of its first axis, "M" of TELEMAC; often empty
 };
 
 struct StepEntry {

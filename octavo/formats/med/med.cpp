@@ -14,6 +14,7 @@
 #include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/mesh/announced.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
 #ifdef OCTAVO_HAVE_MED
 #include "octavo/formats/med/contents.hpp"
 #endif
@@ -248,7 +249,7 @@ mesh::Header header_of(Contents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "MED";
   header.dim = contents.mesh.planes > 1 ? 3 : 2;
-  header.unit_length = 100;  // metres
+  header.unit_length = mesh::length_in_cm(contents.mesh.unit);
   header.attributes = contents.parameters;
   header.attributes["mesh"] = text_of(contents.mesh.name);
   set_title(contents, header);

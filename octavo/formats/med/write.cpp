@@ -35,6 +35,7 @@ struct MedWriter::Open {
   std::filesystem::path path;
   med_idt id = -1;
   bool single_precision = false;
+  std::string length;
 
   void require(bool good, const std::string& what) const {
     if (!good) throw Error(Kind::unreadable, "libmedC cannot write " + what).at(path.string());
@@ -132,7 +133,7 @@ MedWriter::MedWriter(const std::filesystem::path& path, const Options& options) 
   const std::lock_guard held(lock());
   const med_idt id = options.single_precision ? library().MEDfileOpen(path.c_str(), MED_ACC_CREAT)
                                               : library().MEDfileVersionOpen(path.c_str(), MED_ACC_CREAT, 3, 3, 1);
-  open_ = std::make_unique<Open>(Open{path, id, options.single_precision});
+  open_ = std::make_unique<Open>(Open{path, id, options.single_precision, options.length});
   open_->require(id >= 0, "a new file");
   if (!options.title.empty()) {
     const auto comment = characters_of<MED_COMMENT_SIZE + 1>(options.title);
@@ -159,7 +160,8 @@ void MedWriter::add_mesh(const std::string& given, const mesh::Unstructured& mes
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const auto points = static_cast<med_int>(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
   const std::string axes = solid ? columns({"X", "Y", "Z"}) : columns({"X", "Y"});
-  const std::string units = solid ? columns({"M", "M", "M"}) : columns({"M", "M"});
+  const std::string& length = open_->length;
+  const std::string units = solid ? columns({length, length, length}) : columns({length, length});
   const med_int dim = solid ? 3 : 2;
   const std::vector<double> places = coordinates_of(mesh, z);
   const std::vector<med_int> cells = connectivity_of(mesh);

@@ -25,6 +25,7 @@ class MedWriter {
   struct Options {
     std::string title;  ///< 72 characters, and a tag of 8, in Latin-1
     bool single_precision = false;
+    std::string length = "M";  ///< unit of the axes, at most 16 characters; "M" is TELEMAC's
   };
   /// Replaces an existing file. Throws Error(unsupported) without MED.
   MedWriter(const std::filesystem::path& path, const Options& options);

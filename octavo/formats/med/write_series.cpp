@@ -9,6 +9,7 @@
 #include "octavo/formats/med/row.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/odd_bytes.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::med {
 namespace {
@@ -36,7 +37,8 @@ void write(const Series& series, const std::filesystem::path& path, const WriteR
   const mesh::Header& header = series.first.header;
   if (std::max(report.points, report.elements) > std::numeric_limits<std::int32_t>::max())
     throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(request.out.string());
-  MedWriter writer(path, {serafin::title_record(header, ""), request.single_precision});
+  const std::string length = header.unit_length == 100 ? "M" : mesh::word_of_length(header.unit_length);
+  MedWriter writer(path, {serafin::title_record(header, ""), request.single_precision, length});
   writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
   write_parameters(writer, header, series.mesh.planes);
   const MeshGroups groups = series.groups.value_or(MeshGroups{});

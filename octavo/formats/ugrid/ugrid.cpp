@@ -9,6 +9,7 @@
 #include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/ugrid/topology.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::ugrid {
 namespace {
@@ -29,7 +30,7 @@ mesh::Header header_of(const Contents& contents, std::uint64_t step) {
   mesh::Header header;
   header.code = "UGRID";
   header.dim = 2;
-  header.unit_length = contents.degrees ? 1 : 100;  // metres
+  header.unit_length = mesh::length_in_cm(contents.x.text("units"));
   header.attributes["mesh"] = contents.topology;
   header.attributes["triangles"] = mesh::num_triangles(contents.cells);
   header.attributes["planes"] = std::int64_t{1};

@@ -7,6 +7,7 @@
 #include "octavo/formats/ugrid/classic_file.hpp"
 #include "octavo/formats/ugrid/ugrid.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::ugrid {
 namespace {
@@ -49,6 +50,13 @@ std::string origin_of(const mesh::Header& header) {
 void add_mesh(const mesh::Header& header, bool mixed, std::vector<NewVariable>& to) {
   using Attributes = decltype(NewVariable::attributes);
   const bool degrees = attribute<std::int64_t>(header, "degrees").value_or(0) == 1;
+  const std::string length = mesh::word_of_length(header.unit_length);
+  const auto axis = [&](const std::string& names, const std::string& direction) {
+    Attributes out{{"standard_name", names}};
+    if (degrees) out.emplace_back("units", "degrees_" + direction);
+    if (!degrees && !length.empty()) out.emplace_back("units", length);
+    return out;
+  };
   to.push_back({"mesh2d",
                 ClassicType::int32,
                 {},
@@ -60,13 +68,11 @@ void add_mesh(const mesh::Header& header, bool mixed, std::vector<NewVariable>& 
   to.push_back({"mesh2d_node_x",
                 ClassicType::float64,
                 {dimension::points},
-                {{"standard_name", degrees ? "longitude" : "projection_x_coordinate"},
-                 {"units", degrees ? "degrees_east" : "m"}}});
+                axis(degrees ? "longitude" : "projection_x_coordinate", "east")});
   to.push_back({"mesh2d_node_y",
                 ClassicType::float64,
                 {dimension::points},
-                {{"standard_name", degrees ? "latitude" : "projection_y_coordinate"},
-                 {"units", degrees ? "degrees_north" : "m"}}});
+                axis(degrees ? "latitude" : "projection_y_coordinate", "north")});
   Attributes list{{"cf_role", "face_node_connectivity"}, {"start_index", 0.0}};
   if (mixed) list.emplace_back("_FillValue", -1.0);
   to.push_back({"mesh2d_face_nodes", ClassicType::int32, {dimension::faces, dimension::corners}, list});

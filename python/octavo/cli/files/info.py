@@ -167,13 +167,14 @@ def _elements(facts: dict[str, Any]) -> str:
 
 
 def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:
-    """Describes triangles: no levels, no blocks, and lengths in metres as in the format."""
+    """Describes triangles: no levels, no blocks, and metres and seconds where the file says so."""
     from octavo.cli.console import number, size
 
+    metres = facts["units"]["length"] == 100
     return [
         ("code", f"{facts['code']} ({facts['format']})"),
-        ("time", f"{facts['time']:.10g} s"),
-        ("box", f"{extent} m"),
+        ("time", f"{facts['time']:.10g}{' s' if metres else ''}"),
+        ("box", f"{extent}{' m' if metres else ', the unit is not in the file'}"),
         ("domains", number(facts["domains"])),
         ("elements", _elements(facts)),
         ("bytes", size(facts["bytes"])),

@@ -301,7 +301,7 @@ function hatch(context, x, y, w, h) {
 
 // The largest unit of length that is not longer than `size` [code length].
 export function lengthUnit(info, size) {
-  if (!info.lengths.length) return {size: 1, name: info.triangles ? "m" : "code length"};
+  if (!info.lengths.length) return {size: 1, name: "code length"};
   const fitting = info.lengths.filter(([, length]) => length <= size), [name, length] = fitting.at(-1) ?? info.lengths[0];
   return {size: length, name};
 }
