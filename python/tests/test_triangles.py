@@ -236,6 +236,20 @@ def test_a_map_shows_the_triangles_of_its_region_alone(files):
         valley.sphere((0.01, 0.005), 0.003).map("BOTTOM", pixels=16)
 
 
+# ------------------------------------------------------------------ steps
+
+
+@pytest.mark.parametrize("ending", ["med", "vtkhdf", "nc", "msh"])
+def test_a_mesh_without_steps_is_step_0_and_no_other(files, run, tmp_path, ending):
+    path = tmp_path / f"mesh.{ending}"
+    if run("convert", files / "geo_gouttedo.slf", path, "-q", check=False).returncode != 0:
+        pytest.skip(f"no {ending} here")
+    assert octavo.open(path, step=0).levels == octavo.open(path).levels
+    for step in (1, -1):
+        with pytest.raises(octavo.UsageError, match=f"step {step} is not there: the file has [01], numbered from 0"):
+            octavo.open(path, step=step)
+
+
 # ------------------------------------------------------------------ units of lengths
 
 

@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/gmsh/reader.hpp"
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::gmsh {
@@ -188,14 +189,13 @@ bool recognise(const std::filesystem::path& path) {
 }
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
-  if (step && *step != 0)
-    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: a mesh of Gmsh has no steps")
-        .at(path.string());
+  chosen_step(path, step, 0);  // a mesh alone
   const auto contents = std::make_shared<const Contents>(read_contents(path));
   mesh::Dataset dataset = mesh::of_one_part("gmsh", path.string(), header_of(*contents),
                                             static_cast<std::int64_t>(std::filesystem::file_size(path)),
                                             mesh::num_triangles(contents->cells), std::ssize(contents->mesh.x));
   dataset.notes = contents->notes;
+  describe_file(dataset, path, step);
   dataset.read = [contents, header = dataset.header](int, const mesh::Request& request) {
     mesh::Part part;
     part.mesh = request.mesh ? contents->mesh : mesh::Unstructured{};

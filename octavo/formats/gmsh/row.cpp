@@ -3,6 +3,7 @@
 #include <array>
 
 #include "octavo/formats/gmsh/gmsh.hpp"
+#include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
 
 namespace octavo::formats::gmsh {
@@ -17,6 +18,7 @@ constinit const Format row{
     .title = "Gmsh",
     .recognise = &recognise,
     .open = &open,
+    .understand = [](const std::string& told) { return understand_file(told, &open); },
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,

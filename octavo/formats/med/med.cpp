@@ -318,12 +318,7 @@ bool available() noexcept {
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   const MeshPath place = place_of(path);
   Contents contents = contents_of(place.file, place.mesh);
-  const auto steps = static_cast<std::int64_t>(contents.steps.size());
-  if (step && (*step < 0 || *step >= steps))
-    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " + std::to_string(steps) +
-                                 ", numbered from 0")
-        .at(path.string());
-  const std::int64_t number = step.value_or(std::max<std::int64_t>(steps, 1) - 1);
+  const std::int64_t number = chosen_step(path, step, std::ssize(contents.steps));
   mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::size_t>(number));
   describe_file(dataset, path, step);
   return dataset;

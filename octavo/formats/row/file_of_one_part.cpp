@@ -1,9 +1,11 @@
 #include "octavo/formats/row/file_of_one_part.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
 #include "octavo/mesh/pack.hpp"
 
@@ -35,6 +37,15 @@ struct Opened {
 };
 
 }  // namespace
+
+std::int64_t chosen_step(const std::filesystem::path& path, std::optional<std::int64_t> step, std::int64_t steps) {
+  const std::int64_t last = std::max<std::int64_t>(steps, 1) - 1;
+  if (step && (*step < 0 || *step > last))
+    throw base::Error(base::Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " +
+                                             std::to_string(steps) + ", numbered from 0")
+        .at(path.string());
+  return step.value_or(last);
+}
 
 void describe_file(mesh::Dataset& dataset, const std::filesystem::path& path, std::optional<std::int64_t> step) {
   const Told told{path.string(),

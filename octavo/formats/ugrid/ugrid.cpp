@@ -81,12 +81,8 @@ bool recognise(const std::filesystem::path& path) {
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   Contents contents = read_contents(path);
-  const auto steps = static_cast<std::int64_t>(std::max<std::uint64_t>(contents.steps, 1));
-  if (step && (*step < 0 || *step >= steps))
-    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " +
-                                 std::to_string(contents.steps) + ", numbered from 0")
-        .at(path.string());
-  mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::uint64_t>(step.value_or(steps - 1)));
+  const std::int64_t number = chosen_step(path, step, static_cast<std::int64_t>(contents.steps));
+  mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::uint64_t>(number));
   describe_file(dataset, path, step);
   return dataset;
 }

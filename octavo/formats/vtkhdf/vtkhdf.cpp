@@ -385,12 +385,7 @@ bool recognise(const std::filesystem::path& path) {
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   Contents contents = contents_of(path);
-  const auto steps = static_cast<std::int64_t>(contents.steps());
-  if (step && (*step < 0 || *step >= std::max<std::int64_t>(steps, 1)))
-    throw Error(Kind::usage, "step " + std::to_string(*step) + " is not there: the file has " + std::to_string(steps) +
-                                 ", numbered from 0")
-        .at(path.string());
-  const std::int64_t number = step.value_or(std::max<std::int64_t>(steps, 1) - 1);
+  const std::int64_t number = chosen_step(path, step, static_cast<std::int64_t>(contents.steps()));
   mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::size_t>(number));
   describe_file(dataset, path, step);
   return dataset;
