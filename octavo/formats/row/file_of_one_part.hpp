@@ -10,8 +10,8 @@
 /// Files of one part whose reader keeps nothing open, between the processes of a run.
 namespace octavo::formats {
 
-/// The number of the step to open in a file that has so many, numbered from 0; without a choice the last. A file without
-/// steps has its mesh at step 0. Throws Error(usage) with the path for a step that is not there.
+/// The number of the step to open in a file that has so many, numbered from 0; without a choice the last. A file
+/// without steps has its mesh at step 0. Throws Error(usage) with the path for a step that is not there.
 std::int64_t chosen_step(const std::filesystem::path& path, std::optional<std::int64_t> step, std::int64_t steps);
 
 /// Sets Dataset::describe: it tells of header and sizes, not of where the file has its values. `path` and `step` as
