@@ -83,10 +83,11 @@ struct Reading {
   Program program;
   int parts = 1, per_file = 1;
   int long_above = never_long;
+  int most = never_long;  ///< ranks; above, the row needs more memory than one machine has
 };
 
 void add_reading(std::vector<Row>& rows, const Machine& machine, const Reading& reading, const Asked& asked) {
-  if (!asked.wants(reading.name, machine.ranks, reading.long_above)) return;
+  if (machine.ranks > reading.most || !asked.wants(reading.name, machine.ranks, reading.long_above)) return;
   tell(reading.name, machine.ranks);
   const Folder folder;
   const Run run;
@@ -101,7 +102,8 @@ void add_readings(std::vector<Row>& rows, const Machine& machine, const Asked& a
   add_reading(rows, machine, {"restart on as many ranks", restart, ranks, some, most_written}, asked);
   add_reading(rows, machine, {"restart, from 3 parts for 2 ranks", restart, ranks / 2 * 3, some, most_exchanging},
               asked);
-  add_reading(rows, machine, {"restart in blocks of 2 cells", restart_in_blocks, ranks / 2 * 4, some, most_exchanging},
+  add_reading(rows, machine,
+              {"restart in blocks of 2 cells", restart_in_blocks, ranks / 2 * 4, some, most_exchanging, most_written},
               asked);
   add_reading(rows, machine, {"opened for analysis", open_for_analysis, ranks, machine.ranks_per_host, most_written},
               asked);

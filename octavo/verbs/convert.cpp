@@ -64,8 +64,13 @@ std::vector<Source> list_sources(const std::vector<fs::path>& inputs) {
       if (all.empty() && step::open(path).unstructured)
         sources.push_back({path, 0, [path] { return step::open(path); }});
     } else {
-      const auto number = step::step_number(step::open(path)).value_or(static_cast<std::int64_t>(sources.size()));
-      sources.push_back({path, number, [path] { return step::open(path); }});
+      const mesh::Dataset opened = step::open(path);
+      const auto number = step::step_number(opened).value_or(static_cast<std::int64_t>(sources.size()));
+      // One input stays open. The descriptions of a long list would fill the memory.
+      if (inputs.size() == 1)
+        sources.push_back({path, number, [opened] { return opened; }});
+      else
+        sources.push_back({path, number, [path] { return step::open(path); }});
     }
   }
   if (sources.empty())

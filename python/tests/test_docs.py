@@ -88,13 +88,17 @@ WALKS = re.findall(r"^\d+\. (.*)$", (ROOT / "octavo" / "README.md").read_text(),
 
 @pytest.mark.parametrize("hop", WALKS)
 def test_a_hop_of_a_walk_names_what_is_there(hop):
-    """Files of a hop exist, and the functions that it names before its colon are in one of them."""
+    """A hop names files and functions before its colon. The files exist, and each function is defined in one of them."""
     named = re.findall(r"`([^`]+)`", hop.split(": ")[0])
     files = [ROOT / name for name in named if "/" in name]
     assert files and all(path.exists() for path in files), hop
     text = "".join(path.read_text() for path in files)
-    for name in named:
-        assert "/" in name or re.search(rf"\b{re.escape(name.split('::')[-1])}\(", text), f"{name}: {hop}"
+    functions = [name for name in named if "/" not in name]
+    assert functions, hop
+    for name in functions:
+        last, scope = name.split("::")[-1], r"(?:\w+::)*" if "::" not in name else re.escape(name.rsplit("::", 1)[0]) + "::"
+        defined = rf"^(?:[A-Za-z][\w:<>,&* ]* [&*]?{scope}|def |    \w+\.def\(\"){re.escape(last)}[(\"]"
+        assert re.search(defined, text, re.MULTILINE), f"{name}: {hop}"
 
 
 def test_the_map_has_every_room_and_folder():

@@ -93,3 +93,9 @@ def test_a_rank_opens_a_series_when_it_reads_fields(files, tmp_path):
         many, together = opens_of(["stats", path, "--json"], path, tmp_path, ranks)
         assert sum(many.values()) <= sum(one.values()) + ranks, ranks
         assert together == alone, ranks
+
+
+def test_convert_reads_the_headers_of_one_output_once(outputs, tmp_path):
+    path, _ = outputs["ramses"]
+    counts, _ = opens_of(["convert", path, tmp_path / "out.octavo", "-q"], path, tmp_path, 1)
+    assert counts[str(path / "info_00007.txt")] == 1
