@@ -157,5 +157,16 @@ TEST(RestartMpi, a_rank_needs_little_more_than_its_share_of_encoded_values_in_sm
   for (const Layout& layout : {cells, tree}) restart_within({layout, 64, codec::Method::zstd, 1.5});
 }
 
+// A part's values of one field are decoded whole: stored bytes, what they decompress to, and the values are there at
+// once. The scene has one field, so they weigh as much as they can: with ten fields they are a tenth of this.
+TEST(RestartMpi, a_rank_needs_its_share_and_one_field_of_one_part_three_times) {
+  set_edge(128);
+  constexpr int parts = 4;
+  int ranks = 1;
+  MPI_Comm_size(everyone(), &ranks);
+  for (const Layout& layout : {cells, tree})
+    restart_within({layout, parts, codec::Method::zstd, 1.5 + 3.0 * ranks / parts});
+}
+
 }  // namespace
 }  // namespace octavo::engine
