@@ -1,6 +1,7 @@
 #pragma once
 #include <list>
 #include <optional>
+#include <set>
 
 #include "capi/any_target.hpp"
 #include "capi/layout.hpp"
@@ -31,6 +32,8 @@ struct octavo_restart {
   std::vector<std::int64_t> cells_of_level{}, box_domain{}, boxes_of_level{}, boxes{};
   std::vector<std::uint8_t> refined{}, owned{};
   octavo::engine::NeighbourArrays neighbours{};
+  bool once = false;                                        ///< values are freed once they were copied
+  std::set<const octavo::mesh::Field*> given{};             ///< those whose values are
   std::optional<octavo::step::RamsesFiles> ramses_files{};  ///< removed when the restart is freed
 };
 
@@ -57,7 +60,7 @@ void put_field(octavo_writer& to, const char* name, const char* unit, const Fiel
 std::span<const std::uint32_t> keep_order(octavo_writer& to, const std::int64_t* order, std::int64_t cells);
 
 /// Throw Error(usage) if there is none of this name.
-const mesh::Field& field_of(const octavo_restart* restart, const char* name);
-const mesh::Field& attribute_of(const octavo_restart* restart, const char* species, const char* attribute);
+mesh::Field& field_of(octavo_restart* restart, const char* name);
+mesh::Field& attribute_of(octavo_restart* restart, const char* species, const char* attribute);
 
 }  // namespace octavo::capi

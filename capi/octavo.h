@@ -410,6 +410,9 @@ typedef struct octavo_restart_options {
   int opaque;                     /* 1: read the bytes of octavo_writer_put_bytes, too */
   int held_roots;                 /* trees: 1: level 0 has only the roots that this rank holds, listed in octavo_tree;
                                      0: all roots of the domain, with zeros for those of other ranks */
+  int once;                       /* 1: a field's memory is freed when octavo_restart_get_field or _get_particles has copied
+                                     it, so that a rank holds its share and one field more; a second call for the field
+                                     returns OCTAVO_USAGE. 0: the restart keeps all values until it is freed */
 } octavo_restart_options;
 
 /* Collective. */
@@ -484,7 +487,7 @@ OCTAVO_API int octavo_restart_get_triangles(octavo_restart* restart, octavo_tria
  * exactly: float32 may be read as float64 (a store written with single_precision holds float64 fields as float32),
  * float16 and bfloat16 as float32 or float64, bool as uint8. Returns OCTAVO_USAGE for any other type. */
 OCTAVO_API int octavo_restart_get_field(
-    const octavo_restart* restart,
+    octavo_restart* restart,
     const char* name,
     const octavo_array* array,
     octavo_error* error);
@@ -494,7 +497,7 @@ OCTAVO_API int64_t octavo_restart_get_particle_count(const octavo_restart* resta
 
 /* Fills the array with an attribute of this rank's particles, as octavo_restart_get_field does with a field. */
 OCTAVO_API int octavo_restart_get_particles(
-    const octavo_restart* restart,
+    octavo_restart* restart,
     const char* species,
     const char* attribute,
     const octavo_array* array,
@@ -675,7 +678,7 @@ static inline octavo_target octavo_target_default(octavo_kind kind) { /* in the 
 }
 static inline octavo_restart_options octavo_restart_options_default(void) { /* the newest checkpoint, all of it */
   octavo_restart_options it = {sizeof(octavo_restart_options), OCTAVO_CHECKPOINT, -1, NULL, NULL, 0, 1, 1, 0, {0, 0, 0},
-                               0, 0, NULL, 0, 0, 64, NULL, 0, 0, 0};
+                               0, 0, NULL, 0, 0, 64, NULL, 0, 0, 0, 0};
   return it;
 }
 static inline octavo_restart_info octavo_restart_info_default(void) { /* no step */

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "capi/objects.hpp"
 #include "capi/test_arrays.hpp"
 #include "octavo/engine/options.hpp"
 #include "tests/support/mpi_run.hpp"
@@ -385,6 +386,29 @@ TEST(CapiMpi, a_share_can_be_of_a_finer_mesh) {
   EXPECT_EQ(octavo_restart_get_boxes(restart, &boxes, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("octavo_restart_get_tree"));
   EXPECT_EQ(info_of(restart).boxes, 0);
+  octavo_restart_free(&restart);
+}
+
+TEST(CapiMpi, a_field_that_is_given_once_leaves_the_restart) {
+  const octavo::testing::SharedDirectory directory;
+  write_tree(directory.path());
+  octavo_restart_options options = octavo_restart_options_default();
+  octavo_restart* restart = share_of(directory.path(), options);
+  const std::vector<double> kept = octavo::testing::field_of(restart, "density");
+  EXPECT_EQ(octavo::testing::field_of(restart, "density"), kept);
+  octavo_restart_free(&restart);
+  options.once = 1;
+  restart = share_of(directory.path(), options);
+  EXPECT_EQ(octavo::testing::field_of(restart, "density"), kept);
+  for (const octavo::mesh::Field& field : restart->value.part.fields)
+    EXPECT_EQ(field.bytes.capacity() == 0, field.info.name == "density") << field.info.name;
+  std::vector<double> again(kept.size() + 1);
+  octavo_error error;
+  const octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, again.data(), static_cast<int64_t>(kept.size()));
+  EXPECT_EQ(octavo_restart_get_field(restart, "density", &array, &error), OCTAVO_USAGE);
+  EXPECT_THAT(error.message, HasSubstr("density was given already"));
+  octavo_field_info info = octavo_field_info_default();
+  EXPECT_EQ(octavo_restart_get_field_info(restart, 0, &info, &error), 0);
   octavo_restart_free(&restart);
 }
 

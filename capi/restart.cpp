@@ -50,9 +50,9 @@ engine::RestartOptions options_of(const octavo_restart_options& from) {
   return options;
 }
 
-const mesh::Field& find(const std::vector<mesh::Field>& fields, const char* name, const char* what) {
+mesh::Field& find(std::vector<mesh::Field>& fields, const char* name, const char* what) {
   checked(name, what);
-  for (const mesh::Field& field : fields)
+  for (mesh::Field& field : fields)
     if (field.info.name == name) return field;
   throw Error(Kind::usage, "there is no field " + std::string(name));
 }
@@ -132,16 +132,40 @@ const T* data_or_null(const std::vector<T>& values) {
   return values.empty() ? nullptr : values.data();
 }
 
+// Calls copy(field). A restart that gives values once frees them then.
+template <class Copy>
+void give(octavo_restart& restart, mesh::Field& field, Copy&& copy) {
+  if (restart.given.contains(&field))
+    throw Error(Kind::usage, field.info.name + " was given already, and its memory is free")
+        .hint("with `once` 0 the restart keeps its values");
+  copy(field);
+  if (!restart.once) return;
+  std::vector<std::byte>().swap(field.bytes);
+  restart.given.insert(&field);
+}
+
+void copy_field(const mesh::Part& part, const mesh::Field& field, const octavo_array& to) {
+  if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh))
+    return copy_values(field, views_of(to, patches->dim, {1, 1, 1}, sizes_of(*patches)));
+  const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
+  FieldViews views = tree != nullptr ? views_of(to, tree->dim, tree->block, {}) : view_of_places(to);
+  std::vector<std::uint32_t> order;
+  if (to.order != nullptr) {
+    order = order_from(to.order, to.cells);
+    std::get<engine::ArrayView>(views).order = order;
+  }
+  copy_values(field, views);
+}
+
 }  // namespace
 
-const mesh::Field& octavo::capi::field_of(const octavo_restart* restart, const char* name) {
+mesh::Field& octavo::capi::field_of(octavo_restart* restart, const char* name) {
   return find(checked(restart, "restart").value.part.fields, name, "name");
 }
 
-const mesh::Field& octavo::capi::attribute_of(const octavo_restart* restart, const char* species,
-                                              const char* attribute) {
+mesh::Field& octavo::capi::attribute_of(octavo_restart* restart, const char* species, const char* attribute) {
   checked(species, "species");
-  for (const mesh::Particles& particles : checked(restart, "restart").value.part.particles)
+  for (mesh::Particles& particles : checked(restart, "restart").value.part.particles)
     if (particles.species == species) return find(particles.attributes, attribute, "attribute");
   throw Error(Kind::usage, "there is no species " + std::string(species));
 }
@@ -158,12 +182,14 @@ int octavo_restart_open(MPI_Comm comm, const char* path, const octavo_restart_op
     });
     auto found = engine::restart(comm, path, chosen);
     if (!found) return;
-    const bool all_roots =
-        options == nullptr || complete(options, octavo_restart_options_default(), "options").held_roots == 0;
+    const octavo_restart_options defaults = octavo_restart_options_default();
+    const octavo_restart_options wanted = options == nullptr ? defaults : complete(options, defaults, "options");
     ranks::agree(comm, [&] {
-      if (all_roots && std::holds_alternative<mesh::Octree>(found->part.mesh)) mesh::hold_all_roots(found->part);
+      if (wanted.held_roots == 0 && std::holds_alternative<mesh::Octree>(found->part.mesh))
+        mesh::hold_all_roots(found->part);
     });
     *restart = new octavo_restart{std::move(*found), {}, {}};
+    (*restart)->once = wanted.once != 0;
     (*restart)->domain = described((*restart)->value.header);
     for (const std::string& note : (*restart)->value.notes) (*restart)->notes.push_back(note.c_str());
   });
@@ -389,22 +415,12 @@ int octavo_restart_get_triangles(octavo_restart* restart, octavo_triangles* tria
   });
 }
 
-int octavo_restart_get_field(const octavo_restart* restart, const char* name, const octavo_array* array,
+int octavo_restart_get_field(octavo_restart* restart, const char* name, const octavo_array* array,
                              octavo_error* error) {
   return guard(error, [&] {
-    const mesh::Field& field = field_of(restart, name);
-    const mesh::Part& part = restart->value.part;
-    const octavo_array to = complete_array(array);
-    std::vector<std::uint32_t> order;
-    if (const auto* patches = std::get_if<mesh::Patches>(&part.mesh))
-      return copy_values(field, views_of(to, patches->dim, {1, 1, 1}, sizes_of(*patches)));
-    const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
-    FieldViews views = tree != nullptr ? views_of(to, tree->dim, tree->block, {}) : view_of_places(to);
-    if (to.order != nullptr) {
-      order = order_from(to.order, to.cells);
-      std::get<engine::ArrayView>(views).order = order;
-    }
-    copy_values(field, views);
+    mesh::Field& wanted = field_of(restart, name);
+    give(*restart, wanted,
+         [&](const mesh::Field& field) { copy_field(restart->value.part, field, complete_array(array)); });
   });
 }
 
@@ -415,10 +431,13 @@ int64_t octavo_restart_get_particle_count(const octavo_restart* restart, const c
   return 0;
 }
 
-int octavo_restart_get_particles(const octavo_restart* restart, const char* species, const char* attribute,
+int octavo_restart_get_particles(octavo_restart* restart, const char* species, const char* attribute,
                                  const octavo_array* array, octavo_error* error) {
-  return guard(error,
-               [&] { copy_values(attribute_of(restart, species, attribute), view_of_places(complete_array(array))); });
+  return guard(error, [&] {
+    mesh::Field& wanted = attribute_of(restart, species, attribute);
+    give(*restart, wanted,
+         [&](const mesh::Field& values) { copy_values(values, view_of_places(complete_array(array))); });
+  });
 }
 
 int64_t octavo_restart_get_attribute_count(const octavo_restart* restart, const char* name) {

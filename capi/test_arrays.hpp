@@ -58,14 +58,14 @@ inline octavo_restart_info info_of(const octavo_restart* restart) {
   return info;
 }
 
-inline int get_packed(const octavo_restart* restart, const char* name, octavo_type type, void* values,
-                      std::int64_t cells, octavo_error* error) {
+inline int get_packed(octavo_restart* restart, const char* name, octavo_type type, void* values, std::int64_t cells,
+                      octavo_error* error) {
   const octavo_array array = octavo_array_packed(type, values, cells);
   return octavo_restart_get_field(restart, name, &array, error);
 }
 
 /// All values of a field of one component.
-inline std::vector<double> field_of(const octavo_restart* restart, const char* name) {
+inline std::vector<double> field_of(octavo_restart* restart, const char* name) {
   const octavo_restart_info info = info_of(restart);
   octavo_error error;
   std::vector<double> values(static_cast<std::size_t>(info.values));

@@ -118,7 +118,7 @@ TEST(CapiTypesMpi, values_of_every_type_come_back_bit_for_bit) {
 }
 
 template <class T>
-std::vector<T> get_as(const octavo_restart* restart, const char* name, octavo_type type) {
+std::vector<T> get_as(octavo_restart* restart, const char* name, octavo_type type) {
   octavo_error error{};
   std::vector<T> values(cells);
   EXPECT_EQ(get_packed(restart, name, type, values.data(), cells, &error), 0) << error.message;

@@ -162,14 +162,13 @@ OCTAVO_API int octavo_fortran_restart_write_flash(const MPI_Fint* comm, const ch
   return octavo_restart_write_flash(comm_of(comm), store, restart, path, error);
 }
 
-OCTAVO_API int octavo_fortran_restart_get_field(const octavo_restart* restart, const char* name,
-                                                const CFI_cdesc_t* values, octavo_error* error) {
+OCTAVO_API int octavo_fortran_restart_get_field(octavo_restart* restart, const char* name, const CFI_cdesc_t* values,
+                                                octavo_error* error) {
   return guard(error, [&] { copy_all(field_of(restart, name), *values); });
 }
 
-OCTAVO_API int octavo_fortran_restart_get_particles(const octavo_restart* restart, const char* species,
-                                                    const char* attribute, const CFI_cdesc_t* values,
-                                                    octavo_error* error) {
+OCTAVO_API int octavo_fortran_restart_get_particles(octavo_restart* restart, const char* species, const char* attribute,
+                                                    const CFI_cdesc_t* values, octavo_error* error) {
   return guard(error, [&] { copy_all(attribute_of(restart, species, attribute), *values); });
 }
 

@@ -25,6 +25,7 @@ module octavo_reading
     integer, allocatable :: points(:)            !< triangles: numbers of the points that this rank gets, from 1
     logical :: opaque = .false.                  !< read the bytes of put_bytes, too
     logical :: held_roots = .false.              !< level 0 of a tree has only the roots that this rank holds
+    logical :: once = .false.                    !< a field's memory is freed when it was copied
   end type
 
   type :: octavo_restart_info
@@ -140,7 +141,7 @@ module octavo_reading
     integer(c_int64_t) :: max_box
     type(c_ptr) :: points = c_null_ptr
     integer(c_int64_t) :: num_points = 0
-    integer(c_int) :: opaque, held_roots
+    integer(c_int) :: opaque, held_roots, once
   end type
 
   type, bind(c) :: c_restart_info
@@ -363,7 +364,7 @@ contains
                                block=int(wanted%block, c_int64_t), fill=flag(wanted%fill), &
                                constant=flag(wanted%constant), boxes=flag(wanted%boxes), &
                                max_box=int(wanted%max_box, c_int64_t), opaque=flag(wanted%opaque), &
-                               held_roots=flag(wanted%held_roots))
+                               held_roots=flag(wanted%held_roots), once=flag(wanted%once))
     chosen%size = c_sizeof(chosen)
     if (any(wanted%block /= 0)) chosen%block = max(1_c_int64_t, chosen%block)
     if (allocated(wanted%options)) then

@@ -147,9 +147,9 @@ def test_python_has_the_same_names():
 
 
 # Members of octavo_restart_options that Python says otherwise: lists have their length, `fill` has "constant", a mesh
-# always holds the roots that the rank has, and the size is C's own.
+# always holds the roots that the rank has, a field is a view of the restart's memory, and the size is C's own.
 RESTART_OPTIONS = {"boxes": "as_patches", "constant": "fill"}
-ONLY_IN_C = {"size", "num_fields", "num_per_mass", "num_points", "held_roots"}
+ONLY_IN_C = {"size", "num_fields", "num_per_mass", "num_points", "held_roots", "once"}
 
 
 def test_python_has_the_same_restart_options():
