@@ -115,6 +115,8 @@ struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
 };
+// Each option is a row here: its name in an options file, from which variable_of() makes that of a variable. A new one
+// also goes into describe(), if the ranks must agree on it.
 constexpr std::array option_table{
     Row{"contributors_per_file",
         [](Options& o, std::string_view v) { o.contributors_per_file = or_auto(v, parse_count); }},
@@ -294,6 +296,7 @@ void set_option(Options& options, std::string_view name, std::string_view value)
   throw unknown(name);
 }
 
+// The writer compares this text over all ranks at open. Options that may differ (options.hpp lists them) are not in it.
 std::string describe(const Options& options) {
   std::string text;
   const auto item = [&text](const std::string& name, const auto& value) {
@@ -347,6 +350,7 @@ std::string describe(const Options& options) {
 constexpr std::int64_t most_alignment = std::int64_t{1} << 30;
 
 bool recycles(const Options& options) {
+  // A slot is overwritten in place only after a sync has proved a newer step, so recycling needs sync_policy = step.
   const bool in_store = options.staging_directory.empty() && options.sync_policy == SyncPolicy::step;
   return options.recycle.value_or(options.keep_last > 0 && in_store && !options.append_checkpoint);
 }

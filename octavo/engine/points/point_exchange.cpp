@@ -13,6 +13,7 @@
 namespace octavo::engine {
 namespace {
 
+// mesh::point_key() has 40 bits. Behind it a point's number makes each position unique.
 constexpr int number_bits = 32, key_bits = 40;
 
 base::WideKey wide_place(const Ordered& place) {

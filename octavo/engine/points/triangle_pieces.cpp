@@ -145,6 +145,8 @@ std::uint64_t numbers_checksum(const StepJob& job) {
   return sum;
 }
 
+// Fields go along the curve, where neighbours in the mesh are mostly neighbours in the file and predict each other; the
+// mesh and integers stay by number, as the application gave them.
 void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step) {
   using store::MeshSet;
   TriangleSource& to = *job.triangles;

@@ -78,6 +78,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   work.write = [target, job, write = std::move(work.write)](Writing& writing) {
     write_and_release(*target, *job, write, writing);
   };
+  // Until it is sealed the output is called NAME.partial, so removing that name removes all of it.
   work.discard = discard;
   work.seal = [target, job, partial, seal = std::move(work.seal)] {
     if (target->rank != 0) return;
