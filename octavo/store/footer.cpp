@@ -34,6 +34,8 @@ std::uint64_t unsigned_integer(const cbor::Map& map, std::string_view key) {
   return static_cast<std::uint64_t>(cbor::integer(map, key, 0, largest));
 }
 
+// A footer names those 1, 2, 4, ... commits before it. So any earlier one is a few reads away, and a damaged footer
+// hides no other.
 cbor::Value links(const std::vector<Link>& previous) {
   std::vector<std::uint64_t> sequence, offset, length, checksum;
   for (const Link& link : previous) {

@@ -66,6 +66,7 @@ OpenedStep choose(const Scan& scan, std::optional<Flow> flow, std::optional<std:
     try {
       return open_segments(scan, *candidate);
     } catch (Error& error) {
+      // A step of a newer version is whole. We must not pass off an older one as the newest.
       if (step || candidate == found.back() || error.kind() == Kind::unsupported) throw error.at(scan.store.string());
       const Finding finding = finding_of(error);
       notes.push_back(name_of(*candidate) + " is damaged and passed over: " + finding.what + " (" + finding.where +
@@ -183,6 +184,8 @@ std::string bound_in(const std::string& codec) {
 
 std::map<std::string, std::string> lossy_fields(const OpenedStep& step) {
   std::map<std::string, std::string> fields;
+  // Values may have lost bits before they came into this store. The attribute remembers that, the streams' codecs
+  // cannot.
   if (const auto found = step.header.attributes.find(lossy_attribute); found != step.header.attributes.end())
     if (const auto* lines = std::get_if<std::vector<std::string>>(&found->second))
       for (const std::string& line : *lines)

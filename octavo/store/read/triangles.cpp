@@ -289,10 +289,13 @@ bool is_integer(const mesh::FieldInfo& info) { return mesh::is_integer(info.type
 bool fit_float32(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) {
     const double back = static_cast<double>(static_cast<float>(x));
+    // Bits are compared, because -0.0 equals 0.0 and no NaN equals itself.
     return std::memcmp(&x, &back, sizeof x) == 0;
   });
 }
 
+// The first point of a triangle as it is, the others as distances from it. Points of a triangle have numbers near each
+// other, so the distances are small.
 std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectivity) {
   std::vector<std::int32_t> out(connectivity.size());
   for (std::size_t i = 0; i < out.size(); ++i)
