@@ -21,6 +21,9 @@
 #include "octavo/file/hdf5/hdf5_overlay.hpp"
 #endif
 
+/// HDF5 is rarely built for threads, so each use of the library holds one lock of the process (Locked). Values that lie
+/// in the file as the machine has them are read past the library and without the lock, at the offset that it has told.
+/// Nothing that a file claims is believed before check_size() and its like have looked.
 namespace octavo::file::hdf5 {
 
 using base::Error;
@@ -307,6 +310,7 @@ void add_set(const File& file, const std::string& path, const std::string& name,
     return contents.others.push_back({name, Other::What::absent, std::move(error.at(place(file, path)))});
   }
   const haddr_t offset = H5Dget_offset(set());
+  // With an offset read_rows() reads past the library.
   if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && is_native(type())) info.offset = offset;
   info.missing_filter = missing_filter(plist());
   contents.sets.push_back(std::move(info));
@@ -436,6 +440,7 @@ Names names_in(const File& file, const std::string& group) {
 /// Values of any shape. read(type in memory, buffer) must fill the buffer.
 template <class Read>
 std::optional<Items> items_from(hid_t type, hid_t space, const ItemType& item, std::size_t count, Read&& read) {
+  // Numbers of other widths (of 3 bytes, say) give nothing, rather than something rounded.
   const bool whole = item.bytes == 1 || item.bytes == 2 || item.bytes == 4 || item.bytes == 8;
   if (item.kind == Class::integer && whole) {
     std::vector<std::int64_t> values(count);
