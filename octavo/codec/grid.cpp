@@ -261,6 +261,7 @@ bool encode_grid(std::span<const T> values, const Context<T>& context, const Bou
     if (bound.value < 0x1p-39) return false;
     encode_centred<PointwiseGrid<T>>(values, context, bound.value, effort, decoded, payload);
   } else {
+    // Within these, a step and its inverse are normal numbers.
     if (bound.value < 0x1p-1000 || bound.value > 0x1p1000) return false;
     encode_centred<AbsoluteGrid<T>>(values, context, bound.value, effort, decoded, payload);
   }
