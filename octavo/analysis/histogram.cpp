@@ -322,6 +322,7 @@ void add_moved(Moments& to, const Moments& later, const Sum& weight) {
   const double shift = later.origin - to.origin, used = weight.value() - later.left_out;
   to.first.add(later.first);
   to.first.add(used * shift);
+  // x - to.origin is (x - later.origin) + shift, here squared and summed.
   to.second += later.second + shift * (2 * later.first.value() + used * shift);
   to.min = std::min(to.min, later.min);
   to.max = std::max(to.max, later.max);

@@ -266,6 +266,7 @@ std::optional<std::vector<Ancestor>> ancestors(const CommonGrid& grid, const std
 
 std::vector<mesh::Box> cover(const CommonGrid& grid, const std::vector<Leaf>& leaves, std::size_t count) {
   std::vector<Ancestor> best;
+  // Below depth 0 cells are groups of roots; the first one holds all.
   for (int depth = grid.deepest - grid.bits; depth <= grid.deepest; ++depth) {
     auto next = ancestors(grid, leaves, depth, count);
     if (!next) break;
