@@ -101,6 +101,8 @@ std::vector<std::uint64_t> cuts_between_ranks(const SharedJob& job, const std::v
 
 /// All ranks' keys, sorted among them: this rank's stretch, and how many stand before it.
 std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint64_t> keys, std::int64_t& before) {
+  // A sample sort: each rank gets the keys between two cuts, and sorts those. Keys differ, so the result does not
+  // depend on the number of ranks.
   const std::vector<std::uint64_t> cuts = cuts_between_ranks(job, keys);
   std::vector<std::vector<std::uint64_t>> to;
   auto begin = keys.begin();

@@ -100,6 +100,7 @@ partition::Turns find_turns(const SharedJob& job, const Block& block) {
 std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of) {
   block.places = {};
   std::vector<std::size_t> next(at(job.options.parts), 0);  // by part: its place among those of its rank
+  // A counting sort: first the sizes of parts, then where each part's next element goes among those of its rank.
   for (const std::int32_t part : part_of) ++next[at(part)];
   std::vector<std::size_t> counts(job.size(), 0);
   for (std::int32_t part = 0; part < job.options.parts; ++part) {
