@@ -307,6 +307,7 @@ Output open_output(Listing listing) {
   add_texts(output);
   add_layout(reader, output);
   note_missing_files(output);
+  // It is that of domain 1; each part is read with its own.
   output.amr.numbl = {};
   return output;
 }
