@@ -82,6 +82,7 @@ std::string describe(const Info& info) {
 
 #ifdef OCTAVO_HAVE_HDF5
 
+// Recursive, because a file that was opened later opens itself inside of calls that hold the lock.
 std::recursive_mutex& library() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -89,6 +90,7 @@ std::recursive_mutex& library() {
 
 std::string library_message() {
   std::string text;
+  // A walk leaves the last description that it meets. The second ends at the innermost call, which knows the reason.
   auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
     if (error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
     return 0;
@@ -157,7 +159,8 @@ std::string place(const File& file, const std::string& name) {
   return name.empty() ? file.path().string() : file.path().string() + ", data set \"" + name + "\"";
 }
 
-/// Runs `work` with the library locked; adds the data set's name to errors.
+/// Runs `work` with the library locked; adds the data set's name to errors. Errors of the disk are kept from the
+/// library (hdf5_overlay.cpp), and show here.
 template <class Work>
 auto at_data_set(const File& file, const std::string& name, Work&& work) {
   const Locked locked;
@@ -568,6 +571,7 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
   const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
   // Texts of variable length are stored as references. HDF5 must fill these, or they would point anywhere.
   if (H5Tis_variable_str(type) <= 0) check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
+  // The place of values is then known before any is written: other processes write them there without the library.
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
   // Without times, the same data always give the same bytes.
   check(H5Pset_obj_track_times(plist(), false), "switch times off");
