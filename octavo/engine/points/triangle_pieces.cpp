@@ -50,6 +50,7 @@ void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedP
     for (std::size_t k = 0; k < owned.number.size(); ++k) {
       const std::uint32_t i = owned.local[k];
       along.push_back({mesh::point_key(shares.box, piece.x[i], piece.y[i]), owned.number[k]});
+      // With one key for all, positions follow the numbers.
       by_number.push_back({0, owned.number[k]});
     }
   });

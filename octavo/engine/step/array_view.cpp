@@ -81,6 +81,7 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
     const T* tile_begin = to;
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t at = view.order.empty() ? i : view.order[i];
+      // Zeros: no reader takes them, but the same step must always give the same bytes.
       if (!view.order.empty() && at == ArrayView::nowhere)
         to = std::fill_n(to, values_of_cell(view), T{});
       else

@@ -84,6 +84,7 @@ void check_point_fields(const StepJob& job) {
   const std::size_t points = job.triangles->points * static_cast<std::size_t>(job.triangles->planes);
   if (!job.species.empty()) throw Error(Kind::unsupported, "a mesh of triangles has no particles");
   for (const Source& source : job.fields) {
+    // move_values() has words of these widths only.
     const std::size_t width = mesh::size_of(source.info.type);
     if (source.view.cells * static_cast<std::size_t>(source.view.block[0]) != points || !source.boxes.empty() ||
         source.info.components != 1 || (width != 4 && width != 8))
