@@ -125,6 +125,7 @@ std::vector<std::byte> to_bytes(const Footer& footer) {
     continues = {cbor::Map{{"step", {footer.continues->step}}, {"attempt", identity(footer.continues->attempt)}}};
   const cbor::Map table{{"offset", number(footer.table.offset)},
                         {"length", number(footer.table.length)},
+                        // A column of one: a number here is a signed one, and a checksum has 64 bits.
                         {"checksum", cbor::column(std::span<const std::uint64_t>(&footer.table.checksum, 1))}};
   const cbor::Map map{{"file", identity(footer.file)},
                       {"flow", {to_string(footer.flow)}},

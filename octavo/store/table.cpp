@@ -380,6 +380,7 @@ void parse_shares(const cbor::Map& map, std::size_t count, Table& table) {
 
 // Assigns the streams to the parts.
 void share_streams(const cbor::Map& map, Table& table) {
+  // Streams stand in the order of parts, so the number of each part's is enough.
   const auto streams = cbor::counts(map, "streams", table.parts.size());
   std::size_t stream = 0;
   for (std::size_t p = 0; p < table.parts.size(); ++p) {
@@ -485,6 +486,7 @@ Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
   const cbor::Value value = cbor::parse(bytes);
   const cbor::Map& map = cbor::map(value, "table");
   Table table;
+  // First what the header's and the parts' entries depend on.
   const bool triangles = footer.mesh == triangle_mesh;
   if (triangles)
     parse_triangles(cbor::map(cbor::at(map, "triangles"), "triangles"), table);
