@@ -168,6 +168,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
       if (numbers.kind[i] != Kind::plain) continue;
       const std::int64_t index = wrapping_sum(cells.index[lane], unzigzag(symbols.number[t]));
+      // A broken chunk is refused at the end; until then 0 stands for what is out of range.
       const bool good = Grid::in_range(index);
       sound = sound && good;
       numbers.index[i] = good ? index : 0;
