@@ -90,6 +90,7 @@ SyncPolicy parse_sync_policy(std::string_view text) {
   throw cannot_be("step, wait or none", text);
 }
 
+// The shortest text that is read as the same number: equal texts are equal numbers.
 template <class Number>
 std::string exactly(Number value) {
   std::array<char, 32> text{};
@@ -425,6 +426,7 @@ Options read_options(const Options& defaults, const std::filesystem::path& file,
   std::filesystem::path named = file;
   if (named.empty()) named = environment("OCTAVO_OPTIONS").value_or("");
   if (!named.empty()) read_toml(options, named);
+  // Variables come after the file, so that they win.
   for (const Row& row : option_table) set_from(options, environment, std::string(row.name));
   for (const char* flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) set_from(options, environment, flow + std::string(row.name));
