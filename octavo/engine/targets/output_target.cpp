@@ -29,6 +29,7 @@ void remove_quietly(const fs::path& path) {
 
 void show(const fs::path& partial, const fs::path& path, bool sync) {
   file::rename(partial, path);
+  // A power cut can undo a rename until the directory is synced.
   if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
@@ -56,7 +57,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
     const fs::file_status there = fs::symlink_status(job->path);
     if (fs::exists(there) && !(target->parts.replace && there.type() == fs::file_type::regular))
       throw Error(Kind::usage, "the output exists already").at(job->path.string());
-    remove_quietly(partial);
+    remove_quietly(partial);  // what a run that was killed left
   });
   const auto discard = [target, partial] {
     if (target->rank == 0) remove_quietly(partial);

@@ -139,6 +139,7 @@ mesh::PartCost cost(const OpenedStep& step, int part, const mesh::Request& reque
                           ? last
                           : mesh::level_index(table.header, request.max_level);
   mesh::PartCost cost;
+  // If deeper levels are left out, each cell of the last one read counts as a leaf.
   for (int l = 0; l <= std::min(deepest, last); ++l) {
     const auto level = static_cast<std::size_t>(l);
     cost.leaves += static_cast<std::int64_t>(l < deepest || deepest == last ? row.leaves[level] : row.owned[level]);
