@@ -9,6 +9,7 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/file/direct_queue.hpp"
 #include "octavo/file/page_cache.hpp"
 #include "octavo/store/layout.hpp"
@@ -257,7 +258,7 @@ std::uint64_t stored_size(const EncodedPart& part) {
 void drop_values(EncodedPart& part) {
   for (Stream& stream : part.streams) {
     stream.raw.reset();
-    stream.bytes = {};
+    base::release(stream.bytes);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/engine/restart/nearest.hpp"
 #include "octavo/engine/restart/reshape.hpp"
@@ -137,7 +138,7 @@ void put_in_place(mesh::Part& part, const store::Place& place) {
     const auto memory = given_memory(field.info, field.bytes.size(), place);
     if (memory.empty()) continue;
     std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
-    field.bytes = {};
+    base::release(field.bytes);
   }
 }
 

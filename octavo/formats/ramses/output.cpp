@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "octavo/base/release.hpp"
 #include "octavo/formats/ramses/naming.hpp"
 
 namespace octavo::formats::ramses {
@@ -308,7 +309,7 @@ Output open_output(Listing listing) {
   add_layout(reader, output);
   note_missing_files(output);
   // It is that of domain 1; each part is read with its own.
-  output.amr.numbl = {};
+  base::release(output.amr.numbl);
   return output;
 }
 

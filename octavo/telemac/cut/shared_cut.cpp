@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "octavo/base/at.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -112,7 +113,7 @@ std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint
     begin = end;
   }
   to.emplace_back(begin, keys.end());
-  keys = {};
+  base::release(keys);
   keys = base::exchange(job.ranks, std::move(to));
   std::sort(keys.begin(), keys.end());
   const auto counts = base::gather(job.ranks, std::vector<std::int64_t>{static_cast<std::int64_t>(keys.size())});

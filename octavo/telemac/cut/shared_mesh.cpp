@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octavo/base/at.hpp"
+#include "octavo/base/release.hpp"
 
 namespace octavo::telemac {
 namespace {
@@ -117,7 +118,7 @@ std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::P
         {corners[0], corners[1], corners[2]}};
   }
   block = {};
-  part_of = {};
+  base::release(part_of);
   auto mine = base::exchange(job.ranks, std::move(to));
   if (job.size() > 1) std::sort(mine.begin(), mine.end());
   return mine;
