@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+/// Leaves are joined twice: first within each part, then across parts, where the sets are clumps of parts. Ranks
+/// exchange the leaves that may touch another part's, and a row of sums for each clump, but never cells.
 namespace octavo::analysis {
 namespace {
 
@@ -99,6 +101,7 @@ PartSets part_sets(const mesh::Part& part, const mesh::Header& header, const Com
   PartSets out;
   out.leaves = valued_leaves(part, header, grid, selection, plan.field);
   for (ValuedLeaf& leaf : out.leaves)
+    // The leaf stays in the tree: its place is known, and no other part's leaf can be there.
     if (!(leaf.value > plan.above)) leaf.value = std::numeric_limits<double>::quiet_NaN();
   Sets sets(out.leaves.size());
   out.border.assign(out.leaves.size(), 0);
@@ -140,6 +143,7 @@ class PeriodicSets {
     Place place{i, {}};
     for (; parent_[place.first] != place.first; place.first = parent_[place.first])
       place.moved = plus(place.moved, moved_[place.first]);
+    // `left` are the periods from i to the first of its set.
     for (Periods left = place.moved; parent_[i] != place.first && i != place.first;) {  // shortens the way
       const Periods step = moved_[i];
       const std::uint32_t next = parent_[i];
@@ -155,6 +159,8 @@ class PeriodicSets {
     const Place of_a = find(a), of_b = find(b);
     const Periods b_to_a = minus(plus(by, of_a.moved), of_b.moved);
     if (of_a.first == of_b.first) {
+      // The two hang together already. If this way between them differs from the known one, the set goes around the
+      // domain.
       for (std::size_t axis = 0; axis < 3; ++axis) around_[of_a.first][axis] |= b_to_a[axis] != 0;
       return;
     }
@@ -335,6 +341,7 @@ JoinedClumps join_clumps(PartClumps found, const mesh::Header& header, const Com
     Clump& clump = clumps[place[at.first]];
     ClumpSums& sums = found.clumps[i];
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis)
+      // No move along an axis makes a clump that goes around it one piece; its box is the domain's.
       if (!clump.around[axis] && at.moved[axis] != 0) move_by(sums, axis, at.moved[axis] * grid.extent[axis]);
     add_clump(clump.sums, sums, grid);
   }

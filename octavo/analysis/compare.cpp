@@ -84,6 +84,7 @@ void gather(const Variable& variable, const std::vector<std::uint32_t>& places, 
 
 // ---------------------------------------------------------------------------------------------- means
 
+// Shares are powers of two. Their sum is exact while leaves differ by at most 17 levels (26 in 2-D).
 bool is_complete(const OpenMean& mean) { return mean.covered.value() == 1 && mean.covered.low == 0; }
 
 void count_mean(const CurveKey& key, const OpenMean& mean, const std::vector<char>& on_faces, Comparison& to) {
@@ -153,6 +154,8 @@ class Merge {
   std::size_t run() {
     const auto &a = view_[0]->leaves, &b = view_[1]->leaves;
     std::size_t i = 0, j = 0;
+    // Both lists ascend along the curve. Of two leaves one holds the other, or they are apart. A coarse one waits until
+    // the other list has passed its end.
     while (i < a.size() && j < b.size()) {
       if (a[i].key == b[j].key && a[i].depth == b[j].depth) {
         pair(i++, j++);
@@ -178,6 +181,8 @@ class Merge {
   /// The first leaf, from i + 1 on, that ends past the key.
   std::size_t skip(std::span<const Leaf> leaves, std::size_t i, const CurveKey& key) const {
     const auto ends_before = [&](const Leaf& leaf) { return end(leaf) <= key; };
+    // The next leaf mostly is near. If it is not, the other side has a long stretch without leaves here, and a search
+    // is cheaper.
     for (int step = 0; step < 8; ++step)
       if (++i == leaves.size() || !ends_before(leaves[i])) return i;
     const auto rest = leaves.subspan(i);
@@ -246,6 +251,7 @@ class Merge {
   }
 
   void finish_mean() {
+    // A coarse leaf of `a` needs more of step 1 until all of it is met.
     if (in_mean_ && settle(key_, mean_, on_faces_, open_, to_) && mean_.fine == 1) mark(index_);
     in_mean_ = false;
   }

@@ -56,7 +56,8 @@ class SurfaceMaker {
   bool is_above(std::uint32_t leaf) const { return leaves_[leaf].value > at_; }
 
  private:
-  /// Even permutations, those that keep a tetrahedron's orientation.
+  /// Even permutations keep a tetrahedron's orientation. For each pair of corners there is one that begins with it, and
+  /// for each corner one that begins with it and the lowest other.
   static constexpr std::array<std::array<std::uint8_t, 4>, 9> even_orders{{{0, 1, 2, 3},
                                                                            {0, 2, 3, 1},
                                                                            {0, 3, 1, 2},
@@ -74,6 +75,7 @@ class SurfaceMaker {
   void triangle(std::uint32_t a, std::uint32_t b, std::uint32_t c) { to_.triangles.push_back({a, b, c}); }
 
   std::uint32_t point(std::uint32_t a, std::uint32_t b) {
+    // Whoever asks, the same leaf is first: the parts on both sides of a border compute the same bits.
     if (leaves_[b].key < leaves_[a].key) std::swap(a, b);
     const auto [found, added] =
         made_.try_emplace(std::uint64_t{a} << 32 | b, static_cast<std::uint32_t>(to_.points.size()));
@@ -162,6 +164,8 @@ void for_each_dual_cell(const LeafTree& tree, double at, const Cell& cell, const
           unknown = unknown || node.unknown;
           hole = hole || (!node.unknown && !node.taken());
         }
+        // A hole is a known place without a value: the surface ends there. Dual cells at an unknown place are made
+        // later, by join_surface(), from the border leaves of all parts.
         if (!unknown && !hole) return cell(leaves);
         for (unsigned w = 0; unknown && w < count; ++w)
           if (leaves[w] != LeafTree::none) border(leaves[w]);

@@ -20,6 +20,7 @@ Sums sums_of(const PairSums& pairs, std::size_t side) {
   return out;
 }
 
+// The rounding error of the product is kept too.
 Sum scaled(const Sum& sum, double factor) {
   const double product = sum.high * factor;
   return {product, std::fma(sum.high, factor, -product) + sum.low * factor};

@@ -71,6 +71,7 @@ void find_bins(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBa
   for (std::size_t k = 0; k < batch.bin.size(); ++k) {
     const std::int32_t row = finders[1].find(batch.axes[1][k]);
     std::int32_t& bin = batch.bin[k];
+    // NaN on one axis is enough: its code is the smaller one.
     bin = row >= 0 && bin >= 0 ? row * width + bin : std::min(row, bin);
   }
 }
@@ -106,6 +107,7 @@ void add_value(double x, double weight, Moments& bin) {
     bin.left_out += weight;
     return;
   }
+  // About a value of the bin: sums about 0 lose a spread that is small beside the mean.
   if (std::isnan(bin.origin)) bin.origin = x;
   const double away = x - bin.origin, product = weight * away;
   bin.first.add(product);
@@ -322,6 +324,7 @@ void add_moved(Moments& to, const Moments& later, const Sum& weight) {
   const double shift = later.origin - to.origin, used = weight.value() - later.left_out;
   to.first.add(later.first);
   to.first.add(used * shift);
+  // x - to.origin is (x - later.origin) + shift, here squared and summed.
   to.second += later.second + shift * (2 * later.first.value() + used * shift);
   to.min = std::min(to.min, later.min);
   to.max = std::max(to.max, later.max);

@@ -45,6 +45,7 @@ class TreeBuilder {
     } else if (first != last) {
       made = with_children(first, last, level, key);
     }
+    // Written last: the calls above make `nodes_` grow, and a reference would dangle.
     nodes_[node] = made;
   }
 

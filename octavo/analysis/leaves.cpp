@@ -66,6 +66,7 @@ class Walk {
       const int depth = level + grid.shift[side];
       Level row;
       row.depth = static_cast<std::uint8_t>(depth);
+      // A corner is a multiple of the block, a power of two: bits of keys lie apart, so keys add up.
       for (std::uint32_t c = 0; c < mesh::family_size(tree); ++c)
         row.children.push_back(key_of(grid, depth, scaled({c & 1, (c >> 1) & 1, c >> 2}, tree.block)));
       for (std::size_t k = 0; k < block_; ++k)
@@ -195,6 +196,7 @@ std::vector<Leaf> sorted_leaves(const mesh::Octree& tree, const CommonGrid& grid
   } else {
     list_by_level(tree, grid, side, leaves);
   }
+  // A walk sorts the leaves of each root alone, and roots come x fastest.
   const auto before = [](const Leaf& a, const Leaf& b) { return a.key < b.key; };
   if (!std::is_sorted(leaves.begin(), leaves.end(), before)) std::sort(leaves.begin(), leaves.end(), before);
   return leaves;
@@ -266,6 +268,7 @@ std::optional<std::vector<Ancestor>> ancestors(const CommonGrid& grid, const std
 
 std::vector<mesh::Box> cover(const CommonGrid& grid, const std::vector<Leaf>& leaves, std::size_t count) {
   std::vector<Ancestor> best;
+  // Below depth 0 cells are groups of roots; the first one holds all.
   for (int depth = grid.deepest - grid.bits; depth <= grid.deepest; ++depth) {
     auto next = ancestors(grid, leaves, depth, count);
     if (!next) break;

@@ -59,6 +59,7 @@ Line make_line(const mesh::Header& header, const Point3& from, const Point3& to,
 std::vector<mesh::Box> boxes_of_line(const mesh::Header& header, const Line& line, int pieces) {
   const double unit = header.hi[0] - header.lo[0];
   const auto moving = std::count_if(line.course.begin(), line.course.end(), [](double d) { return d != 0; });
+  // Along an axis one box holds little but the line.
   if (moving == 1) pieces = 1;
   constexpr double margin = 1e-12;
   std::vector<mesh::Box> boxes;

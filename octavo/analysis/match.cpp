@@ -39,6 +39,7 @@ std::vector<std::int64_t> whole_numbers(const mesh::Field& field) {
   return out;
 }
 
+// The mixing of SplitMix64 (Steele, Lea and Flood 2014). Identities in a row fall into buckets evenly.
 std::uint64_t hash(const Identity& identity) {
   auto z = static_cast<std::uint64_t>(identity.id) * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(identity.rank);
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;

@@ -33,6 +33,7 @@ std::string vector_text(const Point3& v) {
 std::optional<Point3> unit_vector(Point3 v) {
   const double largest = std::max({std::abs(v[0]), std::abs(v[1]), std::abs(v[2])});
   if (!(largest > 0) || !std::isfinite(largest)) return {};
+  // First by the largest component: else the square of a large vector is infinite, and that of a small one 0.
   for (double& c : v) c /= largest;
   const auto normalise = [](Point3& w) {
     const double length = std::sqrt(dot(w, w));
@@ -199,6 +200,7 @@ std::array<double, 2> stretch_at(const mesh::Header& header, std::size_t axis, d
   const double unit = header.hi[0] - header.lo[0];
   const double cells = static_cast<double>(header.roots[axis] * header.block[axis]);
   const double side = on_side_if_near((at - header.lo[axis]) / mesh::cell_size(header, 0)[axis], cells);
+  // A plane on a side of cells shows the upper ones, so the stretch begins behind the side: no lower cell is read.
   const double place = std::ldexp(side, 20);
   const bool on_side = place == std::floor(place) && side < cells;
   const double fraction = (at - header.lo[axis]) / unit;

@@ -100,6 +100,7 @@ void move_to_pieces(const PercentileSearch& search, Sought& sought, const Narrow
   std::sort(order.begin(), order.end());
   for (const auto& next : order) {
     const Stretch stretch = narrowed(sought.stretches[sought.at[next.second]], share_of(sought, next.first));
+    // Percentages in one piece share its stretch, so no value is counted twice.
     if (stretches.empty() || stretches.back().first != stretch.first) stretches.push_back(stretch);
     sought.at[next.second] = stretches.size() - 1;
   }

@@ -90,8 +90,7 @@ std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
   return periods_between(header, window.axis, window.lo, window.hi);
 }
 
-// ---------------------------------------------------------------------------------------------------- one axis,
-// smoothed
+// -------------------------------------------------------------------------------------------------- one axis, smoothed
 
 /// How much of a smoothed cell is in a pixel, along an axis of the image [pixels].
 struct PixelShare {
@@ -152,6 +151,7 @@ class SmoothedAxis {
     double before = 0;
     for (std::int64_t pixel = begin; pixel < end; ++pixel) {
       const double x = static_cast<double>(pixel + 1);
+      // The last pixel gets the rest, so nothing of the cell is lost.
       const double up_to =
           pixel + 1 == end ? b - a : second_integral(x - a, deviation_) - second_integral(x - b, deviation_);
       sums[fold(pixel) - within.first] += std::max(0.0, up_to - before);

@@ -103,7 +103,7 @@ Share share_in_cone(const SeenLine& line, const Point3& direction, double cosine
     if (t > 0 && t < 1) places.push_back(t);
   };
   if (square != 0 && discriminant >= 0) {
-    // Without cancellation.
+    // The larger root first, and the other from their product: a difference of near numbers would lose digits.
     const double q = -(half + std::copysign(std::sqrt(discriminant), half));
     take(q / square);
     if (q != 0) take(rest / q);
@@ -126,6 +126,7 @@ Share share_in_cone(const SeenLine& line, const Point3& direction, double cosine
   return found;
 }
 
+/// @pre `taken` ascends.
 std::vector<Share> without(const std::vector<Share>& all, const std::vector<Share>& taken);
 
 std::vector<Share> shares_here(const mesh::Sector& sector, const SeenLine& line, double unit) {

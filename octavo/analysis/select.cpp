@@ -124,7 +124,7 @@ SharesOfBox::SharesOfBox(const mesh::Header& header, const mesh::Box& box, int l
 }
 
 double SharesOfBox::operator()(const mesh::Coordinate& at) const {
-  constexpr double rounding = 1e-12;
+  constexpr double rounding = 1e-12;  // nearer to 0 or 1 a share is none or all
   double share = 1;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(domain_.dim); ++axis) {
     const double lo = at[axis] * size_[axis], hi = (at[axis] + 1.0) * size_[axis], extent = domain_.extent[axis];
@@ -132,6 +132,7 @@ double SharesOfBox::operator()(const mesh::Coordinate& at) const {
     const double first = wraps ? std::floor((box_.lo[axis] - hi) / extent) : 0;
     const double last = wraps ? std::ceil((box_.hi[axis] - lo) / extent) : 0;
     double length = 0;
+    // All images of the cell that may meet the box.
     for (double k = first; k <= last && length < hi - lo; ++k)
       length += std::max(0.0, std::min(hi + k * extent, box_.hi[axis]) - std::max(lo + k * extent, box_.lo[axis]));
     const double along = std::min(1.0, length / (hi - lo));

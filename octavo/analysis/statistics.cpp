@@ -129,6 +129,7 @@ void add(PartialAttribute& to, const PartialAttribute& other) {
 
 // ---------------------------------------------------------------------------------------------------- the end
 
+// The rounding error of the product is kept too.
 Sum scaled(const Sum& sum, double factor) {
   const double product = sum.high * factor;
   return {product, std::fma(sum.high, factor, -product) + sum.low * factor};
@@ -165,6 +166,7 @@ Summary summarise(const std::vector<Partial>& levels, std::size_t first, std::si
     out.inf += level.inf;
     if (!level.any()) continue;
     const int code_level = mesh::code_level(header, static_cast<int>(l));
+    // NaN at first, which no comparison holds for.
     if (!(level.min >= out.min.value)) out.min = {level.min, code_level, centre_of(header, l, level.min_at)};
     if (!(level.max <= out.max.value)) out.max = {level.max, code_level, centre_of(header, l, level.max_at)};
     const double share = level.share.value();

@@ -21,6 +21,8 @@ std::vector<double> enlarged(const std::vector<double>& from, const Tile& old, c
 
 template <Projection kind>
 void add_row(const double* from, double* to, std::size_t count) {
+  // A blank pixel of an extreme is NaN: the comparison fails, and the value is taken. A blank pixel of a sum is -0.0: a
+  // sum of two is -0.0 again.
   for (std::size_t x = 0; x < count; ++x) {
     if constexpr (kind == Projection::maximum) {
       if (!(from[x] <= to[x]) && !std::isnan(from[x])) to[x] = from[x];

@@ -121,6 +121,7 @@ std::vector<double> point_heights(const mesh::Unstructured& mesh, std::span<cons
   std::vector<double> heights(points * planes, 0);
   for (std::size_t p = 0; p + 1 < planes; ++p)
     for (std::size_t i = 0; i < points; ++i) {
+      // The trapezium rule: half of a layer goes with the plane below it, half with the one above.
       const double half = (elevation[(p + 1) * points + i] - elevation[p * points + i]) / 2;
       heights[p * points + i] += half;
       heights[(p + 1) * points + i] += half;

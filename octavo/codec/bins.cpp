@@ -31,6 +31,7 @@ Keys keys_of(std::span<const T> values) {
 /// Replaces keys by those of their differences; the first one is returned, and one key less is left.
 std::uint64_t difference_keys(Keys& keys) {
   const std::uint64_t first = keys.front();
+  // Around `middle` small differences of both signs are neighbouring keys.
   for (std::size_t i = 0; i + 1 < keys.size(); ++i) keys[i] = keys[i + 1] - keys[i] + middle;
   keys.pop_back();
   return first;
@@ -74,6 +75,7 @@ std::vector<Bin> first_bins(const Keys& sorted) {
 
 /// Joins neighbouring bins so that tables, bin numbers and places take the fewest bits together.
 std::vector<Bin> best_bins(const std::vector<Bin>& bins, std::size_t keys) {
+  // Dynamic programming over the ends of bins: quadratic in the first bins, of which there are at most 256.
   const double log_of_all = log2_of(static_cast<double>(keys));
   std::vector<double> bits(bins.size() + 1, std::numeric_limits<double>::infinity());
   std::vector<std::size_t> from(bins.size() + 1, 0);

@@ -13,7 +13,8 @@ namespace {
 template <class T>
 using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 
-/// How often values come, counted by hash; values in one slot are counted together. `most`: the majority in the slot.
+/// How often values come, counted by hash; values in one slot are counted together. `most` is the slot's majority,
+/// found by the vote of Boyer and Moore (1981).
 template <class Bits>
 struct Tally {
   std::array<Bits, 1024> most{};
@@ -40,6 +41,7 @@ void sample(std::span<const T> values, std::span<const std::uint8_t> counted, bo
   }
   std::uint64_t state = values.size();
   for (std::size_t tries = 0; tries < 8 * wanted && tally.total < wanted; ++tries) {
+    // Knuth's MMIX generator, seeded by the size: the same values always give the same bytes.
     state = state * 6364136223846793005ULL + 1442695040888963407ULL;
     const std::size_t i = static_cast<std::size_t>(((state >> 32) * values.size()) >> 32);
     if (!only_counted || counted[i] != 0) tally.add(std::bit_cast<BitsOf<T>>(values[i]));

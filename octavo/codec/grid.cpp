@@ -168,6 +168,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
       if (numbers.kind[i] != Kind::plain) continue;
       const std::int64_t index = wrapping_sum(cells.index[lane], unzigzag(symbols.number[t]));
+      // A broken chunk is refused at the end; until then 0 stands for what is out of range.
       const bool good = Grid::in_range(index);
       sound = sound && good;
       numbers.index[i] = good ? index : 0;
@@ -261,6 +262,7 @@ bool encode_grid(std::span<const T> values, const Context<T>& context, const Bou
     if (bound.value < 0x1p-39) return false;
     encode_centred<PointwiseGrid<T>>(values, context, bound.value, effort, decoded, payload);
   } else {
+    // Within these, a step and its inverse are normal numbers.
     if (bound.value < 0x1p-1000 || bound.value > 0x1p1000) return false;
     encode_centred<AbsoluteGrid<T>>(values, context, bound.value, effort, decoded, payload);
   }

@@ -115,6 +115,7 @@ std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::
   std::vector<std::uint32_t> last(std::size_t{1} << slot_bits, no_twin), twins(families, no_twin);
   for (std::size_t f = 0; f < families; ++f) {
     if (usable[f] == 0) continue;
+    // A slot has the last family of its hash alone. A collision loses a twin, in encoder and decoder alike.
     std::uint32_t& slot = last[(keys[f] * 0x9e3779b97f4a7c15ULL) >> (64 - slot_bits)];
     if (slot != no_twin && keys[slot] == keys[f]) twins[f] = slot;
     slot = static_cast<std::uint32_t>(f);
@@ -156,6 +157,7 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
       double energy = least;
       for (std::size_t r = 0; r < terms; ++r) energy = energy + d[r] * d[r];
       if (!(energy > 1e-280) || !(energy < 1e280)) continue;
+      // Families count alike, however steep they are.
       const double weight = 1.0 / energy;
       for (std::size_t r = 0; r < terms; ++r)
         for (std::size_t c = 0; c <= r; ++c) sums[r][c] = sums[r][c] + weight * d[r] * d[c];

@@ -18,9 +18,12 @@ void insert(Grid& grid, const Lattice& lattice, double reach, std::int64_t q, do
 }  // namespace
 
 LogGrid log_grid(double bound, const Lattice& lattice) {
+  // As a bound nears 1, the lower end of a cell nears 0, and its logarithm has no end. So wider bounds get the cells of
+  // 0.5.
   const double e = std::min(bound, 0.5);
   const double above = log2_of(1.0 + e);
   const double width = above - log2_of(1.0 - e);
+  // One part in 2^20 is left for rounding, half of it at each end of a cell.
   const double step = (width * (1.0 - 0x1p-20)) * (1.0 - lattice.narrow * 0x1p-16);
   const double offset = above - width * 0x1p-21;
   LogGrid grid{
@@ -126,6 +129,7 @@ OCTAVO_WIDE void cells_of(const LinearGrid& grid, const double* values, std::int
 }
 
 OCTAVO_WIDE bool have_places(const LinearGrid& grid, const double* values, std::size_t count) {
+  // Cell 0 stands for +0, so -0.0 has no place.
   const std::uint64_t minus_zero = std::uint64_t{1} << 63;
   FourBits outside{};
   std::size_t i = 0;

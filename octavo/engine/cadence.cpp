@@ -43,6 +43,7 @@ bool is_due(const Cadence& cadence, std::int64_t step, double time, const Cadenc
   if (cadence.steps > 0) return step % cadence.steps == 0;
   if (cadence.seconds > 0) return state.seconds_since_last >= cadence.seconds;
   if (cadence.time > 0)
+    // The first question of a run has no earlier time. A step there would depend on when the run was restarted.
     return state.asked_time && std::floor(time / cadence.time) > std::floor(*state.asked_time / cadence.time);
   return true;
 }

@@ -90,6 +90,7 @@ SyncPolicy parse_sync_policy(std::string_view text) {
   throw cannot_be("step, wait or none", text);
 }
 
+// The shortest text that is read as the same number: equal texts are equal numbers.
 template <class Number>
 std::string exactly(Number value) {
   std::array<char, 32> text{};
@@ -115,6 +116,8 @@ struct Row {
   std::string_view name;
   void (*set)(Options&, std::string_view);
 };
+// Each option is a row here: its name in an options file, from which variable_of() makes that of a variable. A new one
+// also goes into describe(), if the ranks must agree on it.
 constexpr std::array option_table{
     Row{"contributors_per_file",
         [](Options& o, std::string_view v) { o.contributors_per_file = or_auto(v, parse_count); }},
@@ -294,6 +297,7 @@ void set_option(Options& options, std::string_view name, std::string_view value)
   throw unknown(name);
 }
 
+// The writer compares this text over all ranks at open. Options that may differ (options.hpp lists them) are not in it.
 std::string describe(const Options& options) {
   std::string text;
   const auto item = [&text](const std::string& name, const auto& value) {
@@ -347,6 +351,7 @@ std::string describe(const Options& options) {
 constexpr std::int64_t most_alignment = std::int64_t{1} << 30;
 
 bool recycles(const Options& options) {
+  // A slot is overwritten in place only after a sync has proved a newer step, so recycling needs sync_policy = step.
   const bool in_store = options.staging_directory.empty() && options.sync_policy == SyncPolicy::step;
   return options.recycle.value_or(options.keep_last > 0 && in_store && !options.append_checkpoint);
 }
@@ -421,6 +426,7 @@ Options read_options(const Options& defaults, const std::filesystem::path& file,
   std::filesystem::path named = file;
   if (named.empty()) named = environment("OCTAVO_OPTIONS").value_or("");
   if (!named.empty()) read_toml(options, named);
+  // Variables come after the file, so that they win.
   for (const Row& row : option_table) set_from(options, environment, std::string(row.name));
   for (const char* flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) set_from(options, environment, flow + std::string(row.name));

@@ -11,6 +11,7 @@ OwnFile own_file(MPI_Comm comm, MPI_Comm host, const PlanOptions& options) {
   const int mine = ranks::rank_in(host) == 0 ? own.files : 0;
   int before = 0;
   MPI_Exscan(&mine, &before, 1, MPI_INT, MPI_SUM, comm);
+  // MPI leaves rank 0's result of a scan undefined.
   if (ranks::rank_in(comm) == 0) before = 0;
   MPI_Bcast(&before, 1, MPI_INT, 0, host);
   MPI_Allreduce(&mine, &own.files, 1, MPI_INT, MPI_SUM, comm);

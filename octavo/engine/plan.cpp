@@ -72,6 +72,7 @@ void check(const PlanOptions& options) {
     throw Error(Kind::usage, "contributors per file and writers per node: expected at least 0");
 }
 
+// Closed form, so a rank knows its file without a table of the ranks of its host; plan_write() follows the same rule.
 OwnFile file_on_host(int rank, int ranks, const PlanOptions& options) {
   const int files = files_of_host(ranks, options);
   // The first `more` files have one rank more than the others.
@@ -129,6 +130,8 @@ double seconds_of_step(const PlanCost& cost, const Machine& machine) {
   const double syncing = machine.syncs_per_second > 0 && cost.files > 0
                              ? static_cast<double>(cost.syncs) / cost.files / machine.syncs_per_second
                              : 0;
+  // Creates wait for one another at the metadata server. Files are synced at the same time, so the syncs of one file
+  // count. The data take as long as the narrowest of three: a writer, a host's link, the file system.
   return creating + syncing +
          std::max({seconds(cost.largest_file, machine.bytes_per_second_of_writer),
                    seconds(cost.largest_host, machine.bytes_per_second_of_host),
@@ -141,6 +144,7 @@ std::int64_t steps_in_quota(const PlanCost& cost, const Machine& machine, double
   std::int64_t by_files = no_limit, by_bytes = no_limit;
   if (machine.quota_files > 0) {
     by_files = machine.quota_files / cost.creates;
+    // The first step makes the files that all others use.
     if (append && by_files > 0) by_files = no_limit;
   }
   if (machine.quota_bytes > 0 && cost.bytes > 0)

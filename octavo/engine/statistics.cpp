@@ -10,7 +10,8 @@
 namespace octavo::engine {
 namespace {
 
-// Calls f(name, member) for each member that is summed over ranks.
+// Calls f(name, member) for each member that is summed over ranks. total() sends the numbers in this order, and the
+// report prints them in it.
 template <class F>
 void for_each_sum(F&& f) {
   f("steps", &Statistics::steps);

@@ -23,6 +23,7 @@ DirectQueue::DirectQueue(const File& direct, std::size_t buffers, std::size_t by
     buffers_.emplace_back(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{direct_alignment})));
     if (i > 0) free_.push_back(i);
   }
+  // An observer sees each write before it happens, and may let it fail. The kernel asks nobody.
   if (is_observed() || buffers < 2) return;
   if (::syscall(SYS_io_setup, buffers, &context_) != 0) context_ = 0;
 }
@@ -47,6 +48,7 @@ bool DirectQueue::submit(Write& write) {
   const auto bytes = bytes_of(write);
   iocb request;
   std::memset(&request, 0, sizeof request);
+  // The event brings this pointer back. `write` is an element of a deque and stays in place.
   request.aio_data = reinterpret_cast<std::uintptr_t>(&write);
   request.aio_lio_opcode = IOCB_CMD_PWRITE;
   request.aio_fildes = static_cast<std::uint32_t>(direct_.descriptor());
@@ -104,6 +106,7 @@ void DirectQueue::take_one() {
   if (write.result < 0)
     throw base::system_error("write", static_cast<int>(-write.result))
         .at(direct_.path().string() + ", byte " + std::to_string(write.offset));
+  // Direct I/O needs an aligned offset, so a block that was written in part is written once more.
   const auto done = static_cast<std::size_t>(write.result) / direct_alignment * direct_alignment;
   if (done < bytes.size()) pwrite_all(direct_, write.offset + done, bytes.subspan(done));
 }

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* lock_name = "writer.lock";
+// Far below LockFile::seconds_until_stale, so that a slow call or two does not cost the lock.
 constexpr double seconds_between_touches = 5;
 
 double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
@@ -99,6 +100,7 @@ std::string describe(const std::optional<Holder>& holder, double age) {
 
 bool is_alive(const std::optional<Holder>& holder, double age) {
   const Holder mine = this_process();
+  // Nothing can be asked about a process elsewhere. A live holder touches its file.
   if (!holder || holder->host != mine.host || holder->space != mine.space) return age < LockFile::seconds_until_stale;
   const auto started = start_of(holder->process);
   return started && *started == holder->started;
@@ -156,6 +158,7 @@ void LockFile::touch() noexcept {
 
 LockFile make_lock_file(const fs::path& path) {
   LockFile lock;
+  // Others may be taking the same stale lock away. Each try looks anew who has it.
   for (int attempt = 0; attempt < 3; ++attempt) try {
       const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (made < 0 && errno != EEXIST) break;

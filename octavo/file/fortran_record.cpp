@@ -4,6 +4,10 @@
 #include <cstring>
 #include <limits>
 
+/// Records of Fortran's unformatted sequential files, as gfortran writes them: a marker with the length before and
+/// after the bytes. Longer records are split into subrecords: the marker in front is negative if another one follows,
+/// the one behind if another one went before. The width of the markers and their byte order are guessed from the first
+/// records.
 namespace octavo::file {
 namespace {
 
@@ -110,6 +114,7 @@ Record RecordReader::next(std::uint64_t expected_bytes, std::string_view what) {
 void RecordReader::skip(std::size_t count, std::uint64_t expected_bytes, std::string_view what) {
   const std::uint64_t width = format_.marker, whole = expected_bytes + 2 * width, left = size_ - position_;
   if (count * whole >= worth_a_jump && whole <= left && count <= left / whole) {
+    // The first and the last marker vouch for those between: equal records lie at equal distances.
     const Marker first = marker(position_, what), last = marker(position_ + count * whole - width, what);
     if (first.bytes == expected_bytes && !first.negative && last.bytes == expected_bytes && !last.negative) {
       position_ += count * whole;

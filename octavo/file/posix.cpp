@@ -91,6 +91,7 @@ void write_pieces(const File& file, std::uint64_t offset, std::span<const std::b
         ::pwrite(file.descriptor(), bytes.data(), std::min(bytes.size(), largest_transfer), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw failed("write", errno, file.path(), offset);
+    // Nothing was written and there is no error: to go on would be to wait for ever.
     if (written == 0) throw failed("write", EIO, file.path(), offset);
     count_write(static_cast<std::uint64_t>(written));
     offset += static_cast<std::uint64_t>(written);
@@ -137,6 +138,7 @@ File create(const fs::path& path) {
 }
 
 File open_write(const fs::path& path) {
+  // Two calls, because an observer must hear whether the file is new.
   const int existing = open_retrying(path, O_RDWR);
   if (existing >= 0) {
     File file(existing, path);
@@ -256,6 +258,8 @@ void resize(const File& file, std::uint64_t bytes) {
 
 void sync(const File& file) {
   permit("sync", Operation::sync, file.path());
+  // fdatasync() also writes the file's size, without which new bytes could not be read. It does not write the name: see
+  // sync_name().
   if (::fdatasync(file.descriptor()) != 0) throw failed("sync", errno, file.path());
   syncs.fetch_add(1, std::memory_order_relaxed);
 }

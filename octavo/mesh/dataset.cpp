@@ -82,6 +82,7 @@ constexpr int levels_of(std::int64_t ratio) { return ratio == 4 ? 2 : 1; }
 
 }  // namespace
 
+// Patches refined by 4 skip a level of the tree. Such a tree level counts as the coarser one of the two beside it.
 int code_level(const Header& header, int index) {
   int level = 0, at = header.unfolded;  // of the patches, and where that is
   if (const auto* ratios = patch_ratios(header))

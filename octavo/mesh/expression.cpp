@@ -8,8 +8,12 @@
 
 #include "octavo/mesh/units.hpp"
 
+/// Formulas of fields. A reader by recursive descent makes a tree of terms; a compiler replaces names by what they mean
+/// and makes a program for a stack; the program runs on blocks of values, so that its steps are looked at once a block.
+/// Signs bind as in Python: -x^2 is -(x^2), and x^y^z is x^(y^z).
 namespace octavo::mesh {
 
+/// The order says how many arguments an operation takes: from `negate` one, from `add` two, `where` three.
 enum class Program::Operation : std::uint8_t {
   constant,
   column,
@@ -486,6 +490,7 @@ void apply_two(Operation operation, std::span<double> a, std::span<const double>
     case Operation::divide: return pairs(a, b, [](double x, double y) { return x / y; });
     case Operation::power: return pairs(a, b, [](double x, double y) { return std::pow(x, y); });
     case Operation::atan2: return pairs(a, b, [](double x, double y) { return std::atan2(x, y); });
+    // A NaN on either side stays a NaN, as numpy.minimum and numpy.maximum have it.
     case Operation::least: return pairs(a, b, [](double x, double y) { return x < y || std::isnan(x) ? x : y; });
     case Operation::largest: return pairs(a, b, [](double x, double y) { return x > y || std::isnan(x) ? x : y; });
     case Operation::less: return pairs(a, b, [](double x, double y) { return truth(x < y); });

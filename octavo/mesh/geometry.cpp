@@ -73,6 +73,7 @@ Field compute(const FieldInfo& info, const Octree& tree, const Header& header) {
     for (std::size_t axis = 1; kind.what == Quantity::What::volume && axis < static_cast<std::size_t>(header.dim);
          ++axis)
       value *= size[axis];
+    // With the radius of the cell's middle this is exactly the volume of the ring (Pappus).
     if (rings) value *= 2 * std::numbers::pi * (header.lo[0] + (static_cast<double>(at[0]) + 0.5) * size[0]);
     values[i] = value;
   });

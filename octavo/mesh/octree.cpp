@@ -61,6 +61,7 @@ std::string to_string(const RootInterval& interval) {
 }
 
 void check_held(const Octree& tree) {
+  // Intervals that touch would be one: trees of the same cells have equal lists.
   std::int64_t before = -1;
   const auto all = product(tree.roots);
   for (const RootInterval& interval : tree.held) {
@@ -80,6 +81,7 @@ void check_bits(const BitArray& bits, const std::string& name, std::size_t level
     throw Error(Kind::corrupt,
                 name + " bits: words of storage " + expected_found((bits.size() + 63) / 64, words.size()))
         .at(at_level(level));
+  // Counts take whole words: a bit past the end would be counted as a cell.
   const std::size_t tail = bits.size() % 64;
   if (tail != 0 && (words.back() >> tail) != 0)
     throw Error(Kind::corrupt, name + " bits: set bits past the last cell").at(at_level(level));
@@ -129,6 +131,7 @@ std::size_t num_owned_leaves(const Octree& tree, int level) {
   const auto& owned = tree.owned[static_cast<std::size_t>(level)].words();
   const auto& refined = tree.refined[static_cast<std::size_t>(level)].words();
   std::size_t n = 0;
+  // Past the end ~refined has ones, but owned has zeros.
   for (std::size_t w = 0; w < owned.size(); ++w) n += static_cast<std::size_t>(std::popcount(owned[w] & ~refined[w]));
   return n;
 }
@@ -178,6 +181,7 @@ RootIndex::RootIndex(RootIntervals intervals) : intervals_(std::move(intervals))
 }
 
 std::optional<std::size_t> RootIndex::find(std::int64_t number) const {
+  // The first interval that ends behind the number.
   const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), number,
                                       [](std::int64_t root, const RootInterval& i) { return root < i.end; });
   if (after == intervals_.end() || number < after->begin) return {};

@@ -149,6 +149,7 @@ UnitWords parse_unit(std::string_view text) {
   UnitWords words;
   bool any = false;
   for (std::size_t at = 0; at < text.size();) {
+    // A "/" counts for the next word alone: "g/cm**2/s".
     bool under = false;
     for (; at < text.size() && (text[at] == ' ' || text[at] == '*' || text[at] == '/'); ++at)
       under = under || text[at] == '/';

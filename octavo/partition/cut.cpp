@@ -16,7 +16,7 @@ using base::Kind;
 
 using base::at;
 
-constexpr int curve_bits = 16;
+constexpr int curve_bits = 16;  // along each axis: a key has 32
 
 std::uint32_t cell_of(double value, double lo, double scale) {
   const auto last = static_cast<double>((1 << curve_bits) - 1);

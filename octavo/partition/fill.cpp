@@ -36,6 +36,7 @@ void halve_parts(std::span<const Halving> halvings, std::span<PlacedElement> ele
     std::vector<PlacedElement> places;
     for (const PlacedElement* element : all) places.push_back(*element);
     const auto [dx, dy] = principal_axis(std::span<const PlacedElement>(places));
+    // Ties go by number: the halves do not depend on the order of `elements`.
     std::sort(all.begin(), all.end(), [dx = dx, dy = dy](const PlacedElement* a, const PlacedElement* b) {
       const float u = a->x * dx + a->y * dy, v = b->x * dx + b->y * dy;
       return u != v ? u < v : a->element < b->element;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "octavo/base/at.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/partition/axis.hpp"
 #include "octavo/partition/cut.hpp"
 
@@ -20,8 +21,8 @@ InertialCuts::InertialCuts(std::vector<float> x, std::vector<float> y, std::int3
   check_parts(parts, static_cast<std::int64_t>(x.size()));
   std::vector<Sample> all(x.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = {x[i], y[i], static_cast<std::int32_t>(i)};
-  x = {};
-  y = {};
+  base::release(x);
+  base::release(y);
   cuts_.reserve(at(parts));
   root_ = halve(all, 0, parts);
 }

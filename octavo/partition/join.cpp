@@ -8,6 +8,7 @@
 #include "octavo/partition/axis.hpp"
 #include "octavo/partition/graph.hpp"
 
+/// Repeated halving, each improved by moves. A pass looks at all edges once, and again at those of vertices that move.
 namespace octavo::partition {
 namespace {
 
@@ -67,6 +68,7 @@ class Pass {
 
   void run() {
     for (std::size_t v = 0; v < gain_.size(); ++v) enter(static_cast<Vertex>(v));
+    // Most moves late in a pass are taken back. It ends after this number of moves without better halves.
     const std::size_t patience = std::max<std::size_t>(100, gain_.size() / 20);
     std::int64_t best_cut = halves_.cut, best_off = halves_.off;
     std::size_t best = 0;
@@ -125,6 +127,7 @@ class Pass {
     each_edge(graph_, v, [&](Vertex to, std::int32_t weight) {
       if (has_moved_[at(to)] != 0) return;
       gain_[at(to)] += halves_.far[at(to)] == halves_.far[at(v)] ? -2 * weight : 2 * weight;
+      // The entry with the old gain stays in the queue: top() drops it.
       queue(to);
     });
   }

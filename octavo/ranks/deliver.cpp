@@ -31,6 +31,7 @@ std::vector<Parcel> deliver(MPI_Comm comm, std::vector<Parcel> parcels) {
     held.push_back({parcel.rank, parcel.rank + parcel.more, rank, std::move(parcel.bytes)});
   parcels = {};
   const std::vector<Halves> path = halves_of(rank, size_of(comm));
+  // A parcel for the ranks [first, last] goes on in each half that has some of them, and is copied where both have.
   held = by_halves(
       comm, std::move(held),
       [&](const Addressed& parcel, std::size_t depth) { return parcel.first < path[depth].middle; },

@@ -71,6 +71,7 @@ std::string receive_text(MPI_Comm comm, int from) {
 std::vector<std::string> exchange(MPI_Comm comm, const std::vector<std::pair<int, std::string>>& out,
                                   const std::vector<int>& from) {
   std::vector<MPI_Request> requests;
+  // All sends begin before the first receive, so ranks that exchange with each other do not wait in a circle.
   for (const auto& [rank, text] : out) send_text(comm, rank, text, requests);
   std::vector<std::string> in;
   for (const int rank : from) in.push_back(receive_text(comm, rank));

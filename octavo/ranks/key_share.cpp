@@ -11,6 +11,10 @@
 #include "octavo/ranks/deliver.hpp"
 #include "octavo/ranks/halves.hpp"
 
+/// Equal shares of sorted keys without a list of keys or ranks anywhere. Bound r is the key before which keys * r /
+/// ranks keys lie. In a round each rank counts its keys in 16 buckets of every interval that is still searched and in
+/// which it has keys; the counts are added up on their way to the searcher, and the answers take the same ways back.
+/// After bits / 4 rounds each interval is one key.
 namespace octavo::ranks {
 namespace {
 
@@ -126,6 +130,7 @@ Parting divide_interval(const Tally& tally, int left, int taken, std::int64_t ke
   for (std::size_t c = 0; c < buckets; ++c) {
     Interval part = rest;
     part.low = tally.interval.low + (WideKey{c} << (left - taken));
+    // From here on `rest` is the interval behind bucket c, with the bounds that lie there.
     rest.below += tally.counts[c];
     if (c + 1 < buckets) part.last = first_at(rest.first, rest.last, rest.below, keys, ranks) - 1;
     rest.first = part.last + 1;
@@ -165,6 +170,7 @@ std::vector<Asked> asked_next(const std::vector<Asked>& asked, base::KeyCounts& 
 std::vector<Interval> search_bounds(MPI_Comm comm, int bits, std::int64_t keys,
                                     const std::function<void(base::KeyCounts&)>& count) {
   const int rank = rank_in(comm), ranks = size_of(comm);
+  // Rank 1 has the first bound: rank 0's share begins at key 0 and needs no search.
   std::vector<Asked> asked{{0, 1}};
   std::vector<Interval> parts;
   if (rank == 1) parts.push_back({0, 0, 1, ranks - 1});

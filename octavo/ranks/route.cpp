@@ -22,6 +22,7 @@ std::vector<std::string> items_of(const std::string& text) {
 
 }  // namespace
 
+// Above 0, because 0 stands for no text (Agreement::step), and small enough to be negated in a reduction.
 std::int64_t hash_of(const std::string& text) {
   return static_cast<std::int64_t>(base::checksum(std::as_bytes(std::span(text))) >> 2) + 1;
 }
@@ -41,6 +42,8 @@ std::optional<base::Error> disagreement(MPI_Comm comm, const std::string& mine, 
 }
 
 void require_same(MPI_Comm comm, const std::string& mine, const std::string& what) {
+  // The largest of the hashes and of their negatives: one reduction shows whether all are equal. Texts travel only if
+  // not.
   std::array<std::int64_t, 2> range{hash_of(mine), -hash_of(mine)};
   MPI_Allreduce(MPI_IN_PLACE, range.data(), 2, MPI_INT64_T, MPI_MAX, comm);
   if (range[0] == -range[1]) return;

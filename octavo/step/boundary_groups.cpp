@@ -39,8 +39,7 @@ bool has_values(const serafin::BoundaryPoint& point) {
          std::any_of(point.tracer_values.begin(), point.tracer_values.end(), set);
 }
 
-// ------------------------------------------------------------------------------------------------------- groups ->
-// .cli
+// ------------------------------------------------------------------------------------------------------ groups -> .cli
 
 using CodesByName = std::map<std::string, Codes>;
 

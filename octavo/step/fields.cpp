@@ -233,6 +233,7 @@ class Names {
 
   const mesh::Dataset& dataset_;
   const Definitions& own_;
+  // A deque: pointers to columns stay valid while formulas add more.
   mutable std::deque<SlopeColumn> slopes_;  ///< that formulas asked for
 };
 

@@ -84,6 +84,8 @@ void add_levels(mesh::Dataset& step, int level, int times) {
 }
 
 void shorten_step(mesh::Header& header, int times) {
+  // FLASH goes on with the time step of its checkpoint. Cells half as wide allow half of it (Courant, Friedrichs and
+  // Lewy).
   for (const char* name : {"real scalars/dt", "real scalars/dtnew"})
     if (const auto found = header.attributes.find(name); found != header.attributes.end())
       if (double* dt = std::get_if<double>(&found->second)) *dt = std::ldexp(*dt, -times);

@@ -186,6 +186,7 @@ class StepLeaves {
         return found->second.table;
       }
     }
+    // Read without the lock: two threads may read the same part, and keep() takes the table that comes first.
     mesh::Request request;
     request.fields = fields_;
     request.max_level = max_level;

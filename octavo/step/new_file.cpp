@@ -102,6 +102,8 @@ NewFile::~NewFile() {
 void NewFile::finish() {
   // A library that wrote the file may have replaced it by a new one.
   file_ = file::open_write(partial_);
+  // First the bytes, then the name, then the folder: after a power cut the name stands for a whole file or is not
+  // there.
   file::sync(file_);
   file_.close();
   overwrite_ ? file::rename(partial_, path_) : file::rename_new(partial_, path_);
@@ -120,6 +122,7 @@ file::File NewFiles::make(const std::filesystem::path& path, bool last) {
 
 void NewFiles::publish(const base::Ranks& ranks) {
   base::agree(ranks, [&] {
+    // An index goes first and comes last: one that a reader finds belongs to the pieces that are there.
     for (const auto* made : {&made_last_, &made_})
       for (const std::filesystem::path& path : *made)
         if (std::filesystem::exists(path)) file::remove(path);

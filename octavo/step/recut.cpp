@@ -30,6 +30,7 @@ struct PartKeys {
   Wide first = ~Wide{0}, last = 0;
 };
 
+/// As in plan_split() and split(): leaves are counted by their first keys, and owners are found by centres.
 PartKeys keys_of(const mesh::Octree& tree, const mesh::SplitPlan& plan) {
   PartKeys keys;
   auto coordinates = root_coordinates(tree);
@@ -215,6 +216,7 @@ Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ran
   // One round at least: it is where the spans are seen.
   for (bool first = true; first || !search.done(); first = false) {
     if (!search.done()) search.begin_round();
+    // Each round reads the meshes anew: a rank never holds more than one part.
     base::agree(ranks, [&] {
       for (int p = 0; p < dataset.num_parts; ++p) {
         if (!is_mine(p, ranks)) continue;
@@ -257,6 +259,7 @@ Recutter::Shared Recutter::pieces_of(int old_part) {
       if (part == old_part) known = pieces;
     if (!known.valid()) {
       kept_.emplace_back(old_part, promise.get_future().share());
+      // Threads that have its future keep its pieces.
       if (kept_.size() > held_) kept_.pop_front();
       ++reads_;
     }

@@ -112,6 +112,8 @@ namespace {
 // Syncs the output and gives it its name.
 void finish(const OutputPlace& target) {
   if (target.appends) return;
+  // First the bytes, then the name, then the folder; an old output goes when the new one is durable. So a power cut
+  // leaves one of the two whole under the name.
   file::sync_all(target.path);
   if (target.replaces)
     exchange(target.path, target.out);

@@ -139,8 +139,8 @@ mesh::Specific specific_in_words(const mesh::Dataset& step, const mesh::Dataset&
 
 // --------------------------------------------------------------------------------------------------------------- mesh
 
-/// The first of the blocks for which nothing has to be made; where there is none, the last error, or with fill that of
-/// 8 cells along each axis, or the only one there is.
+/// Regrids to the first of the blocks for which no value has to be made. If there is none, `fill` lets it make values
+/// for blocks of 8 cells along each axis, or for the only block of the list; without `fill` it throws the last error.
 Regridded first_that_fits(const mesh::Dataset& step, RegridJob job, const std::vector<mesh::Index3>& blocks,
                           bool fill) {
   for (std::size_t i = 0;; ++i) try {

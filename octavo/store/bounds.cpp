@@ -7,12 +7,15 @@
 #include <utility>
 #include <vector>
 
+/// A part's bounding box and interval of keys. Both are found on words of bits: only few cells need coordinates, those
+/// of owned cells whose parents are not owned for the box, and two leaves of each root on each level for the keys.
 namespace octavo::store {
 namespace {
 
 using mesh::Coordinate;
 using mesh::CurveKey;
 
+// Keys count the finest cells that the format can name, 2^32 along an axis.
 constexpr int key_bits = 32;
 
 // Finds the coordinates of single cells through their ancestors. We need them for few cells only.
@@ -25,6 +28,7 @@ class Coordinates {
   Coordinate of(int level, std::size_t cell) const {
     const auto dim = static_cast<std::size_t>(tree_.dim);
     Coordinate at{};
+    // A cell's place in its family is one bit for each axis, x lowest: the lowest bits of the cell's number.
     for (int up = 0; up < level; ++up) {
       for (std::size_t axis = 0; axis < dim; ++axis) at[axis] |= ((cell >> axis) & 1U) << up;
       cell = parents_[static_cast<std::size_t>(level - up) - 1][cell >> dim];

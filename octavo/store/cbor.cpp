@@ -7,6 +7,8 @@
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
 
+/// The part of CBOR (RFC 8949) that stores use. The writer has one form for each value, so equal values give equal
+/// bytes. The reader trusts nothing: lengths are checked against the bytes that are left before anything is allocated.
 namespace octavo::store::cbor {
 namespace {
 
@@ -25,6 +27,7 @@ enum Major : unsigned {
 };
 // RFC 8746: little-endian arrays.
 enum Tag : int { tag_u8 = 64, tag_u16 = 69, tag_u32 = 70, tag_u64 = 71, tag_s64 = 79, tag_f64 = 86 };
+// Tables nest less deeply. The limit keeps damaged bytes from overflowing the stack.
 constexpr int max_depth = 8;
 
 // ------------------------------------------------------------------ writing
@@ -68,6 +71,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+// Text of CBOR must be UTF-8, and names come from users and codes. Others go as bytes, and text() takes both.
 void put_text(const std::string& text, std::vector<std::byte>& out) {
   put_head(is_utf8(text) ? text_string : byte_string, text.size(), out);
   for (char c : text) out.push_back(static_cast<std::byte>(c));

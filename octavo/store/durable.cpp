@@ -175,6 +175,8 @@ std::string to_text(const DurableMark& mark, Flow flow) {
   const std::size_t room = sector_size - checksum_line - begin.size() - more.size() - 2;
   std::span<const OrderRange> orders(mark.orders);
   std::string list = to_text(orders);
+  // The oldest steps are dropped until the list fits. Their loss would not be noticed then; they do not count as
+  // failed.
   for (; list.size() > room; list = to_text(orders)) orders = orders.subspan(1);
   std::string text = begin + list + "\n" + more;
   text.resize(sector_size - checksum_line - 1, ' ');
@@ -189,11 +191,13 @@ void write_mark(const fs::path& store, Flow flow, const DurableMark& mark, bool 
 
 void write_mark(file::File& file, const fs::path& store, Flow flow, const DurableMark& mark, bool sync) {
   const std::string text = to_text(mark, flow);
+  // A file without a name was removed beneath us: what we wrote into it would be lost.
   if (!file.is_open() || !file::has_name(file)) file = file::open_write(durable_mark(store, flow));
   file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
   if (file::size(file) > text.size()) file::resize(file, text.size());
   if (!sync) return;
   file::sync(file);
+  // sync_name() remembers names, so only the first mark of a run pays for the directory.
   file::sync_name(durable_mark(store, flow));
 }
 

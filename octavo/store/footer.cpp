@@ -34,6 +34,8 @@ std::uint64_t unsigned_integer(const cbor::Map& map, std::string_view key) {
   return static_cast<std::uint64_t>(cbor::integer(map, key, 0, largest));
 }
 
+// A footer names those 1, 2, 4, ... commits before it. So any earlier one is a few reads away, and a damaged footer
+// hides no other.
 cbor::Value links(const std::vector<Link>& previous) {
   std::vector<std::uint64_t> sequence, offset, length, checksum;
   for (const Link& link : previous) {
@@ -123,6 +125,7 @@ std::vector<std::byte> to_bytes(const Footer& footer) {
     continues = {cbor::Map{{"step", {footer.continues->step}}, {"attempt", identity(footer.continues->attempt)}}};
   const cbor::Map table{{"offset", number(footer.table.offset)},
                         {"length", number(footer.table.length)},
+                        // A column of one: a number here is a signed one, and a checksum has 64 bits.
                         {"checksum", cbor::column(std::span<const std::uint64_t>(&footer.table.checksum, 1))}};
   const cbor::Map map{{"file", identity(footer.file)},
                       {"flow", {to_string(footer.flow)}},

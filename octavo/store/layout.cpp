@@ -120,6 +120,7 @@ Head parse_head(std::span<const std::byte> sector) {
   if (flow > 1)
     throw Error(Kind::unsupported, "flow: expected 0 or 1, found " + std::to_string(flow)).hint("a newer Octavo");
   head.flow = static_cast<Flow>(flow);
+  // A later minor version may use these bytes. Then we must not read the file as if they said nothing.
   if (!all_zero(sector.subspan(in.position, checked_bytes - in.position)))
     throw Error(Kind::unsupported, "the head says something that this Octavo does not know").hint("a newer Octavo");
   return head;

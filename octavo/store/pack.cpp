@@ -19,6 +19,7 @@ void pack_bits(const base::BitArray& bits, std::vector<std::byte>& out) {
   out.resize(begin + (bits.size() + 7) / 8);
 }
 
+// Gaps and lengths in turn. They are small where the numbers of roots are not, and encode well.
 std::vector<std::uint64_t> numbers_of_roots(const mesh::RootIntervals& held) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(2 * held.size());
@@ -36,6 +37,7 @@ mesh::RootIntervals roots_of_numbers(std::span<const std::uint64_t> numbers, std
   std::uint64_t end = 0, roots = 0;
   for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {
     const std::uint64_t gap = numbers[i], length = numbers[i + 1];
+    // Differences are compared, because a sum of damaged numbers could overflow.
     if ((gap == 0 && i > 0) || length == 0 || gap > all - end || length > all - end - gap)
       throw Error(Kind::corrupt, "held roots, interval " + std::to_string(i / 2) + ": expected roots from " +
                                      std::to_string(end) + " to " + std::to_string(all) + ", found a gap of " +

@@ -9,10 +9,13 @@
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/file/direct_queue.hpp"
 #include "octavo/file/page_cache.hpp"
 #include "octavo/store/layout.hpp"
 
+/// Writes the streams of a part without gathering them: pieces of the caller's memory are collected until they reach a
+/// multiple of tile_bytes in the file, and go out in one call. Checksums are taken tile by tile on the way.
 namespace octavo::store {
 namespace {
 
@@ -204,6 +207,7 @@ class Pieces {
   }
   void put(std::span<const std::byte> bytes) {
     sequence_.put(bytes);
+    // The stored bytes include the heads, the values' own checksum does not.
     if (sum_ != nullptr) sum_->add(bytes);
   }
 
@@ -233,6 +237,7 @@ void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memor
   const std::size_t begin = whole ? bytes : tile_bytes - sequence.position() % tile_bytes;
   for_each_tile(raw.values, raw.first, bytes, most, begin, memory, [&](auto tile) {
     pieces.put_values(tile);
+    // The tile's memory is used again for the next one.
     if (raw.values.data == nullptr) sequence.settle();
     if (of_values) of_values->add(tile);
   });
@@ -253,7 +258,7 @@ std::uint64_t stored_size(const EncodedPart& part) {
 void drop_values(EncodedPart& part) {
   for (Stream& stream : part.streams) {
     stream.raw.reset();
-    stream.bytes = {};
+    base::release(stream.bytes);
   }
 }
 

@@ -37,6 +37,7 @@ std::vector<std::byte> read_some(const file::File& file, std::uint64_t offset, s
 Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
   Blocks blocks;
   try {
+    // One read is enough, unless a sector cannot be read. Then each is tried by itself.
     const std::vector<std::byte> head = read_some(file, 0, head_size);
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       const auto rest = std::span(head).subspan(std::min(head.size(), b * sector_block));
@@ -75,6 +76,7 @@ void take_records(const Blocks& blocks, Subfile& subfile) {
     attempt_unless_unsupported(subfile.damage, [&] {
       try {
         auto record = parse_record(blocks[1 + place]);
+        // A slot's new head has a new identity, so records of the file that it replaces do not count.
         if (record && record->file != subfile.head->file) throw Error(Kind::corrupt, "commit record of another file");
         subfile.records[place] = record;
       } catch (Error& error) {
@@ -100,6 +102,7 @@ std::optional<Head> recovered_head(const file::File& file, const Blocks& blocks)
       const auto record = parse_record(blocks[1 + place]);
       if (!record) continue;
       for (const Link& link : links_of(*record)) {
+        // The other record has given a newer head.
         if (link.sequence <= sequence) break;
         try {
           const Footer footer = read_footer(file, record->file, link);
@@ -157,6 +160,7 @@ void read_footers(const file::File& file, const ReadSubfile& how, Subfile& subfi
       for (const Link& earlier : footer.previous) known.emplace(earlier.sequence, earlier.footer);
       subfile.commits.push_back({std::move(footer), link.footer});
     });
+    // The newest footers come first, so a search for one step usually ends here at once.
     if (how.wanted && !subfile.commits.empty() && how.wanted(subfile.commits.back().footer)) return;
   }
   if (expected != 0)

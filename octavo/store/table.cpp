@@ -7,6 +7,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/store/cbor.hpp"
 
+/// The table of a segment: header, and rows of parts and streams as columns, one number a row. Columns of counts are as
+/// narrow as their largest number, and a column of any size parses without a copy of its rows.
 namespace octavo::store {
 namespace {
 
@@ -290,6 +292,7 @@ cbor::Map from_streams(const Table& table) {
     stored.push_back(stream.stored_bytes);
     raw.push_back(stream.raw_bytes);
     codec.push_back(stream.codec);
+    // 0 is a stream without weights, and most tables have no other: then the column is left out.
     weights.push_back(stream.weights ? *stream.weights + 1 : 0);
     stored_sum.push_back(stream.stored_checksum);
     raw_sum.push_back(stream.raw_checksum);
@@ -314,6 +317,7 @@ cbor::Map from_streams(const Table& table) {
 std::size_t length(const cbor::Map& map, std::string_view key) {
   const auto* packed = std::get_if<cbor::Bytes>(&cbor::at(map, key).value);
   if (packed == nullptr) throw inconsistent(std::string(key) + ": expected a column");
+  // The tags are those of unsigned columns in cbor.cpp: 1, 2, 4 and 8 bytes a number.
   const std::size_t width = packed->tag == 64 ? 1 : packed->tag == 69 ? 2 : packed->tag == 70 ? 4 : 8;
   return packed->bytes.size() / width;
 }
@@ -354,6 +358,7 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
     part.keys = {{keys[4 * p], keys[4 * p + 1]}, {keys[4 * p + 2], keys[4 * p + 3]}};
     for (std::size_t s = 0; s < table.species.size(); ++s) {
       part.particles.push_back(particles[p * table.species.size() + s]);
+      // check_table() refuses such counts later. Until then their sum must not overflow.
       table.species[s].count += static_cast<std::int64_t>(std::min(part.particles.back(), most_particles));
     }
     table.parts.push_back(std::move(part));
@@ -375,6 +380,7 @@ void parse_shares(const cbor::Map& map, std::size_t count, Table& table) {
 
 // Assigns the streams to the parts.
 void share_streams(const cbor::Map& map, Table& table) {
+  // Streams stand in the order of parts, so the number of each part's is enough.
   const auto streams = cbor::counts(map, "streams", table.parts.size());
   std::size_t stream = 0;
   for (std::size_t p = 0; p < table.parts.size(); ++p) {
@@ -480,6 +486,7 @@ Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
   const cbor::Value value = cbor::parse(bytes);
   const cbor::Map& map = cbor::map(value, "table");
   Table table;
+  // First what the header's and the parts' entries depend on.
   const bool triangles = footer.mesh == triangle_mesh;
   if (triangles)
     parse_triangles(cbor::map(cbor::at(map, "triangles"), "triangles"), table);

@@ -5,6 +5,9 @@
 #include "octavo/store/pack.hpp"
 #include "octavo/store/table.hpp"
 
+/// All that readers rely on later is checked here, once: counts fit each other from level to level, streams follow in
+/// the expected order without overlapping, and sizes follow from counts. Numbers are bounded before they are
+/// multiplied.
 namespace octavo::store {
 namespace {
 
@@ -27,6 +30,7 @@ void check_counts(const Table& table, const PartRow& part) {
       throw inconsistent("cells of level index " + std::to_string(l) + " cannot be " + std::to_string(cells) + ", " +
                          std::to_string(part.owned[l]) + " owned, " + std::to_string(part.leaves[l]) +
                          " of them leaves");
+    // `cells` is at most most_cells, so the product fits.
     most = cells * family;
   }
   for (std::uint64_t n : part.particles)

@@ -56,6 +56,7 @@ Plan plan(const mesh::Dataset& given, const PlanOptions& options) {
   }
   plan.leaves = std::min(plan.leaves, leaves_of_step(dataset, request.max_level));
   const auto threads = std::min<std::int64_t>(threads_within_memory(dataset, options.threads), std::ssize(plan.parts));
+  // Once for the parts, once for the work on them.
   plan.memory = 2 * largest * threads;
   return plan;
 }

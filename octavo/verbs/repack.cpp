@@ -119,6 +119,8 @@ NewPart encode_exactly(const mesh::Part& part, const mesh::Header& header, store
   const int of_particles = out.made_lossless;
   const auto offsets = level_offsets(octree_of(part));
   for (const store::Stream& stream : out.part.streams)
+    // Values that a codec gave back mostly keep their bits under the same bound. The others are stored losslessly, as
+    // two losses could pass the bound.
     if (stream.kind == store::StreamKind::field && !gives_back(stream, part.fields[stream.index], offsets))
       out.made_lossless += static_cast<int>(options.field_codec.erase(stream.field));
   if (out.made_lossless > of_particles) out.part = store::encode(part, header, options);

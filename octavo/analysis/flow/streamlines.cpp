@@ -38,6 +38,7 @@ class Carrier {
       for (std::size_t k = 1; k < 3; ++k)
         if ((*shares)[k] < (*shares)[worst]) worst = k;
       if ((*shares)[worst] >= -1e-12) return triangle;
+      // Edge k begins at corner k: the edge across from a corner is that of the next one.
       const std::int64_t next = beyond_[3 * static_cast<std::size_t>(triangle) + (worst + 1) % 3];
       if (next < 0) return {};
       triangle = next;
@@ -106,6 +107,7 @@ std::optional<Tried> try_step(const Carrier& carrier, std::int64_t triangle, con
   const auto t3 = carrier.walk(*t2, later);
   if (!t3) return {};
   const Pair k3 = carrier.velocity(*t3, later, time + 0.75 * step);
+  // The weights of Bogacki and Shampine. Below, the error is the difference from their rule of order 2.
   Tried out;
   for (std::size_t axis = 0; axis < 2; ++axis)
     out.at[axis] = from[axis] + step * (2 * k1[axis] + 3 * k2[axis] + 4 * k3[axis]) / 9;
@@ -131,6 +133,7 @@ bool advance(const Carrier& carrier, double until, double tolerance, const Pair&
     const double step = std::copysign(length, left);
     const auto tried = try_step(carrier, way.triangle, from, time, step, velocity);
     const double error = tried ? tried->error / (tolerance * size) : 0;
+    // A step's error grows as the cube of its length. The factor 0.9 keeps most steps from being tried twice.
     const double change = error > 0 ? std::clamp(0.9 / std::cbrt(error), 0.2, 5.0) : 5.0;
     if (!tried || !(error <= 1)) {
       length *= tried ? std::min(change, 0.5) : 0.5;

@@ -18,6 +18,8 @@ class BoxDecoder {
     const unsigned share = head_.bound.kind == BoundKind::lossless ? 1 : 2;
     std::vector<std::uint8_t> activity;
     Room<std::size_t> at;
+    // A group's symbols are decoded as a block before any of its values is known: their contexts come from the groups
+    // before.
     for (const StageGroup& group : groups_of(grid_, head_.strides)) {
       activity.clear();
       at.clear();

@@ -106,6 +106,7 @@ void BoxEncoder<T>::put(std::int64_t number, bool flip, std::size_t t) {
 
 template <class T>
 void BoxEncoder<T>::know(std::size_t i, double value, double level) {
+  // Others are predicted from the decoded value, which the decoder has too.
   last_ = state_.value[i] = residuals_.known(value, level);
   last_negative_ = value < 0;
   if (head_.logarithms) coded_[i] = value;
@@ -138,6 +139,7 @@ BoxState state_of(std::span<const double> values, const BoxGrid& grid, const Box
 }
 
 void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, BoxHead& head) {
+  // In 64ths: 0 is linear, 8 cubic interpolation.
   constexpr std::array<std::int8_t, 4> tried{0, 4, 8, 10};
   std::array<double, tried.size()> weights{};
   std::transform(tried.begin(), tried.end(), weights.begin(), [](std::int8_t w) { return w * 0.015625; });

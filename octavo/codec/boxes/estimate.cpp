@@ -62,6 +62,7 @@ template <class T>
 double estimate_bits(std::span<const T> values, std::span<const double> given, const BoxGrid& grid, BoxHead head) {
   const std::size_t points = std::clamp<std::size_t>(values.size() / 16, 512, 2048);
   const std::size_t wanted = std::max<std::size_t>(8, points / (grid.cells * grid.components));
+  // As the encoder begins (encode_bounded() in boxes.cpp), with cubic interpolation.
   head.lattice.narrow = 1024;
   head.strides = 1;
   head.weight.assign(weights_a_stride, 8);

@@ -20,10 +20,12 @@ BoxMap::BoxMap(std::span<const BoxPlace> at) : at_(at) {
   for (std::size_t a = 0; a < 3; ++a) {
     extent_[a] = std::int64_t{hi[a]} - lo_[a] + 1;
     shift_[a] = extent_[a] == 1 ? 0 : 2;
+    // One brick more at each end, so that beside() may look two places further without a check.
     bricks_along_[a] = extent_[a] == 1 ? 1 : (extent_[a] >> 2) + 3;
     num_bricks *= static_cast<double>(bricks_along_[a]);
   }
   constexpr std::size_t most_boxes = std::size_t{1} << 25;  // of which all places in bricks have a number in 32 bits
+  // A space that is nearly empty has more bricks than boxes: there the table is smaller.
   if (num_bricks <= 4.0 * static_cast<double>(at.size()) + 4096 && at.size() < most_boxes)
     fill_bricks(static_cast<std::size_t>(num_bricks));
   else
@@ -90,6 +92,7 @@ std::int64_t BoxMap::longest() const { return *std::max_element(extent_.begin(),
 
 /// Where the table has the box at a place, or has room for it.
 std::size_t BoxMap::entry(const BoxPlace& p) const {
+  // The factor is 2^64 over the golden ratio (Knuth, The Art of Computer Programming, 6.4).
   std::uint64_t h = (p[0] * 0x9e3779b97f4a7c15ULL + p[1]) * 0x9e3779b97f4a7c15ULL + p[2];
   h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15ULL;
   std::size_t at = static_cast<std::size_t>(h >> hash_shift_);

@@ -76,6 +76,7 @@ template <class T, bool pointwise>
     round_four<T>(moved, good);
     magnitudes_of_four(x - moved, error);
     if constexpr (pointwise)
+      // A little less than the bound, because the product may have been rounded up.
       good &= (FourBits)(error <= r.bound * (1 - 0x1p-50) * size);
     else
       good &= (FourBits)(error < r.bound);

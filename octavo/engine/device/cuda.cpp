@@ -10,6 +10,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/engine/device/driver.hpp"
 
+/// CUDA's driver API, loaded with dlopen(): the names, constants and layouts are those of cuda.h (cuda.hpp), so that
+/// the build needs no CUDA. The library is never unloaded, because lanes stay until the program ends.
 namespace octavo::engine::device {
 namespace {
 
@@ -167,6 +169,7 @@ std::byte* copy_lines(const Lane& lane, const Lines& lines, std::size_t axes, co
   copy.from.memory = cuda::by_address;
   copy.from.device = address_of(from);
   copy.from.pitch = rows.pitch;
+  // CUDA gives the distance of slices in rows. axes_of_a_call() has made sure that it is a whole number of them.
   copy.from.height = slices.count > 1 ? slices.pitch / rows.pitch : rows.count;
   copy.to.memory = cuda::on_host;
   copy.to.host = to;
@@ -257,6 +260,7 @@ const Driver* driver_in_use() {
   {
     const std::lock_guard lock(loading);
     if (started) return &row;
+    // An application that has no CUDA loaded has no device memory, and must not pay for a driver.
     void* library = dlopen(library_name().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library == nullptr) return nullptr;
     dlclose(library);

@@ -20,6 +20,8 @@ namespace {
 using base::Error;
 using base::Kind;
 
+// One context's lane. `mutex` lets one reader use it at a time. After a failure every read throws it again, until the
+// next end_step() calls follow(): a step is never half of one try and half of another.
 struct OpenLane {
   std::mutex mutex;
   std::optional<Lane> lane;
@@ -90,6 +92,7 @@ class Flow {
   Flow(Lane& lane, const std::function<void(std::span<const std::byte>)>& take) : lane_(lane), take_(take) {}
 
   void add(const Lines& lines) {
+    // Small arrays share a buffer: each copy has a fixed price, and so has each wait.
     if (!batch_.empty() && used_ + bytes_of(lines) > lane_.bytes) begin();
     batch_.push_back(lines);
     used_ = aligned_in_buffer(used_ + bytes_of(lines));

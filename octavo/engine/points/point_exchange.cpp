@@ -13,6 +13,7 @@
 namespace octavo::engine {
 namespace {
 
+// mesh::point_key() has 40 bits. Behind it a point's number makes each position unique.
 constexpr int number_bits = 32, key_bits = 40;
 
 base::WideKey wide_place(const Ordered& place) {
@@ -74,7 +75,7 @@ std::vector<std::byte> move_words(MPI_Comm comm, const SeriesExchange& exchange,
 
 std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sorted,
                                     std::span<const std::int64_t> bounds) {
-  constexpr std::size_t counters = 4096;
+  constexpr std::size_t counters = 4096;  // 32 KiB a round
   const auto found = ranks::find_keys(comm, {bounds, number_bits + key_bits, counters}, [&](base::KeySearch& search) {
     search.count(sorted, wide_place, [](const Ordered&) { return 1; });
   });
@@ -89,6 +90,7 @@ std::vector<std::size_t> cut_sorted(MPI_Comm comm, std::span<const Ordered> sort
 
 mesh::PlaneBox box_of_all(MPI_Comm comm, std::span<const double> x, std::span<const double> y) {
   const mesh::PlaneBox mine = mesh::box_of(x, y);
+  // Upper sides are negated, so one reduction finds all four.
   std::array<double, 4> least{mine.x_lo, mine.y_lo, -mine.x_hi, -mine.y_hi};
   MPI_Allreduce(MPI_IN_PLACE, least.data(), 4, MPI_DOUBLE, MPI_MIN, comm);
   return {least[0], -least[2], least[1], -least[3]};
@@ -118,6 +120,7 @@ SeriesExchange plan_stretches(MPI_Comm comm, std::span<const Ordered> items, std
   });
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](auto a, auto b) { return came.values[a] < came.values[b]; });
+  // Values come rank after rank; `place` is where each stands among all of them.
   for (std::size_t i = 0; i < order.size(); ++i) exchange.place[order[i]] = static_cast<std::uint32_t>(i);
   return exchange;
 }

@@ -54,6 +54,8 @@ SeriesExchange plan_exchange(MPI_Comm comm, const SeriesPlan& plan, const OwnedP
       const std::int64_t past = needed.first + needed.count;
       const std::size_t before = places.size();
       add_range(owned, needed.first, std::min(past, points), 0, exchange, places);
+      // A bound that was moved up can lie behind the last value. The file goes on there with the first values of the
+      // next variable.
       if (past > points) add_range(owned, 0, past - points, points - needed.first, exchange, places);
       counts[static_cast<std::size_t>(rank)] = static_cast<int>(places.size() - before);
       if (rank == ranks::rank_in(comm)) exchange.writer = w;

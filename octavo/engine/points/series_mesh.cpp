@@ -11,6 +11,9 @@
 #include "octavo/ranks/route.hpp"
 #include "octavo/step/triangle_series.hpp"
 
+/// One mesh of the pieces that ranks hold. Points and triangles go by their numbers to the ranks that share out the
+/// numbers evenly; these keep each once and tell the senders which rank's values count. No rank holds the whole mesh,
+/// unless it comes from a geometry.
 namespace octavo::engine {
 namespace {
 
@@ -86,7 +89,8 @@ void check_place(const Point& point, double x, double y) {
         .hint("global_point: the number of each point in the file, not on its rank");
 }
 
-/// Keeps the first point that came of every number. Returns for each point that came whether it was kept.
+/// Keeps the first point that came of every number: points come in the order of the ranks that sent them, so it is the
+/// lowest rank's. Returns for each point that came whether it was kept.
 std::vector<std::uint8_t> keep_lowest(const std::vector<Point>& came, std::int64_t begin, std::int64_t end,
                                       SharedMesh& shared) {
   const auto count = static_cast<std::size_t>(end - begin);
@@ -236,6 +240,8 @@ void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
   header.points = static_cast<std::int32_t>(sizes.points * planes);
   header.elements = static_cast<std::int32_t>(sizes.triangles * layers);
   header.nodes = planes > 1 ? 6 : 3;
+  // TELEMAC counts IPARAM from 1: (7) planes, (8) points on the boundary, (9) points that parts share, (10) whether a
+  // date follows.
   header.iparam[6] = planes > 1 ? planes : 0;
   header.iparam[7] = static_cast<std::int32_t>(sizes.on_boundary);
   header.iparam[8] = 0;

@@ -40,6 +40,8 @@ std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std:
   };
   if (writer + 1 < plan.writers) return {{bound(writer), bound(writer + 1)}};
   std::vector<SeriesPiece> pieces;
+  // The last writer also has the bytes around the values: those before the first writer's bound, and those up to the
+  // end.
   if (begin < bound(0)) pieces.push_back({begin, bound(0)});
   pieces.push_back({bound(writer), end});
   return pieces;

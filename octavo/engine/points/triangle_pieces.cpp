@@ -50,6 +50,7 @@ void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedP
     for (std::size_t k = 0; k < owned.number.size(); ++k) {
       const std::uint32_t i = owned.local[k];
       along.push_back({mesh::point_key(shares.box, piece.x[i], piece.y[i]), owned.number[k]});
+      // With one key for all, positions follow the numbers.
       by_number.push_back({0, owned.number[k]});
     }
   });
@@ -145,6 +146,8 @@ std::uint64_t numbers_checksum(const StepJob& job) {
   return sum;
 }
 
+// Fields go along the curve, where neighbours in the mesh are mostly neighbours in the file and predict each other; the
+// mesh and integers stay by number, as the application gave them.
 void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::optional<std::int64_t> mesh_step) {
   using store::MeshSet;
   TriangleSource& to = *job.triangles;

@@ -17,6 +17,9 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/step/regrid.hpp"
 
+/// A restart in blocks of another size. Several parts may hold cells of one block, so its owner is known only when
+/// these cells have met: the ranks first share the cells along the curve, then the blocks. Each pass reads the trees of
+/// its parts anew, so that a rank holds no trees but those that touch its share.
 namespace octavo::engine {
 namespace {
 
@@ -110,6 +113,7 @@ int require_whole(MPI_Comm comm, const mesh::Dataset& step, const std::vector<Oc
   std::int64_t expected = mesh::num_roots(header.roots) << (header.dim * header.unfolded);
   int coarsest = deepest;
   for (auto level = static_cast<std::size_t>(header.unfolded); level < levels; ++level) {
+    // `expected` counts the children of all refined cells of the level above.
     if (counts[level] < expected)
       throw Error(Kind::unsupported, "the step does not hold the whole domain: expected " + std::to_string(expected) +
                                          " cells on tree level index " + std::to_string(level) + ", found " +
@@ -224,6 +228,7 @@ class Neighbourhood {
     mesh::IndexBox box{{0, 0, 0}, {1, 1, 1}};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(dim); ++axis) {
       const std::int64_t extent = extent_[axis] << level;
+      // A domain that is smaller than the reach would be visited more than once.
       const std::int64_t far = std::min(reach, extent);
       box.lo[axis] = periodic_[axis] ? at[axis] - far : std::max<std::int64_t>(0, at[axis] - far);
       box.hi[axis] = (periodic_[axis] ? at[axis] + far : std::min(extent - 1, at[axis] + far)) + 1;

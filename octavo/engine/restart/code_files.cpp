@@ -20,6 +20,7 @@ step::RamsesFiles write_ramses(MPI_Comm comm, const std::filesystem::path& store
           step::write_ramses_domain(store, restart.id.step, folder / name, ranks::rank_in(comm), ranks::size_of(comm));
     });
     ranks::agree(comm, [&] {
+      // The links come last: all domains are there when the code sees the output.
       if (ranks::rank_in(comm) == 0) step::link_ramses_output(*files);
     });
   } catch (...) {

@@ -29,6 +29,7 @@ void remember_restart(const fs::path& store, store::Flow flow, const store::Step
                            " and has not got further. Remove this file to start from there again.\n";
   const file::File file = file::open_write(marker_of(store, flow, step, mark));
   file::pwrite_all(file, 0, std::as_bytes(std::span(text)));
+  // A start may take the node down with it, and its mark must be there afterwards.
   file::sync(file);
   file::sync_directory(directory_in(store));
 }

@@ -13,6 +13,9 @@
 #include "octavo/store/subfile.hpp"
 #include "octavo/store/write/copy_segment.hpp"
 
+/// A restart on the same nodes and the same number of ranks needs nothing from the store but a look at its index: each
+/// rank reads the part that it wrote, from its own node's disk. It costs a listing of each node's directory, a gather
+/// of the names on rank 0, and one broadcast.
 namespace octavo::engine {
 namespace {
 
@@ -56,6 +59,8 @@ bool is_newest(const fs::path& store, const LocalName& name) {
     for (std::uint64_t order = std::max(range.first, name.base + 1); order <= range.last; ++order)
       if (!known.contains(order)) return false;
   return std::all_of(known.upper_bound(name.base), known.end(), [&](const auto& later) {
+    // The n-th step of a run, from 0, has order base + n + 1 (StoreSteps::identify) and the attempt that follows from
+    // run and n.
     const auto& [order, id] = later;
     return order <= name.order && id.attempt == attempt_of(name.run, static_cast<std::int64_t>(order - name.base) - 1);
   });

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"
 #include "octavo/engine/restart/nearest.hpp"
 #include "octavo/engine/restart/reshape.hpp"
@@ -33,6 +34,7 @@ int own_part(MPI_Comm comm, StepParts& step) {
   const int rank = ranks::rank_in(comm);  // also the number of the part that is dealt to it
   int index = 0;
   ranks::agree(comm, [&] { index = entry_of(step, rank).part().index; });
+  // Usually parts are in the order of ranks. Else the ranks to which parts are dealt tell those that put them.
   if (ranks::lowest_where(comm, index != rank) == ranks) return rank;
   if (ranks::lowest_where(comm, index < 0 || index >= ranks) < ranks) return -1;
   const std::vector<int> own = tell_parts(comm, step, {{index, rank}});
@@ -79,6 +81,8 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   request.fields = options.fields;
   if (options.refine > 0) ranks::agree(comm, [&] { request.fields = fields_to_refine(step.dataset.header, options); });
   const int own = options.keep_parts ? own_part(comm, step) : -1;
+  // Values go straight into the caller's memory only if they are not changed after the read. put_in_place() copies the
+  // others at the end.
   const bool straight = options.as == MeshKind::octree && options.refine == 0;
   const store::Place place = straight ? options.place : store::Place{};
   mesh::Part part;
@@ -134,7 +138,7 @@ void put_in_place(mesh::Part& part, const store::Place& place) {
     const auto memory = given_memory(field.info, field.bytes.size(), place);
     if (memory.empty()) continue;
     std::copy(field.bytes.begin(), field.bytes.end(), memory.begin());
-    field.bytes = {};
+    base::release(field.bytes);
   }
 }
 

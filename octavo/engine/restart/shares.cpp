@@ -17,6 +17,10 @@
 #include "octavo/ranks/deliver.hpp"
 #include "octavo/ranks/halves.hpp"
 
+/// Equal shares of a step for M ranks, whichever N wrote it. The parts are dealt to ranks, which read their trees and
+/// count leaves by key; a search over all ranks finds the keys that cut the curve into equal numbers (key_share.hpp).
+/// Then each rank reads the parts that touch its stretch and keeps their cells in it. Memory: the trees dealt to a rank
+/// while it plans, later the trees that touch its share; values are copied in runs straight to their place.
 namespace octavo::engine {
 namespace {
 
@@ -124,6 +128,7 @@ PartRuns runs_of_part(const StepParts& step, KeptTrees& trees, std::size_t k, co
 // bytes.
 void copy_runs(const std::vector<mesh::CellRun>& runs, std::size_t begin, std::span<const std::byte> bytes,
                std::size_t width, std::byte* level) {
+  // Runs ascend in `from`: we begin at the first that does not end before the bytes.
   auto run = std::upper_bound(runs.begin(), runs.end(), begin / width, [](std::size_t cell, const mesh::CellRun& r) {
     return cell < std::size_t{r.from} + r.count;
   });
@@ -312,6 +317,7 @@ mesh::Part read_share(const StepParts& step, const Shares& shares, int rank, con
   const auto targets = make_fields(share, step, request, place);
   const auto offsets = level_offsets(whole);
   Filled filled;
+  // A single part gives each cell once, so nothing needs to be noted.
   if (trees.parts.size() > 1)
     for (const base::BitArray& level : whole.owned) filled.any.emplace_back(level.size());
   filled.owned = filled.any;
@@ -446,6 +452,7 @@ mesh::Particles collect(MPI_Comm comm, const mesh::SpeciesInfo& info, Pieces& pi
   for (const ranks::Parcel& parcel : ranks::deliver(comm, std::move(counts)))
     particles.count += base::unpacked<std::int64_t>(parcel.bytes);
   for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
+    // One attribute after another, so that a rank never holds all values twice.
     std::vector<ranks::Parcel> values;
     for (Piece& piece : pieces)
       values.push_back({piece.rank, base::to_bytes(std::exchange(piece.particles.attributes[a].bytes, {})), 0});
@@ -477,6 +484,7 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step
       sorted = &sorted_of(mine, info);
       pieces = split_among(owners, std::exchange(sorted->placed, none_of(info)), header, shares.plan);
     });
+    // All ranks have the same attributes of the species, so all or none deal out.
     if (!have_positions(info.attributes, header.dim)) pieces = deal_out(comm, sorted->unplaced);
     out.push_back(collect(comm, info, pieces));
   }

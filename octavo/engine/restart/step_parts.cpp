@@ -16,6 +16,9 @@
 #include "octavo/step/translate.hpp"
 #include "octavo/store/read/described.hpp"
 
+/// How the ranks learn of a step without a table of all its segments on any rank. Rank 0 tells the first file and the
+/// number of segments; the other names follow from these. Each rank reads an equal number of footers, a scan numbers
+/// the parts, and each rank tells the readers of its parts where they are.
 namespace octavo::engine {
 
 template <class Way>
@@ -246,6 +249,7 @@ void learn_head(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& 
     if (ranks::rank_in(comm) != teller) return;
     const store::OpenedSegment segment = store::open_segment(step.store / telling->file, telling->footer);
     store::Footer footer = segment.footer;
+    // The head describes the step alone; parts are learned by those who read them.
     footer.parts = 0;
     told = {to_bytes(footer), to_bytes(store::with_rows(segment.table, {})), segment.at};
   });
@@ -295,6 +299,7 @@ StepParts share_step(MPI_Comm comm, const StepParts& found) {
     auto segment = static_cast<int>(base::share_begin(told.segments, ranks::size_of(comm), ranks::rank_in(comm)));
     for (const std::string& file : files) mine.push_back(read_footer_of(step, file, segment++, told.segments));
   });
+  // All footers could be read, so a later error is of the data: see why_not().
   if (ranks::rank_in(comm) == 0) found.stored->files.unread = false;
   step.triangles = ranks::lowest_where(comm, step.triangles) < ranks::size_of(comm);
   number_parts(comm, step, mine);

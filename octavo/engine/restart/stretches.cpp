@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+/// Few intervals of the curve that cover all keys of a part. Between them are the part's widest gaps, so a rank whose
+/// share lies in such a gap does not read the part. Too wide a cover costs reading, never correctness.
 namespace octavo::engine {
 namespace {
 

@@ -9,6 +9,8 @@
 #include "octavo/telemac/cut/shared_mesh.hpp"
 #include "octavo/telemac/cut/stored_cut.hpp"
 
+/// Neighbours of triangles on other ranks, found by the code with which `octavo partition` cuts a mesh: a rank's share
+/// is one part of as many as there are ranks.
 namespace octavo::engine {
 namespace {
 

@@ -12,6 +12,9 @@
 #include "octavo/ranks/route.hpp"
 #include "octavo/store/read/triangles.hpp"
 
+/// A restart on a mesh of triangles. The mesh is stored by number and fields along the curve, each cut among the parts.
+/// A rank reads an equal run of parts; exchanges then move values from the curve to their numbers, and from there to
+/// the ranks that want the points. No rank holds the mesh as a whole, but each holds the boundary.
 namespace octavo::engine {
 namespace {
 
@@ -220,6 +223,8 @@ SeriesExchange plan_curve(MPI_Comm comm, const MeshShare& share, std::size_t on_
   std::iota(local.begin(), local.end(), 0u);
   const std::int64_t first = share.points[static_cast<std::size_t>(ranks::rank_in(comm))];
   for (const std::uint32_t i : local)
+    // The writer ordered the points by the same key in the same box, equal keys by number; the places on the curve
+    // follow from that, so they are not stored.
     items.push_back({mesh::point_key(share.box, share.mesh.x[i], share.mesh.y[i]), first + i});
   return plan_stretches(comm, items, local, bounds);
 }

@@ -6,6 +6,7 @@
 
 namespace octavo::engine {
 
+// The least of some numbers is the largest of their negatives, so one message serves both.
 void reduce(MPI_Comm comm, Agreement& a) {
   const std::array least{&a.finished, &a.durable, &a.drained,    &a.safe,       &a.unsafe,         &a.failed,
                          &a.lost,     &a.marked,  &a.step.least, &a.part.least, &a.triangles.least};

@@ -21,6 +21,7 @@ std::vector<mesh::Patches> gather_patches(MPI_Comm comm, const mesh::Patches* mi
 mesh::Patches patches_of_others(const std::vector<mesh::Patches>& all, int rank) {
   mesh::Patches others;
   for (std::size_t r = 0; r < all.size(); ++r) {
+    // A rank knows the domains of its own levels only. The longest list names all.
     if (all[r].domain.size() > others.domain.size()) {
       others.domain = all[r].domain;
       others.ratio = all[r].ratio;

@@ -14,7 +14,7 @@ using base::Error;
 using base::Kind;
 using Stride = ArrayView::Stride;
 
-// Small enough to stay in the second-level cache between copy and checksum.
+// Bytes that are copied before they are summed: few enough to stay in the second-level cache in between.
 constexpr std::size_t tile_bytes = std::size_t{128} << 10;
 
 bool given(const Stride& stride) {
@@ -23,6 +23,7 @@ bool given(const Stride& stride) {
 
 std::int64_t ghosts_of(const ArrayView& view, std::size_t axis) { return view.block[axis] > 1 ? view.ghost : 0; }
 
+// The strides of an array without gaps, ghosts included: components are the fastest, then x, y, z, cells.
 Stride packed_stride(const ArrayView& view) {
   const auto extent = [&](std::size_t axis) { return view.block[axis] + 2 * ghosts_of(view, axis); };
   Stride stride;
@@ -80,6 +81,7 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
     const T* tile_begin = to;
     for (std::size_t i = begin; i < end; ++i) {
       const std::size_t at = view.order.empty() ? i : view.order[i];
+      // Zeros: no reader takes them, but the same step must always give the same bytes.
       if (!view.order.empty() && at == ArrayView::nowhere)
         to = std::fill_n(to, values_of_cell(view), T{});
       else
@@ -97,6 +99,7 @@ void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, ba
   const Stride stride = given(view.stride) ? view.stride : packed_stride(view);
   if (const std::byte* data = packed_data(view))
     return base::copy_out({data + cells.first * cell_bytes(view), out.size()}, out.data(), sum);
+  // Values move as unsigned integers of their width, so that every bit of a NaN survives.
   switch (mesh::size_of(view.type)) {
     case 8: return pack_strided<std::uint64_t>(view, stride, cells, out, sum);
     case 4: return pack_strided<std::uint32_t>(view, stride, cells, out, sum);

@@ -7,6 +7,10 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/engine/device/lanes.hpp"
 
+/// A device array is read in pieces, each small enough for a pinned buffer. A piece is a set of equal lines at regular
+/// distances that holds the wanted values, and the gaps between them where a copy of the gap costs less than another
+/// row. In the buffer a piece is an ArrayView of host memory, and the pack() of host arrays takes the values from
+/// there.
 namespace octavo::engine {
 namespace {
 
@@ -47,7 +51,8 @@ std::vector<Axis> axes_of(const ArrayView& view, std::int64_t last_place) {
   return axes;
 }
 
-// The window whose lines reach over the first `inner` axes, gaps included.
+// The window whose lines reach over the first `inner` axes, gaps included. Arrays may run backwards along an axis:
+// lines begin at its lowest address, and `before` says how far behind that the first value lies.
 Window window_of(const ArrayView& view, std::span<const Axis> axes, std::size_t inner) {
   const std::int64_t size = size_of_value(view);
   Window window;
@@ -193,6 +198,7 @@ class Pieces {
     const std::size_t limit = std::min(end_, at_ + most);
     const auto fit = [&](std::size_t last) { return fits(window_of(from, place(last) - place(at_))); };
     if (order_.empty()) {
+      // A window grows with its cells, so we bisect for the most that fit. A single cell may not fit: cut() divides it.
       std::size_t good = 1, bad = limit - at_ + 1;
       while (bad - good > 1) {
         const std::size_t middle = good + (bad - good) / 2;
@@ -246,6 +252,8 @@ class Transfer {
       : cells_(cells),
         pieces_(without_ghosts(cells.view), cells.first, cells.last),
         cell_(cell_bytes(cells.view)),
+        // A checksum runs over the packed form from its first byte. Pieces in another order are summed at the end, in
+        // finish().
         in_passing_(pieces_.in_order() ? cells.sum : nullptr) {
     if (!pieces_.in_order()) std::fill(cells.out.begin(), cells.out.end(), std::byte{0});  // cells that are nowhere
   }
@@ -303,6 +311,7 @@ void pack_from_device(std::span<const DeviceCells> all) {
     return true;
   };
   const auto take = [&](std::span<const std::byte> buffer) {
+    // Buffers come back in the order in which next() named them, so the first array with pieces on their way is theirs.
     while (on_their_way.front().all_taken()) finish_first();
     on_their_way.front().take(buffer);
   };

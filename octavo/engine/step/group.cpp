@@ -21,6 +21,10 @@
 #include "octavo/store/streams.hpp"
 #include "octavo/store/write/append.hpp"
 
+/// How the ranks of a host write one segment. Each member tells the writer how many bytes it has; the writer reserves
+/// the range of all and answers with a place and an open descriptor; the member writes its streams there and sends its
+/// table; the writer commits and says so. That is two short messages each way for each member and step; values never
+/// pass through the socket. The writer hears all before it answers any, so a group is as fast as its slowest rank.
 namespace octavo::engine {
 namespace {
 
@@ -317,6 +321,7 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   else
     send(writer, {Tag::space, Kind::usage, 0, bytes});
   Message answer = answer_of(writer, store::subfile_path(plan));
+  // A second place is on the detour. For it the part must stay, and the arrays must not change.
   for (int times = 0; answer.prefix.tag == Tag::place; ++times) {
     if (times > 1) throw Error(Kind::unreadable, "the rank that has the file gives one place after another");
     write_at(answer, writer, part, way, direct_io_refused);
@@ -350,6 +355,7 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
 
 // Memory file systems reserve nothing, and are full only when bytes are written.
 void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
+  // An allowance for table and footer, whose sizes are not known yet.
   constexpr std::uint64_t tables = std::uint64_t{1} << 20;
   std::uint64_t bytes = tables;
   for (const Share& share : shares) bytes += share.bytes;
@@ -398,13 +404,15 @@ bool has_room(const std::function<void()>& work, const Detour* detour) try {
 // Begins the plan's segment, in the subfile that an earlier step left open if there is one.
 void Group::State::begin(std::optional<store::SegmentWriter>& segment, store::SegmentPlan& plan,
                          const mesh::Header& header) {
+  // The marker of the store is written and synced once, with the first segment.
   plan.marked = marked == plan.store;
   const auto left_open = open.extract(store::subfile_path(plan));
   segment.emplace(plan, header, left_open ? std::move(left_open.mapped()) : file::File());
   marked = plan.store;
 }
 
-// Commits a segment whose streams, in that range, are all written.
+// Commits a segment whose streams, in that range, are all written. Without sync the first commit since the last sync
+// notes the records that it replaces. Later ones must not: they would note records that no sync has covered.
 void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams,
                           Written& out) {
   const std::filesystem::path subfile = store::subfile_path(plan);
@@ -479,11 +487,13 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   if (is_placed && failure && failure->kind() == Kind::no_space && detour != nullptr && !one.out.went_round) {
     failure.reset();
     note(failure, [&] { state_->take_detour(one), state_->place(one); });
+    // If no place was found, write_all() has sent the members this failure; they are gone.
     const bool is_told = failure.has_value();
     state_->write_all(one, way, written, failure);
     if (is_told) throw *failure;
   }
   one.writer.reset();
+  // Members wait for this only if they got a place. Without one, write_all() has told them of the failure.
   if (is_placed) tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
   if (failure) throw *failure;
   return one.out;

@@ -2,6 +2,8 @@
 #include "octavo/engine/step/group.hpp"
 #include "octavo/mesh/pack.hpp"
 
+/// A part's entry as it travels through a local socket. The order of members is the message: both ends are the same
+/// program, so nothing else describes it.
 namespace octavo::store {
 
 template <class Way>

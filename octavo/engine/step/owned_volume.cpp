@@ -8,6 +8,7 @@
 namespace octavo::engine {
 namespace {
 
+// The format's deepest level index, of whose cells the digits count.
 constexpr int finest = 32;
 
 // `count` cells of a level; count < 2^63.

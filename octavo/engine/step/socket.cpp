@@ -98,6 +98,7 @@ void listen_at(const Socket& socket, int backlog, Address& address) {
 bool connects(const Socket& socket, const Address& address) {
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.where), address.length) == 0) return true;
   if (is_local(address)) {
+    // EAGAIN: the listener's queue is full (connect(2)); the caller tries again.
     if (errno == EAGAIN || errno == EINTR) return false;
     throw base::system_error("connect to the rank that has the file", errno);
   }
@@ -117,6 +118,7 @@ std::optional<Socket> call_once(const Address& address, const Greeting& greeting
   if (!connects(socket, address)) return {};
   if (is_local(address) && !is_same_user(socket))
     throw Error(Kind::interrupted, "another user has the socket of the rank that has the file");
+  // Sockets do not block until they are connected, so that no peer can hold us up; from here on time limits do that.
   set_blocking(socket);
   keep_in_touch(socket);
   set_patience(socket, time_for_an_answer);
@@ -176,6 +178,7 @@ std::vector<pollfd> wait_for_callers(const Socket& listening, const std::deque<C
   const int events = ::poll(ready.data(), ready.size(), static_cast<int>(std::max<std::int64_t>(left, 0)));
   if (events == 0) throw not_met("a rank that others call", most);
   if (events < 0 && errno != EINTR) throw base::system_error("wait for other ranks", errno);
+  // poll() was interrupted and has written no events.
   if (events < 0)
     for (pollfd& one : ready) one.revents = 0;
   return ready;
@@ -361,6 +364,7 @@ std::vector<Socket> accept_all(const Socket& listening, int first, int size, con
       if (hear(caller, token, first, size)) {
         if (caller.got < sizeof caller.greeting) continue;
         Socket& place = sockets[static_cast<std::size_t>(caller.greeting.rank)];
+        // A rank that had given up calls again. Its newer connection replaces the older one and counts once.
         if (answer(caller.socket)) missing -= std::exchange(place, std::move(caller.socket)).get() < 0 ? 1 : 0;
       }
       caller.socket = Socket();

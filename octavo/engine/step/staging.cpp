@@ -59,6 +59,7 @@ bool Staging::place(std::uint64_t bytes, Range& range) const {
 
 // The first steps would wait for pages that no step may ever need, so each page is touched when a block first has it.
 void Staging::provide(std::uint64_t end) {
+  // Whole huge pages, or the kernel would give small ones.
   constexpr std::uint64_t huge = std::uint64_t{2} << 20;
   if (end <= touched_) return;
   end = std::min(limit_, (end + huge - 1) / huge * huge);
@@ -86,6 +87,8 @@ Staging::Block Staging::take(std::uint64_t bytes) {
 void Staging::give_back(std::span<std::byte> block) {
   if (block.empty()) return;
   {
+    // Blocks may come back in any order, but the ring gives up space only at its old end: a block waits here for those
+    // before it.
     const std::lock_guard lock(mutex_);
     const auto begin = static_cast<std::uint64_t>(block.data() - memory_);
     for (Range& range : ranges_)

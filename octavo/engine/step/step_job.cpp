@@ -10,6 +10,10 @@
 #include "octavo/engine/step/device_pack.hpp"
 #include "octavo/engine/timer.hpp"
 
+/// One rank's share of a step, from the application's arrays to an encoded part. end_step() copies the arrays on the
+/// main thread (stage); the writing thread encodes the copy, or the arrays themselves if they are lent (carry_out).
+/// Memory is the copy, and the encoded streams beside it. With the option `checksums` each copied range has a sum from
+/// the moment of the copy: a stray write of the application into the arena becomes an error in place of a wrong file.
 namespace octavo::engine {
 namespace {
 
@@ -54,7 +58,9 @@ Error changed(const Source& source) {
       .at("field " + source.info.name);
 }
 
-// Calls f(first, last, copy) with the cells of each stream that the staged copy holds.
+// Calls f(first, last, copy) with the cells of each stream that the staged copy holds. stage() takes the checksums in
+// this order, and compare() expects them in it. An empty stream is skipped only in front of the staged cells, so that
+// an array that is staged whole has one checksum for each stream, as the encoder wants.
 template <class F>
 void for_each_staged_range(const StepJob& job, const Source& source, F&& f) {
   const auto cuts = cuts_of(job, source);
@@ -77,6 +83,7 @@ void compare(const StepJob& job, const Source& source) {
 
 // Whether the values go to the file as they are, after all others have been encoded.
 bool stays_raw(const StepJob& job, const Source& source) {
+  // Patches become a tree and values become float32 before they are written: both make new values.
   if (job.patches || job.encoding.single_precision) return false;
   const auto own = job.encoding.field_codec.find(source.info.name);
   const bool has_own = own != job.encoding.field_codec.end() && source.info.centring != mesh::Centring::particle;
@@ -150,6 +157,8 @@ bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
 // Packs cells of which the first may be the application's, and the rest staged.
 void pack_lent(const StepJob& job, const Source& source, std::size_t first, std::span<std::byte> out) {
   const std::size_t cell = cell_bytes(source.view), last = first + out.size() / cell;
+  // Ranges come in ascending order, so the one that holds the first staged cell comes once, and is the moment to
+  // compare.
   const std::size_t middle = std::clamp(source.lent, first, last);
   const auto lent = out.first((middle - first) * cell), staged = out.subspan(lent.size());
   naming(source, [&] { return pack(source.view, first, middle, lent, false); });
@@ -366,7 +375,8 @@ std::uint64_t bytes_of(const StepJob& job) {
 
 namespace {
 
-// Cells that carry_out() reads together.
+// Cells that carry_out() reads together. The order is that in which store::encode() and store::write_streams() take the
+// streams of a tree. A wrong order would only hold lent arrays longer, since every lent byte is counted.
 struct ReadUnit {
   std::pair<int, std::size_t> when;  // encoded arrays one after another, then raw streams, coarse ones first
   std::size_t source = 0, first = 0, last = 0, cell = 0;
@@ -462,6 +472,7 @@ double stage(StepJob& job, Staging& staging) {
 }
 
 Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
+  // Each way out of this function must give the block back and call `released`, once: the main thread waits for both.
   bool held = true, told = false;
   const auto tell = [&] {
     if (!std::exchange(told, true) && released) released();

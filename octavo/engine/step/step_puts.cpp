@@ -84,6 +84,7 @@ void check_point_fields(const StepJob& job) {
   const std::size_t points = job.triangles->points * static_cast<std::size_t>(job.triangles->planes);
   if (!job.species.empty()) throw Error(Kind::unsupported, "a mesh of triangles has no particles");
   for (const Source& source : job.fields) {
+    // move_values() has words of these widths only.
     const std::size_t width = mesh::size_of(source.info.type);
     if (source.view.cells * static_cast<std::size_t>(source.view.block[0]) != points || !source.boxes.empty() ||
         source.info.components != 1 || (width != 4 && width != 8))
@@ -98,6 +99,7 @@ void check_owned(const mesh::Octree& tree, const Source& source) {
   if (source.view.order.empty()) return;
   for (const base::BitArray& owned : tree.owned)
     for (std::size_t cell = 0; cell < owned.size(); ++cell, ++place)
+      // Cells of other ranks may be absent: readers take their values from the owner.
       if (*place == ArrayView::nowhere && owned[cell])
         throw Error(Kind::usage, "order: expected a place for tree cell " +
                                      std::to_string(place - source.view.order.begin()) +
@@ -119,6 +121,7 @@ template <class T>
 std::string text_of_value(const std::vector<T>& values) {
   std::string text = "[";
   for (const T& value : values) text += (text.size() > 1 ? ", " : "") + text_of_value(value);
+  // The text goes into errors and into the hash that ranks compare. Above this length a sum tells lists apart as well.
   if (text.size() < 200) return text + "]";
   return std::to_string(values.size()) + " values, sum " +
          std::to_string(base::checksum(std::as_bytes(std::span(text))));

@@ -23,6 +23,9 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/ranks/route.hpp"
 
+/// An AMReX output, written by all ranks. Every rank learns the boxes of all, lays the same data files out, and writes
+/// its own boxes at their places; rank 0 then writes the headers. The file "Header" comes last, and the output gets its
+/// name after it.
 namespace octavo::engine {
 namespace {
 
@@ -175,6 +178,7 @@ void plan_species(AmrexStep& step, const SpeciesSource& source) {
       throw Error(Kind::unsupported, "more than 2^31 boxes");
   });
   const int n = static_cast<int>(counts.size());
+  // A rank's particles begin in a box behind those of all lower ranks, so every rank knows its place in the file.
   MPI_Exscan(counts.data(), before.data(), n, MPI_INT64_T, MPI_SUM, step.comm);
   if (ranks::rank_in(step.comm) == 0) before.assign(counts.size(), 0);
   MPI_Allreduce(MPI_IN_PLACE, counts.data(), n, MPI_INT64_T, MPI_SUM, step.comm);

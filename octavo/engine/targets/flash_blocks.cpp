@@ -9,6 +9,8 @@
 #include "octavo/engine/targets/flash_step.hpp"
 #include "octavo/ranks/communicator.hpp"
 
+/// The numbers of FLASH's blocks. A block's row names its parent, children and neighbours by number, so one rank must
+/// know all blocks: rank 0 gathers six integers a block, and each rank gets back the numbers of its own.
 namespace octavo::engine {
 namespace {
 
@@ -58,6 +60,7 @@ class Descent {
     const auto axes = static_cast<std::size_t>(tree_.dim);
     for (std::size_t axis = 0; axis < axes; ++axis) {
       const double extent = frame_.hi[axis] - frame_.lo[axis];
+      // The quotient may be off by one in its last bit. The bounds that the file will hold decide.
       const double guess = (position[axis] - frame_.lo[axis]) / extent * static_cast<double>(tree_.roots[axis]);
       const double last = static_cast<double>(tree_.roots[axis] - 1);
       at[axis] = static_cast<std::int64_t>(guess >= 0 ? std::min(guess, last) : 0);

@@ -9,6 +9,8 @@
 #include "octavo/mesh/pack.hpp"
 #include "octavo/ranks/communicator.hpp"
 
+/// FLASH's file by rank 0 alone, through HDF5, inside end_step(). Rank 0 asks for one array of one rank at a time and
+/// the others only answer, so no two ranks wait for each other, and rank 0 holds one part.
 namespace octavo::engine {
 namespace {
 

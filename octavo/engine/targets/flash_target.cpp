@@ -37,7 +37,8 @@ flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   return plan_output(header, species_of(*step.job), step.plan.frame, std::move(tree), options, report);
 }
 
-// Collective. Rank 0 makes the file; all learn where the values go.
+// Collective. Rank 0 makes the file; all learn where the values go. HDF5 has closed the file by then: from here on all
+// ranks only write bytes at these places, on any thread.
 void lay_out(FlashStep& step) {
   ranks::agree(step.comm, [&] {
     step.plan = plan_of(step, std::move(step.plan.tree));

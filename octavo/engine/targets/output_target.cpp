@@ -29,6 +29,7 @@ void remove_quietly(const fs::path& path) {
 
 void show(const fs::path& partial, const fs::path& path, bool sync) {
   file::rename(partial, path);
+  // A power cut can undo a rename until the directory is synced.
   if (sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
 }
 
@@ -56,7 +57,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
     const fs::file_status there = fs::symlink_status(job->path);
     if (fs::exists(there) && !(target->parts.replace && there.type() == fs::file_type::regular))
       throw Error(Kind::usage, "the output exists already").at(job->path.string());
-    remove_quietly(partial);
+    remove_quietly(partial);  // what a run that was killed left
   });
   const auto discard = [target, partial] {
     if (target->rank == 0) remove_quietly(partial);
@@ -78,6 +79,7 @@ StepWork take(const std::shared_ptr<OutputTarget>& target, const std::shared_ptr
   work.write = [target, job, write = std::move(work.write)](Writing& writing) {
     write_and_release(*target, *job, write, writing);
   };
+  // Until it is sealed the output is called NAME.partial, so removing that name removes all of it.
   work.discard = discard;
   work.seal = [target, job, partial, seal = std::move(work.seal)] {
     if (target->rank != 0) return;

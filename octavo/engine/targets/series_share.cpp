@@ -103,6 +103,7 @@ void write_record(const SeriesPlan& plan, int writer, const SeriesShare& share, 
   if (variable == 0) stretches.insert(stretches.begin(), {at - front.size(), front});
   stretches.push_back({at + record_bytes(plan.header), back});
   for (SeriesPiece piece : pieces_of(plan, writer, share.step, variable)) {
+    // The seal is not written here: without it readers pass over the step.
     piece.end = std::min(piece.end, step_end(plan, share.step) - seal_bytes);
     write_piece(piece, stretches, file);
   }

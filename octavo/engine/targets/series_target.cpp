@@ -214,6 +214,7 @@ std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& 
   ranks::agree(comm, [&] {
     if (!there) return;
     const file::File cut = file::open_write(path);
+    // Steps later than the one to resume from, and a torn one, go before the first step is added.
     file::resize(cut, plan.offsets.steps + keep * plan.offsets.step_bytes);
     if (options.sync) file::sync(cut);
   });
@@ -297,6 +298,7 @@ void SeriesFile::check_step() const {
 void SeriesFile::show_step() {
   if (med) med->commit(options.sync);
   if (is_med() || !is_last_writer()) return;
+  // All ranks have written their shares, or land() would not have called this.
   write_seal(plan, *file, share.step);
   if (options.sync) file::sync(*file);
 }
@@ -304,6 +306,7 @@ void SeriesFile::show_step() {
 void SeriesFile::hide_step() noexcept {
   if (med) med->abandon();
   try {
+    // The file ends with the previous step again, as if this one had not begun.
     if (!is_med() && is_last_writer()) file::resize(*file, step_end(plan, share.step - 1));
   } catch (const Error&) {  // a tail that readers pass over
   }

@@ -59,6 +59,7 @@ StepCopies copies_of(const Found& found) {
   for (const auto& [key, lane] : found.lanes) {
     std::optional<int>& covered = count(std::get<Safety>(key));
     if (!covered) covered = 0;
+    // A lane without one of its parity files may still help, but it does not survive what its scheme promises.
     if (lane.members.size() != lane.all.size()) continue;
     covered = *covered + static_cast<int>(std::count_if(lane.all.begin(), lane.all.end(),
                                                         [](const ProtectedFile& file) { return file.segment >= 0; }));

@@ -87,6 +87,8 @@ bool has_gone_on(const LocalName& name, const StepsInStore& stored) {
 
 }  // namespace
 
+// Names of local files hold run and order, and from these follows the attempt: the formula must never change. Two sums
+// of 64 bits, of the same bytes but the last, make the 128 bits.
 store::Attempt attempt_of(const store::Attempt& run, std::int64_t number) {
   std::array<std::byte, 32> bytes{};
   std::copy(run.begin(), run.end(), bytes.begin());
@@ -151,6 +153,7 @@ std::vector<Fate> judge(std::span<const LocalRow> local, const StepsInStore& sto
     const auto found = stored.find(key);
     return found == stored.end() ? none : found->second;
   };
+  // A step goes to the store if segments there and segments on local disks together are all of it.
   std::map<StepKey, std::set<int>> only_local;
   for (const LocalRow& row : local)
     if (const StepKey key = key_of(row); row.committed && !in_store(key).has(row.name.segment))

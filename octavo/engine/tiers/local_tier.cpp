@@ -12,6 +12,10 @@
 #include "octavo/ranks/communicator.hpp"
 #include "octavo/store/read/scan.hpp"
 
+/// A checkpoint's way over the node's disk. The writing thread commits the segment in a small store of its own there;
+/// the thread `copies` exchanges parity with other nodes; the thread `drain` brings the segment to the store. Each
+/// thread takes steps in order, and none calls MPI. The main thread asks them how far they are, and the ranks agree on
+/// the least.
 namespace octavo::engine {
 namespace {
 
@@ -121,6 +125,8 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
   if (!local.drain) return;
   const auto files = std::make_shared<LocalFiles>();
   const auto& at = step.plan.store;
+  // A copy that others' parity covers stays after the drain: advance() removes it with the parity files, on all nodes
+  // at once.
   files->job = {at, store::directory_of(at, to.flow, to.step) / store::subfile_name(to.subfile), to, handed.due != 0};
   files->paths = {at};
   for (const ParityLane& lane : local.lanes) {
@@ -213,6 +219,7 @@ std::vector<Submitted> advance_safe(LocalSteps& local, std::int64_t up_to) {
     for (const Safety one : {Safety::partner, Safety::xor_group})
       if (strength >= 1) note_safe(local, one, step);
     if (strength >= 2) note_safe(local, Safety::reed_solomon, step);
+    // An older step may go only when a newer one survives at least as much.
     for (Submitted& gone : drop_kept(local, [&](const Submitted& older) {
            return older.number < step.number && strength_of(older.due) <= strength;
          }))

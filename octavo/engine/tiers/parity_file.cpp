@@ -13,6 +13,8 @@
 #include "octavo/store/cbor.hpp"
 #include "octavo/store/layout.hpp"
 
+/// A parity file: rows of blocks; a header in CBOR with a checksum of each block; a tail of 32 bytes that gives the
+/// header's place and checksum. The tail is written last, after a sync, so a file without it was never finished.
 namespace octavo::engine {
 namespace {
 

@@ -14,6 +14,10 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/ranks/communicator.hpp"
 
+/// Nodes of a group protect each other's files, as RAID does: each member cuts its file into chunks, keeps the parity
+/// of the other members' chunks, and sends its own chunks once for each row of parity. Values go from socket to socket
+/// in blocks, so memory is a few blocks, whatever the files' sizes. The ranks meet once, through MPI; later exchanges
+/// run on a thread and call no MPI.
 namespace octavo::engine {
 
 /// Where a member of a lane can be met.
@@ -92,7 +96,8 @@ Places share_places(const Nodes& nodes, const Places& mine, const std::vector<in
   return base::unpacked<Places>(node.all_to_all(to)[0]);
 }
 
-// Members with higher numbers call those with lower ones. `places`: of the members, by number.
+// Members with higher numbers call those with lower ones. Member 0 calls nobody and answers at once, so the calls end
+// in the order of members. `places`: of the members, by number.
 std::vector<Socket> meet(const Socket& listening, std::span<const MeetingPlace> places, int member) {
   std::vector<Socket> peers(places.size());
   for (int m = 0; m < member; ++m) {
@@ -132,7 +137,8 @@ void open_scheme(MPI_Comm comm, Nodes& nodes, const Scheme& scheme, int file, in
 
 // ------------------------------------------------------------------ exchange
 
-// A member tells the others this before the exchange; `ok` once more after it.
+// A member tells the others this before the exchange; `ok` once more after it. In between a member that fails goes on
+// with bytes that nobody may use: the others wait for its blocks, and the second round makes all drop the result.
 struct Offer {
   std::int64_t order = 0;
   ProtectedFile file;
@@ -292,6 +298,7 @@ std::uint64_t exchange_parity(ParityLane& lane, const ParityJob& job, Pace& pace
 std::uint64_t write_parity(ParityLane& lane, const ParityJob& job, Pace& pace) try {
   if (lane.broken) throw Error(Kind::interrupted, "an earlier exchange of parity has broken off");
   std::optional<Error> failure;
+  // An exception from a socket leaves half a message behind it. Then the lane cannot be used again.
   lane.broken = true;
   const std::uint64_t bytes = exchange_parity(lane, job, pace, failure);
   lane.broken = false;

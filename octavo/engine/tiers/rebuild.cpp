@@ -17,6 +17,9 @@
 #include "octavo/store/read/scan.hpp"
 #include "octavo/store/write/append.hpp"
 
+/// Makes the files of lost nodes again from parity, when a run starts. Rank 0 has the names and headers of all nodes
+/// and decides; then all ranks follow, set after set, on the main thread and through MPI. One rank makes the files of a
+/// set from blocks that their holders send it, so memory is a block for each lost member and one more.
 namespace octavo::engine {
 
 /// Who has a file: its place in that rank's list. A negative rank: nobody.
@@ -255,6 +258,7 @@ NewSegment create_segment(const fs::path& root, const ParityHeader& header, int 
 void finish_segment(NewSegment& made) {
   file::sync(made.file);
   file::sync_directory(made.file.path().parent_path());
+  // Only now is it known that the parity was right: the group's checksum is of the lost file.
   check_file(made.file.path(), made.expected);
   file::remove_all(made.directory);  // a damaged one
   file::rename(made.partial, made.directory);
@@ -287,6 +291,7 @@ struct Making {
 
   // Brings a holder's block to the maker. Returns whether this rank is the maker.
   bool bring(const Holder& holder, std::span<std::byte> out, const std::function<void()>& read_it) {
+    // All ranks visit the same holders in the same order, so one tag serves all blocks.
     constexpr int tag = 11;
     const int count = static_cast<int>(out.size());
     if (holder.rank == mine.rank) read_it();
@@ -302,6 +307,7 @@ struct Making {
     const std::uint64_t chunk = set.header.chunk;
     const std::vector<int> lost = lost_members(set, stripe);
     std::vector<int> rows = rows_there(set, stripe);
+    // As many equations as unknowns: recovery_factors() inverts a square matrix.
     rows.resize(lost.size());
     const auto here = std::span(block).first(size);
     sums.assign(rows.size(), std::vector<std::byte>(mine.rank == maker ? size : 0));
@@ -346,6 +352,7 @@ struct Making {
 bool make(MPI_Comm comm, const ParitySet& set, const Mine& mine) {
   const auto holder =
       std::find_if(set.parity.begin(), set.parity.end(), [](const Holder& one) { return one.is_there(); });
+  // The lost node may be gone for good, so the files are made on a node that has parity of the set.
   Making making{comm, set, mine, holder->rank};
   if (mine.rank == making.maker)
     base::unless_failed(making.failure, [&] {

@@ -185,6 +185,8 @@ Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {
     for (const auto& [key, row] : arrived) store::note_durable(path, key.first, key.second, row.step);
   });
   for (const fs::path& segment : done) {
+    // Damage that turns up later may need these files for parity, so with damage they stay until the run has a
+    // checkpoint of its own.
     if (sound)
       file::remove_all(segment);
     else

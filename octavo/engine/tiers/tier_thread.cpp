@@ -51,6 +51,7 @@ void TierThread::run() {
     lock.unlock();
     TierDone done = perform(job);
     lock.lock();
+    // The job leaves the queue only now: oldest() and wait_for() must count a job that is at work.
     jobs_.pop_front();
     if (job.number) done_.push_back(std::move(done));
     changed_.notify_all();

@@ -7,13 +7,17 @@
 
 #include "octavo/ranks/communicator.hpp"
 
+/// Chooses once, after the first step, how a flow's later steps are written. Every rank brings what its first step
+/// cost; the largest costs and the least idle time of all ranks count, because the slowest rank holds up the others.
+/// The choice costs one split by host and four reductions.
 namespace octavo::engine {
 namespace {
 
-// The core seconds of the thread that the computation misses.
+// The core seconds that the thread takes from the computation: those that idle cores do not cover.
 double missed(const WriteCost& cost, double cpu) { return std::max(0.0, cpu - cost.idle); }
 
-// The cost of a step to the application if its values are encoded, or stored as they are.
+// The cost of a step to the application if its values are encoded, or stored as they are. Values as they are have
+// `ratio` times the bytes, so we expect them to take `ratio` times as long to write.
 struct Seconds {
   double in_call = 0, cpu = 0;
 };
@@ -24,6 +28,7 @@ Seconds seconds_of(const WriteCost& cost, bool encodes) {
 
 // Core seconds of each rank of a host that nobody used, in one interval between steps.
 double idle_seconds(MPI_Comm comm, int cores, double application, double cpu) {
+  // Ranks of a host may be bound to different sets of cores. The largest set counts.
   MPI_Comm host = MPI_COMM_NULL;
   MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
   const ranks::OwnComm owned(host);
@@ -85,6 +90,7 @@ void AutoMode::written(const WriteCost& cost, std::uint64_t bytes_put, std::uint
 
 std::string AutoMode::decide(MPI_Comm comm, int cores, bool may_store_raw, const std::optional<Mode>& fixed) {
   const int intervals = std::max(1, intervals_);
+  // In each interval this process's own thread encoded and wrote a step, which is no work of the computation.
   const double cpu = (until_.cpu - begin_->cpu) / intervals - cost_.encoding - cost_.writing_cpu;
   const double idle =
       idle_seconds(comm, cores, (until_.application - begin_->application) / intervals, std::max(0.0, cpu));

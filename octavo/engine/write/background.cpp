@@ -7,6 +7,8 @@
 #include "octavo/base/threads.hpp"
 #include "octavo/engine/timer.hpp"
 
+/// One thread takes entries from one queue. `mutex_` guards all members that both threads use, and `changed_` tells of
+/// every change of them. Without a thread nothing is queued: submit() and run_behind() do the work themselves.
 namespace octavo::engine {
 namespace {
 
@@ -71,6 +73,7 @@ Outcome Background::perform(Entry& entry) {
   Outcome outcome;
   outcome.number = entry.number;
   Writing writing;
+  // Each write of a lent job calls this once, even if it throws; else take_back_lent() would wait for ever.
   writing.released = [&] {
     if (!entry.lent || !threaded_) return;
     {
@@ -88,6 +91,7 @@ Outcome Background::perform(Entry& entry) {
   outcome.seconds = seconds_since(begin);
   outcome.seconds_cpu = cpu_of_thread() - cpu;
   try {
+    // The clock has been read: the wait for the drain, which follows, is no work.
     const auto& ended = entry.work.job->ended;
     if (ended) outcome.seconds_waiting_for_drain = ended(outcome.failure ? nullptr : &outcome.written);
   } catch (...) {
@@ -99,8 +103,10 @@ Outcome Background::perform(Entry& entry) {
 void Background::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    // The thread ends only when the queue is empty, so the destructor finishes every job.
     changed_.wait(lock, [&] { return ending_ || !queue_.empty(); });
     if (queue_.empty()) return;
+    // busy_ covers the time in which the entry is neither queued nor over, so that drain() waits for it too.
     Entry entry = std::move(queue_.front());
     queue_.pop_front();
     busy_ = true;

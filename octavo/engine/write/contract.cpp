@@ -6,7 +6,10 @@
 #include "octavo/engine/write/writer_state.hpp"
 #include "octavo/ranks/route.hpp"
 
-/// The points at which ranks agree, and the errors that a caller gets.
+/// The points at which ranks agree, and the errors that a caller gets. Every collective call makes one reduction of a
+/// few numbers (Agreement). All later decisions follow from the reduced numbers alone, so that all ranks take the same
+/// way through the collective calls that come after. Texts of errors travel only when the numbers say that there are
+/// some.
 namespace octavo::engine {
 
 using base::Error;
@@ -16,11 +19,14 @@ using base::Kind;
 
 Agreement Writer::State::own_report(bool with_step) {
   Agreement own;
+  // A rank without local disks has nothing to drain or protect.
   own.finished = own.drained = own.safe = finished;
   own.durable = options.sync_policy == SyncPolicy::wait ? synced : finished;
   if (!failures.empty()) own.failed = failures.front().first;
   if (store) store->tell(own, statistics);
   if (!with_step) return own;
+  // A rank that is in wait() or close() stops above: its hash 0 of the step tells the others that it is not in
+  // end_step().
   own.put_failed = put_error ? 1 : 0;
   if (!job) return own;
   const std::int64_t step = ranks::hash_of(target.describe(*job));
@@ -47,8 +53,11 @@ Agreement Writer::State::agree(bool with_step) {
   Agreement all = own_report(with_step);
   reduce(comm.get(), all);
   const bool failed = all.failed < all.finished;
+  // Each round takes one failure. take_failure() is collective, so all ranks must choose the same kind and step.
   const bool unsafe = !failed && all.unsafe < all.safe;
   const bool lost = !failed && !unsafe && all.lost < all.drained;
+  // Steps behind a failed one land in a later round, when the failure is in `untold`. So steps land in order, each with
+  // its fate known.
   advance(std::min(all.durable, all.failed), failed ? all.failed : Agreement::none);
   if (store) store->told_up_to(all.marked);
   if (store && store->local) {
@@ -87,6 +96,7 @@ void Writer::State::check_same(bool with_step, const Agreement& all) {
 // Collective: tells all ranks the failure of a step, from this rank's failures if it has any.
 void Writer::State::take_failure(std::deque<std::pair<std::int64_t, Error>>& kept, std::int64_t failed) try {
   std::optional<Error> mine;
+  // A step can be here twice: its write failed, and so did a later sync of its file. The first error counts.
   for (; !kept.empty() && kept.front().first == failed; kept.pop_front())
     if (!mine) mine = kept.front().second;
   ranks::agree(comm.get(), [&] {
@@ -134,6 +144,7 @@ StepWork Writer::State::take_step() {
     follow_streams(*job);
     if (target.check) target.check(*job);
   });
+  // The reduction below must know how the previous step ended: only one step of such a target is on its way.
   if (!store) statistics.seconds_waiting += background->drain();
   // In sync mode a step finds the room of the old ones: all ranks have removed their files when they agree.
   if (store && options.mode == Mode::sync) statistics.seconds_waiting += store->removal.wait();
@@ -160,6 +171,7 @@ void Writer::end_step() {
   } catch (const Error& error) {
     s.job.reset();
     s.put_error.reset();
+    // The caller gets this step's error first, then those of earlier steps.
     s.untold.insert(s.untold.begin(), error);
     s.tell();
   } catch (...) {
@@ -175,6 +187,7 @@ void Writer::end_step() {
 
 void Writer::State::sync_written() try {
   collect();
+  // The thread is idle: settle() has drained it. Else it could write into a file while we sync it and call it done.
   store->group.sync_written();
   synced = finished;
 } catch (const Error& error) {
@@ -187,7 +200,8 @@ void Writer::State::sync_written() try {
   synced = finished;
 }
 
-// Collective: every step so far is durable on all ranks, or has failed.
+// Collective: every step so far is durable on all ranks, or has failed. The order matters: the sync takes what the
+// thread has written, and the reduction reports what the sync has made durable.
 void Writer::State::settle() {
   statistics.seconds_waiting += background->drain();
   if (store && store->local && store->local->copies) statistics.seconds_waiting += store->local->copies->wait();
@@ -198,7 +212,8 @@ void Writer::State::settle() {
 }
 
 // Collective. Finishes the chores: afterwards marks are synced, the newest durable step is known, and the removal of
-// older ones has begun.
+// older ones has begun. An earlier reduction has queued the chores on rank 0's thread; this one tells all ranks that
+// they are done.
 void Writer::State::end_chores() {
   if (!store) return;
   statistics.seconds_waiting += background->drain();
@@ -245,6 +260,8 @@ void Writer::close() {
       if (!first) first = error;
     }
   };
+  // The parts are collective and throw the same on all ranks. After an error we go on, so that the steps that are left
+  // are drained and counted.
   note([&] { wait(); });
   ranks::take_begin_error(s.begin_error, s.put_error);
   note([&] { ranks::require_ended(s.comm.get(), s.put_error, s.job != nullptr); });

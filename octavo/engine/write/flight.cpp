@@ -54,6 +54,7 @@ Choice Writer::State::choose(Flow flow) {
 
 void Writer::State::hand_over(StepWork work) {
   StepJob& step = *work.job;
+  // All ranks see the same steps come and go, so all choose the same files, or all wait here for a slot.
   if (store) choose_files(step.plan);
   const Flow which = step.plan.flow;
   const auto flow = static_cast<std::size_t>(which);
@@ -76,6 +77,7 @@ void Writer::State::hand_over(StepWork work) {
   submitted.push_back(std::move(handed));
   const auto begin = Clock::now();
   if (store && store->local) send_through(*store->local, step, store->run, number);
+  // land() seals the step: the flight must keep the job, and what is to be done, until then.
   if (!store) flights.push_back({number, work});
   submit(std::move(work), mode);
   last_step[flow] = Clock::now();
@@ -128,6 +130,7 @@ void Writer::State::submit(StepWork work, Mode mode) {
 // Takes the steps that this rank's thread has ended since the last call.
 void Writer::State::collect() {
   if (store && store->local) engine::collect(*store->local, statistics);
+  // Outcomes come in the order of steps, so the last one says how many this rank has finished.
   for (Outcome& outcome : background->collect()) {
     finished = outcome.number + 1;
     statistics.seconds_working += outcome.seconds;
@@ -154,8 +157,9 @@ void Writer::State::collect() {
   }
 }
 
-// `durable_up_to`: all ranks have finished the steps below it, and only steps known to have failed did fail. The number
-// is the same on all ranks, and so are its consequences.
+// `durable_up_to`: all ranks have finished the steps below it, and only steps known to have failed did fail. Both
+// numbers are the same on all ranks, and so are their consequences. The step `failed` is not below `durable_up_to`: it
+// is marked here, and lands in a later call.
 void Writer::State::advance(std::int64_t durable_up_to, std::int64_t failed) {
   for (; !submitted.empty() && submitted.front().number < durable_up_to; submitted.pop_front()) land(submitted.front());
   mark_failed(submitted, failed);
@@ -174,6 +178,8 @@ void Writer::State::land(Submitted& step) {
   statistics.failed += step.failed ? 1 : 0;
   if (!step.failed) {
     const StepRecord& record = step.record;
+    // Encoding was timed by the wall clock. On a shared core the thread's own seconds are less, and the computation
+    // misses only these.
     const double encoding = std::min(record.seconds_encoding, record.seconds_cpu);
     automatic[static_cast<std::size_t>(step.flow)].written({.copying = record.seconds_copying,
                                                             .encoding = encoding,

@@ -9,6 +9,10 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/scan.hpp"
 
+/// Which checkpoints stay, which go, and the mark that says so. Rank 0 decides on the main thread, on lists in memory;
+/// the writing thread writes marks; each rank removes its own files (removal.cpp). The order keeps every crash
+/// harmless: a newer step is durable, then the mark lists it and drops the old one, then files go. In between, the
+/// store holds files that no mark lists, and the next writer removes them.
 namespace octavo::engine {
 namespace {
 
@@ -50,6 +54,7 @@ FoundCheckpoints look_for_checkpoints(const fs::path& path) {
     FoundDirectory& here = found[name_in(directory, scan.store)];
     std::error_code error;
     for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error))
+      // A file that we did not write keeps its directory: remove_all() would take it along.
       here.damaged = here.damaged || !store::is_subfile_name(it->path().filename().string());
     here.damaged = here.damaged || error;
   }
@@ -104,6 +109,7 @@ Keeper::Keeper(const fs::path& store, const Options& options, const FoundCheckpo
     (stays ? leftovers_ : garbage_).push_back({directory});
   }
   std::sort(kept_.begin(), kept_.end(), by_order);
+  // Steps above the one that the run resumed from are those of the run that it replaces.
   for (const KeptStep& step : kept_)
     if (resumed_from && step.id.step > resumed_from->step) abandoned_.push_back(step.id);
   remove_too_many(resumed_from);
@@ -119,6 +125,7 @@ void Keeper::remove_too_many(const std::optional<store::StepId>& resumed_from) {
     forget(step);
     garbage_.push_back({step.directory, step.files});
   }
+  // No thread runs yet. The mark is written here, before the caller removes what garbage() lists.
   if (garbage_.size() > before) chore(Flow::checkpoint)();
 }
 
@@ -161,6 +168,8 @@ Keeper::Change Keeper::durable(Flow flow, const KeptStep& step) {
     if (is_removable(old.directory) && old.directory != step.directory) gone.push_back({old.directory, old.files});
     forget(old);
   };
+  // The same step written anew replaces its older attempt, a directory or slot that is used again has lost its step,
+  // and an abandoned branch ends now that this run has a checkpoint.
   const auto is_superseded = [&](const KeptStep& other) {
     return other.id.step == step.id.step || other.directory == step.directory || is_abandoned(other);
   };

@@ -20,6 +20,7 @@ Removal::Removal(std::filesystem::path store, const OwnFile& own, bool has_file,
 
 // The directory may be of a run with more files, or with fewer.
 void Removal::remove_files(const OldDirectory& old) const {
+  // The ranks' numbers differ by the number of files of this run, so together they reach every file of any older run.
   for (int number = own_.file; number < old.files; number += own_.files) try {
       file::remove(store_ / old.directory / store::subfile_name(number));
     } catch (const base::Error&) {  // rank 0 tries again
@@ -60,6 +61,7 @@ double Removal::wait() { return thread_ ? thread_->drain() : 0; }
 
 double Removal::finish(MPI_Comm comm) {
   if (!std::exchange(begun_, false)) return 0;
+  // First all ranks have removed their files, so the directories are empty; then rank 0 has removed the directories.
   const double seconds = wait();
   ranks::agree(comm, [] {});
   ranks::agree(comm, [&] {

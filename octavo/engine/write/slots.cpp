@@ -22,10 +22,12 @@ std::vector<std::int64_t> ages_on_disk(const std::filesystem::path& path, const 
   for (std::size_t slot = 0; slot < ages.size(); ++slot)
     if (const auto here = found.find(slot_name(slot)); here != found.end())
       for (const KeptStep& step : here->second.listed) holding.push_back({slot, step});
+  // Later steps belong to the abandoned branch: their slots count as free.
   if (resumed_from) std::erase_if(holding, [&](const Holding& h) { return h.step.id.step > resumed_from->step; });
   std::sort(holding.begin(), holding.end(),
             [](const Holding& a, const Holding& b) { return a.step.order > b.step.order; });
   if (resumed_from)
+    // The step from which the run resumed counts as the newest: the run needs it until it has a checkpoint of its own.
     std::stable_partition(holding.begin(), holding.end(),
                           [&](const Holding& h) { return h.step.id.attempt == resumed_from->attempt; });
   for (std::size_t i = 0; i < holding.size(); ++i) ages[holding[i].slot] = static_cast<std::int64_t>(i) + 1;
@@ -50,6 +52,7 @@ void Slots::find(MPI_Comm comm, const std::filesystem::path& store, const FoundC
   MPI_Bcast(&count, 1, MPI_INT64_T, 0, comm);
   ages.resize(static_cast<std::size_t>(count));
   MPI_Bcast(ages.data(), static_cast<int>(count), MPI_INT64_T, 0, comm);
+  // Numbers of this run count from 0, so negative ones make every step on disk older than the run's own.
   for (std::int64_t age : ages) slots_.push_back({age == nothing ? Slot::Use::free : Slot::Use::holds, -age});
 }
 
@@ -58,6 +61,8 @@ std::optional<std::string> Slots::take(std::int64_t number) {
   for (const Slot& slot : slots_)
     if (slot.use == Slot::Use::holds) held.push_back(slot.number);
   std::sort(held.rbegin(), held.rend());
+  // held[keep_] is the newest step beyond those that we keep. With keep_ + 1 slots there is one for the next step even
+  // when keep_ steps are complete, so a step that may fail never overwrites one that is needed.
   const auto needed = [&](const Slot& slot) {
     if (slot.use != Slot::Use::holds) return slot.use == Slot::Use::writing;
     return held.size() <= keep_ || slot.number > held[keep_];

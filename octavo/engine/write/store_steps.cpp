@@ -18,6 +18,9 @@
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/write/append.hpp"
 
+/// A store as the target of a writer. It has no coordinator while steps are written: each group of ranks commits its
+/// own segment on its thread. Rank 0 alone knows the directories and marks; it tells the other ranks in the collective
+/// calls that the application makes anyway.
 namespace octavo::engine {
 
 template <class Way>
@@ -136,6 +139,7 @@ void StoreSteps::open() {
   if (rank == 0) run = store::random_attempt();
   MPI_Bcast(run.data(), static_cast<int>(run.size()), MPI_BYTE, 0, comm);
   const ranks::OwnComm host = ranks::ranks_of_host(comm, options.ranks_per_node);
+  // Ranks of one host share a file, because they hand each other an open descriptor (group.cpp).
   planned = own_file(comm, host.get(), plan_options(options));
   const ranks::OwnComm together = ranks::split(host.get(), planned.file, rank);
   has_file = ranks::rank_in(together.get()) == 0;
@@ -270,6 +274,7 @@ TargetRow StoreSteps::row() {
 // Each group of ranks commits its segment in the background, so no rank seals the step.
 StepWork StoreSteps::take(std::shared_ptr<StepJob> shared, const Agreement& all) {
   StepJob& job = *shared;
+  // The ways below are collective. All conditions come from the reduced numbers, so all ranks take the same one.
   const bool cells = all.any_part() && all.triangles.most == 0;
   const bool whole = cells && check_volume(all.volume, job, options);
   if (all.patches != 0) learn_boxes(comm, rank, job);
@@ -318,6 +323,7 @@ bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) 
   if (!slot) return false;
   segment.directory = *slot;
   segment.recycle = true;
+  // The chore is queued before the step, so the mark has lost the slot's old step when this thread overwrites it.
   if (keeper) do_behind(keeper->taken(*slot));
   return true;
 }
@@ -353,6 +359,7 @@ void StoreSteps::tell(Agreement& own, Statistics& statistics) {
 // one.
 std::optional<store::IndexedStep> StoreSteps::entry_of(const Submitted& step) {
   if (options.sync_policy != SyncPolicy::step) return {};
+  // It is far below any number of parts, so the sum is negative if a single file's footer is not known.
   constexpr std::int64_t unknown = std::numeric_limits<std::int32_t>::min();
   std::array<std::int64_t, 2> mine{}, all{};
   if (has_file && step.segment)
@@ -421,6 +428,8 @@ void StoreSteps::keep(const Submitted& step, std::optional<store::IndexedStep> e
     if (!step.failed && step.flow == Flow::checkpoint) shorter = keeper->mark_for_index();
     do_behind([this, mark = std::move(change.mark), number = step.number, flow = step.flow, entry = std::move(entry),
                shorter = std::move(shorter)] {
+      // The index follows the mark, since it may list only steps that the mark lists; `marked` follows both, and lets
+      // files go.
       if (mark) mark();
       if (entry) add_to_index(indexes[static_cast<std::size_t>(flow)], path, flow, *entry, shorter);
       marked = number + 1;

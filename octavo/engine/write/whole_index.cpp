@@ -86,7 +86,7 @@ Known look(const fs::path& path, Flow flow, std::vector<Missing>& missing, std::
   return known;
 }
 
-// Parts and bytes of this rank's share of the step's segments. A third number counts the segments that are not there.
+// Parts and bytes of this rank's share of the step's segments. A third number counts the segments that cannot be read.
 std::array<std::int64_t, 3> sums_of(const fs::path& store, const Missing& step, int rank, int ranks) {
   std::array<std::int64_t, 3> sums{};
   const auto [first, last] = base::share(step.segments, rank, ranks);
@@ -96,6 +96,7 @@ std::array<std::int64_t, 3> sums_of(const fs::path& store, const Missing& step, 
       sums[0] += commit.footer.parts;
       sums[1] += static_cast<std::int64_t>(store::segment_bytes(commit.footer, commit.at));
     } catch (const base::Error&) {
+      // We count the file in place of an error: a rank that threw would leave the others in the reduction.
       ++sums[2];
     }
   return sums;
@@ -145,6 +146,7 @@ void complete_indexes(MPI_Comm comm, const fs::path& path) {
     const Flow flow = store::parse_footer(line.footer, line.at).flow;
     known[static_cast<std::size_t>(flow)].lines.push_back(std::move(line));
   }
+  // Elsewhere than on rank 0 nothing is known of the indexes, and is_whole is true.
   for (Flow flow : {Flow::checkpoint, Flow::analysis}) try {
       const Known& here = known[static_cast<std::size_t>(flow)];
       if (!here.is_whole) store::write_index(path, flow, here.lines);

@@ -41,12 +41,14 @@ Writer::State::State(MPI_Comm parent, const mesh::Header& common, const Target& 
       options(std::visit([](const auto& chosen) { return chosen.options; }, to)) {}
 
 void Writer::State::open(const Target& to) {
+  // Options first: nothing has been made yet if they are wrong.
   ranks::agree(comm.get(), [&] {
     check(options);
     check_threads(options);
     if (rank == 0) check_log(options.log);
     if (rank == 0) check_statistics(options.statistics);
   });
+  // Only rank 0 needs the name of the log. All must know whether there is one, because land() then sums over ranks.
   int wanted = options.log.empty() ? 0 : 1;
   MPI_Bcast(&wanted, 1, MPI_INT, 0, comm.get());
   logs = wanted != 0;
@@ -88,10 +90,12 @@ const char* what_begins(StepsBy by) {
 }  // namespace
 
 void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std::filesystem::path& path, double time) {
+  // The timer starts below, so the time of this call is not in it yet.
   in_application = seconds_since(opened) - statistics.seconds_in_calls;
   const Timer timer(statistics.seconds_in_calls);
   if (closed || job) throw Error(Kind::usage, closed ? "the writer is closed" : "the step before has not ended");
   if (by != steps_by) throw Error(Kind::usage, "begin_step() of " + target.name + " takes " + what_begins(steps_by));
+  // From here on the application may change arrays that it lent.
   statistics.seconds_waiting += background->take_back_lent();
   auto next = std::make_shared<StepJob>();
   next->plan = plan;
@@ -133,6 +137,7 @@ bool Writer::due(Flow flow, std::int64_t step, double time) {
   const CadenceState known{s.asked_time[f], seconds_since(s.last_step[f])};
   s.asked_time[f] = time;
   int is = is_due(cadence, step, time, known) ? 1 : 0;
+  // All ranks have the same kind of cadence (describe(options) is compared at open), so either all or none broadcast.
   if (cadence.seconds > 0) MPI_Bcast(&is, 1, MPI_INT, 0, s.comm.get());
   return is != 0;
 }

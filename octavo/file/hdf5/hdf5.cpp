@@ -21,6 +21,9 @@
 #include "octavo/file/hdf5/hdf5_overlay.hpp"
 #endif
 
+/// HDF5 is rarely built for threads, so each use of the library holds one lock of the process (Locked). Values that lie
+/// in the file as the machine has them are read past the library and without the lock, at the offset that it has told.
+/// Nothing that a file claims is believed before check_size() and its like have looked.
 namespace octavo::file::hdf5 {
 
 using base::Error;
@@ -79,6 +82,7 @@ std::string describe(const Info& info) {
 
 #ifdef OCTAVO_HAVE_HDF5
 
+// Recursive, because a file that was opened later opens itself inside of calls that hold the lock.
 std::recursive_mutex& library() {
   static std::recursive_mutex mutex;
   return mutex;
@@ -86,6 +90,7 @@ std::recursive_mutex& library() {
 
 std::string library_message() {
   std::string text;
+  // A walk leaves the last description that it meets. The second ends at the innermost call, which knows the reason.
   auto take = [](unsigned, const H5E_error2_t* error, void* out) -> herr_t {
     if (error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
     return 0;
@@ -154,7 +159,8 @@ std::string place(const File& file, const std::string& name) {
   return name.empty() ? file.path().string() : file.path().string() + ", data set \"" + name + "\"";
 }
 
-/// Runs `work` with the library locked; adds the data set's name to errors.
+/// Runs `work` with the library locked; adds the data set's name to errors. Errors of the disk are kept from the
+/// library (hdf5_overlay.cpp), and show here.
 template <class Work>
 auto at_data_set(const File& file, const std::string& name, Work&& work) {
   const Locked locked;
@@ -307,6 +313,7 @@ void add_set(const File& file, const std::string& path, const std::string& name,
     return contents.others.push_back({name, Other::What::absent, std::move(error.at(place(file, path)))});
   }
   const haddr_t offset = H5Dget_offset(set());
+  // With an offset read_rows() reads past the library.
   if (layout == H5D_CONTIGUOUS && offset != HADDR_UNDEF && is_native(type())) info.offset = offset;
   info.missing_filter = missing_filter(plist());
   contents.sets.push_back(std::move(info));
@@ -436,6 +443,7 @@ Names names_in(const File& file, const std::string& group) {
 /// Values of any shape. read(type in memory, buffer) must fill the buffer.
 template <class Read>
 std::optional<Items> items_from(hid_t type, hid_t space, const ItemType& item, std::size_t count, Read&& read) {
+  // Numbers of other widths (of 3 bytes, say) give nothing, rather than something rounded.
   const bool whole = item.bytes == 1 || item.bytes == 2 || item.bytes == 4 || item.bytes == 8;
   if (item.kind == Class::integer && whole) {
     std::vector<std::int64_t> values(count);
@@ -563,6 +571,7 @@ Id make_set(const File& file, const std::string& name, hid_t type, std::span<con
   const Id plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a property list");
   // Texts of variable length are stored as references. HDF5 must fill these, or they would point anywhere.
   if (H5Tis_variable_str(type) <= 0) check(H5Pset_fill_time(plist(), H5D_FILL_TIME_NEVER), "switch filling off");
+  // The place of values is then known before any is written: other processes write them there without the library.
   check(H5Pset_alloc_time(plist(), H5D_ALLOC_TIME_EARLY), "ask for early allocation");
   // Without times, the same data always give the same bytes.
   check(H5Pset_obj_track_times(plist(), false), "switch times off");

@@ -101,6 +101,8 @@ void on_disk(Overlay& overlay, Work&& work) {
 void write(Overlay& overlay, H5FD_mem_t kind, std::uint64_t at, std::span<const std::byte> bytes) {
   on_disk(overlay, [&] { pwrite_all(overlay.file, at, bytes); });
   if (overlay.through) overlay.length = std::max<std::uint64_t>(overlay.length, at + bytes.size());
+  // The library reads its metadata back and must find them as it wrote them, even after the disk has failed. It does
+  // not look at values again.
   if (!overlay.through || (overlay.failed && kind != H5FD_MEM_DRAW)) put(overlay, at, bytes);
 }
 

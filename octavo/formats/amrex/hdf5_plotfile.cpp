@@ -17,6 +17,7 @@ using base::Error;
 using base::Kind;
 using mesh::IndexBox;
 
+// More is taken for a broken file, before memory is asked for.
 constexpr std::int64_t most_hdf5_levels = 64, most_components = 1 << 20;
 
 Error corrupt(const h5::File& file, const std::string& where, const std::string& message) {
@@ -162,6 +163,7 @@ MultiFab open_level(const h5::File& file, std::size_t level, int dim, std::size_
   const std::uint64_t width = values->sets[0].type.bytes;
   multifab.format.type = width == 8 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
   const std::uint64_t each = width * values->sets.size();
+  // Only the sizes of these places are used: values are read through HDF5.
   for (std::size_t i = 0; i + 1 < values->first.size(); ++i)
     multifab.places.push_back({0, values->first[i] * each, values->first[i + 1] * each});
   values->first.pop_back();
@@ -190,6 +192,7 @@ void add_level(Output& output, const h5::File& file, std::size_t level, std::siz
 template <class T>
 void read_box(const Hdf5Values& values, const IndexBox& stored, const Take& take, std::uint64_t component,
               std::span<T> out) {
+  // In one set for all, a box's components follow one another. In a set for each, a box begins at one place in all.
   const bool split = values.sets.size() > 1;
   const h5::Info& set = values.sets[split ? component : 0];
   const auto cells = static_cast<std::uint64_t>(mesh::num_cells(stored, 3));

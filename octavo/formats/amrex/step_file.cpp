@@ -176,6 +176,7 @@ void read_entry(Line& line, mesh::Header& header, std::vector<int>& ratio) {
   } else if (name == "coordinates") {
     header.attributes["coordinate_system"] = line.value<std::int64_t>();
   } else {
+    // Other names are passed over.
     read_attribute<std::int64_t>(line, name, header) || read_attribute<double>(line, name, header) ||
         read_attribute<std::string>(line, name, header);
   }

@@ -91,8 +91,7 @@ void find_parts(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& inde
   });
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// values
+// -------------------------------------------------------------------------------------------------------------- values
 
 /// Values of the boxes of a batch, one array a field and level, and where each box begins.
 struct Values {

@@ -13,7 +13,7 @@ using Position = std::array<std::int64_t, 3>;
 
 namespace {
 
-constexpr std::int32_t reflecting = -31, outflow = -32;
+constexpr std::int32_t reflecting = -31, outflow = -32;  // FLASH's constants.h
 
 std::int32_t smallest_kind(const Boundary& boundary, unsigned faces) {
   std::int32_t kind = 0;
@@ -190,6 +190,7 @@ void put_back(const Attributes& attributes, const std::string& name, std::vector
 Boundary boundary_of(const TreeArrays& arrays, const BlockTree& tree) {
   Boundary boundary{outflow, outflow, outflow, outflow, outflow, outflow};
   const std::size_t width = gid_width(tree.dim);
+  // Backwards, so that the first block at a face decides, whatever others say.
   for (std::size_t i = arrays.gid.size() / width; i-- > 0;)
     for (std::size_t face = 0; face < 2 * static_cast<std::size_t>(tree.dim); ++face)
       if (arrays.gid[i * width + face] <= -20) boundary[face] = arrays.gid[i * width + face];

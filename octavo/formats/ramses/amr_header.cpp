@@ -99,6 +99,7 @@ void check_list_sizes(const RecordReader& reader, const AmrHeader& header) {
 
 void read_lists(RecordReader& reader, AmrHeader& header) {
   const auto domains = read_list_table(reader, header.ncpu, header.nlevelmax, "headl, taill, numbl");
+  // The first of the ten numbers of a level is the sum over all domains.
   const auto totals = reader.integers(10 * static_cast<std::uint64_t>(header.nlevelmax), "numbtot");
   for (std::size_t level = 0; level < static_cast<std::size_t>(header.nlevelmax); ++level)
     header.total_octs.push_back(in_range(reader, totals[10 * level], 0, std::int64_t{1} << 58, "octs of a level"));
@@ -179,6 +180,7 @@ void read_coarse_cells(RecordReader& reader, AmrHeader& header) {
 
 }  // namespace
 
+// In the order of RAMSES' backup_amr (amr/output_amr.f90).
 AmrHeader read_amr_header(RecordReader& reader) {
   AmrHeader header;
   read_sizes(reader, header);

@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "octavo/base/release.hpp"
 #include "octavo/formats/ramses/naming.hpp"
 
 namespace octavo::formats::ramses {
@@ -307,7 +308,8 @@ Output open_output(Listing listing) {
   add_texts(output);
   add_layout(reader, output);
   note_missing_files(output);
-  output.amr.numbl = {};
+  // It is that of domain 1; each part is read with its own.
+  base::release(output.amr.numbl);
   return output;
 }
 

@@ -63,6 +63,7 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   if (least == values.end()) return;
   lo = *least;
+  // A domain needs an extent, even if all points have one place.
   hi = *most > *least ? *most : *least + 1;
 }
 
@@ -73,6 +74,7 @@ void set_box(const Series& series, std::int64_t step, mesh::Header& header) {
     set_range(values, header.lo[static_cast<std::size_t>(axis)], header.hi[static_cast<std::size_t>(axis)]);
   }
   if (header.dim == 2 || step < 0 || series.header.variables.empty()) return;
+  // In 3-D the first variable is the elevation of the points.
   values.resize(static_cast<std::size_t>(series.header.points));
   read_values(series, step, 0, 0, values);
   set_range(values, header.lo[2], header.hi[2]);

@@ -97,6 +97,8 @@ Variable variable(std::string_view name, std::string_view unit) {
 std::string name_of(const Variable& variable) { return text_of({variable.text.data(), 16}); }
 std::string unit_of(const Variable& variable) { return text_of({variable.text.data() + 16, 16}); }
 
+// The records in order: title, numbers of variables, their names, IPARAM, the date if there is one, sizes, IKLE, IPOBO,
+// X, Y; then for each step the time and the variables.
 RecordOffsets offsets_of(const Header& header) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));
   RecordOffsets offsets;

@@ -81,6 +81,7 @@ VtkhdfWriter::VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstru
   hdf5::make_group(file_, root);
   hdf5::write_numbers(file_, root, "Version", std::array<std::int64_t, 2>{2, 0});
   hdf5::write_words(file_, root, "Type", "UnstructuredGrid");
+  // In 3-D the points move up and down, so each step has its own.
   const std::uint64_t copies = planes_ > 1 ? std::max<std::uint64_t>(series_.times.size(), 1) : 1;
   const bool single = fit_floats(x_) && fit_floats(y_);
   hdf5::make(file_, in_root("Points"), single ? hdf5::float32_type : hdf5::float64_type,
@@ -153,7 +154,7 @@ void VtkhdfWriter::make_steps(bool numbers) {
   write_list(file_, steps + "/NumberOfParts", hdf5::int64_type, ones);
   write_list(file_, steps + "/PartOffsets", hdf5::int64_type, zeros);
   write_list(file_, steps + "/PointOffsets", hdf5::int64_type, planes_ > 1 ? starts_of(points_) : zeros);
-  // One column a kind of cells; an unstructured grid has one.
+  // All steps have the same cells. One column a kind of cells; an unstructured grid has one.
   for (const char* name : {"/CellOffsets", "/ConnectivityIdOffsets"}) {
     hdf5::make(file_, steps + name, hdf5::int64_type, std::array<std::uint64_t, 2>{zeros.size(), 1});
     hdf5::write_rows<std::int64_t>(file_, steps + name, 0, zeros.size(), zeros);

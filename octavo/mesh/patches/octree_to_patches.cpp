@@ -139,6 +139,7 @@ std::vector<IndexBox> merge_to_boxes(std::vector<Index3> cells, const Index3& ma
   std::vector<IndexBox> boxes;
   boxes.reserve(cells.size());
   for (const Index3& cell : cells) boxes.push_back({cell, {cell[0] + 1, cell[1] + 1, cell[2] + 1}});
+  // Along x first: rows are the runs in which values are copied later.
   for (std::size_t axis = 0; axis < 3; ++axis) boxes = merge_along(std::move(boxes), axis, max[axis]);
   std::sort(boxes.begin(), boxes.end(), [](const IndexBox& a, const IndexBox& b) { return before(a.lo, b.lo); });
   return boxes;

@@ -12,6 +12,10 @@
 #include "octavo/mesh/patches/box_index.hpp"
 #include "octavo/mesh/sides.hpp"
 
+/// From boxes to a tree, level by level from the roots. Each box carries the numbers of the cells that it covers on the
+/// level at hand; cells under a deeper box are refined, and the numbers of their children follow. Means of cells that
+/// no box has come last, from the finest level up. Memory: four bytes for each cell of the boxes on one level, and
+/// bits.
 namespace octavo::mesh {
 namespace {
 

@@ -31,9 +31,9 @@ struct Placement {
   unsigned flip;
 };
 
-// The Hilbert curve of RAMSES. Corners of a cell are numbered with x as the highest bit and visited in Gray code order;
-// walking child after child, the walk inside is the whole one turned and flipped as listed. Turns are cyclic, and flips
-// come in pairs of axes: the 12 (3-D) or 4 (2-D) orientations that these generate are the states.
+// The Hilbert curve of RAMSES (amr/hilbert.f90). Corners of a cell are numbered with x as the highest bit and visited
+// in Gray code order; walking child after child, the walk inside is the whole one turned and flipped as listed. Turns
+// are cyclic, and flips come in pairs of axes: the 12 (3-D) or 4 (2-D) orientations that these generate are the states.
 constexpr std::array<Placement, 8> hilbert_3d{
     {{1, 0b000}, {2, 0b000}, {2, 0b000}, {0, 0b011}, {0, 0b011}, {2, 0b110}, {2, 0b110}, {1, 0b101}}};
 constexpr std::array<Placement, 4> hilbert_2d{{{1, 0b00}, {0, 0b00}, {0, 0b00}, {1, 0b11}}};

@@ -44,6 +44,8 @@ class Children {
     for (std::size_t a = 0; a < axes_; ++a)
       for (std::size_t c = 0; c < count_; ++c)
         if ((c >> a & 1) == 0) face(c, a, 1) = 0.5 * (face(c, a, 0) + face(c, a, 2));
+    // The means leave each child with a divergence of its own. The gradient of a potential takes the differences away:
+    // that is Poisson's equation on 2^dim cells with nothing passing the sides, which keep their values.
     std::array<double, 8> potential{};
     for (std::size_t c = 0; c < count_; ++c) potential[c] = divergence - divergence_of(c);
     solve(potential);

@@ -169,7 +169,9 @@ void set_value(Field& field, std::size_t at, double value) {
 
 using PerChild = std::array<double, 8>;
 
-/// The cells below one cell, for the fields that go by mass.
+/// The cells below one cell, for the fields that go by mass. Mass, momentum and energy of the children together stay
+/// those of the cell. Slopes of velocity add kinetic energy, which the heat gives: at most half of itself, or the
+/// slopes are made flatter.
 class SpecificFill {
  public:
   SpecificFill(const Octree& tree, const Places& places, const SpecificAt& at, std::vector<Field>& fields)

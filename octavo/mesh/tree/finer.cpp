@@ -68,6 +68,7 @@ std::vector<Index3> cells_beside(const Octree& tree, int level, const std::array
   const std::vector<Coordinate> at = coordinates_of(tree, level);
   const auto look = [&](Index3 cell, std::size_t axis, std::vector<Index3>& found) {
     const std::int64_t extent = tree.roots[axis] << level, here = cell[axis];
+    // Two cells, in blocks.
     const std::int64_t reach = (2 + tree.block[axis] - 1) / tree.block[axis];
     for (std::int64_t by = -reach; by <= reach; ++by) {
       cell[axis] = periodic[axis] ? (here + by + reach * extent) % extent : here + by;

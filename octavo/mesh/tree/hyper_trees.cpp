@@ -51,6 +51,7 @@ std::vector<std::uint32_t> unfolded_order(const Octree& tree) {
   for (std::size_t cell = 0; cell < order.size(); ++cell) {
     std::size_t at = 0, stride = 1;
     for (std::size_t axis = 0; axis < dim; ++axis) {
+      // A cell's number in the unfolded tree has the bits of its coordinates in turn, x lowest.
       for (std::size_t bit = 0; cell >> (bit * dim) != 0; ++bit)
         at += (cell >> (bit * dim + axis) & 1) * (stride << bit);
       stride *= static_cast<std::size_t>(tree.block[axis]);

@@ -9,6 +9,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/cell_runs.hpp"
 
+/// Joins parts of one step, level by level from the roots. For each part we know where its cells of the level are in
+/// the merged tree, as runs; from these follows where its children are. A merge with values also notes for each merged
+/// cell where its value comes from: eight bytes a cell.
 namespace octavo::mesh {
 namespace {
 
@@ -90,6 +93,7 @@ void add_part(MergedLevel& merged, const Octree& tree, std::size_t level, const 
   const BitArray& owned = tree.owned[level];
   for_each_place(places, [&](std::size_t i, std::uint32_t at) {
     if (refined[i]) merged.refined.set(at);
+    // A value comes from the part that owns the cell, else from the first part that has it.
     const bool better = owned[i] && !merged.owned[at];
     if (owned[i]) merged.owned.set(at);
     if (merged.part.empty()) return;

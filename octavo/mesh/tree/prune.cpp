@@ -10,6 +10,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/cell_runs.hpp"
 
+/// Cuts off branches in which nothing is owned. Which families stay is found from the finest level up, and what stays
+/// is copied from the roots down. Both run on words of 64 bits, not on cells: a part is pruned while it is read.
 namespace octavo::mesh {
 namespace {
 

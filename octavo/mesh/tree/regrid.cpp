@@ -9,6 +9,9 @@
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/walk.hpp"
 
+/// From a tree to one with other blocks. plan_regrid() finds the new tree, which refines a block if the source refines
+/// any of its cells; scatter() copies the values that both trees have; complete() makes those that only the new one
+/// has.
 namespace octavo::mesh {
 namespace {
 

@@ -32,6 +32,7 @@ void for_each_level(const Octree& tree, F&& f) {
   }
 }
 
+// A leaf's keys are one run from its first on: bounds at first keys cut no leaf in two.
 void list_leaf_keys(const Octree& tree, const SplitPlan& plan, std::vector<CurveKey>& keys) {
   for_each_level(tree, [&](int level, const std::vector<Coordinate>& coordinates) {
     const auto l = static_cast<std::size_t>(level);
@@ -98,7 +99,7 @@ std::size_t width_of(const Particles& particles, const Field& attribute, std::si
   return width;
 }
 
-// The position along an axis of the deepest cell a particle is in.
+// The position along an axis of the deepest cell a particle is in. NaN gets cell 0: every particle goes to one part.
 std::uint32_t cell_of(double x, double lo, double hi, std::int64_t roots, int levels) {
   const double cells = std::ldexp(static_cast<double>(roots), levels);
   const double at = std::floor((x - lo) / (hi - lo) * cells);
@@ -133,6 +134,7 @@ int part_of_key(const SplitPlan& plan, const CurveKey& key) {
 }
 
 std::vector<Part> split(std::span<const Part> parts, const SplitPlan& plan) {
+  // Memory: the merged mesh, 4 bytes a cell for its owner, and all new parts.
   const Part whole = merge(parts);
   const Octree& tree = octree_of(whole);
   if (plan.root_bits + num_levels(tree) - 1 > plan.bits || plan.root_bits != root_bits_of(tree) || plan.dim != tree.dim)
@@ -218,6 +220,7 @@ bool have_positions(std::span<const FieldInfo> attributes, int dim) {
 
 std::vector<Particles> deal_particles(const Particles& particles, std::int64_t first, std::int64_t total, int count,
                                       int begin, int end) {
+  // Where a part's particles begin among those that are here.
   const auto begin_of = [&](int part) {
     return static_cast<std::ptrdiff_t>(
         std::clamp<std::int64_t>(base::share_begin(total, count, part) - first, 0, particles.count));

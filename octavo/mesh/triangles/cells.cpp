@@ -68,6 +68,7 @@ std::optional<std::size_t> beginning(std::span<const std::int64_t> corners, cons
   double least = 0;
   for (std::size_t begin = 0; begin < corners.size(); ++begin) {
     const Fan fan{corners, begin};
+    // From there, its first triangle would be taken for one more of the cell before.
     if (before != nullptr && goes_on(before, fan[0], fan[1])) continue;
     const Areas areas = areas_of(mesh, fan);
     if (areas.least > 0 || corners.size() == 3) return begin;

@@ -37,6 +37,7 @@ int thread_level = MPI_THREAD_FUNNELED;
   std::exit(2);
 }
 
+// Here a datatype is the size of its values in bytes.
 std::size_t bytes_of(int count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(type);
 }
@@ -55,6 +56,7 @@ void* at(void* values, int offset, MPI_Datatype type) { return static_cast<char*
 Message** find(int tag, MPI_Comm comm) {
   Message** place = &sent;
   while (*place != nullptr && ((*place)->tag != tag || (*place)->comm != comm)) place = &(*place)->next;
+  // A process that receives from itself before it sends would wait for ever under MPI.
   if (*place == nullptr) end("waits for a message of another rank, and there is none");
   return place;
 }

@@ -7,6 +7,8 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/pack.hpp"
 
+/// A step as text for other processes: header, and the rows of the parts that each of them reads. They open no footer,
+/// and no process but the first has the rows of all parts.
 namespace octavo::store {
 namespace {
 

@@ -10,6 +10,8 @@
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
 
+/// The index is a cache that any reader may ignore: a text with one line a step and a checksum in each line. A crash
+/// may tear it anywhere; readers take the lines that are in order. It is never synced.
 namespace octavo::store {
 namespace {
 

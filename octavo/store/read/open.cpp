@@ -66,6 +66,7 @@ OpenedStep choose(const Scan& scan, std::optional<Flow> flow, std::optional<std:
     try {
       return open_segments(scan, *candidate);
     } catch (Error& error) {
+      // A step of a newer version is whole. We must not pass off an older one as the newest.
       if (step || candidate == found.back() || error.kind() == Kind::unsupported) throw error.at(scan.store.string());
       const Finding finding = finding_of(error);
       notes.push_back(name_of(*candidate) + " is damaged and passed over: " + finding.what + " (" + finding.where +
@@ -138,6 +139,7 @@ mesh::PartCost cost(const OpenedStep& step, int part, const mesh::Request& reque
                           ? last
                           : mesh::level_index(table.header, request.max_level);
   mesh::PartCost cost;
+  // If deeper levels are left out, each cell of the last one read counts as a leaf.
   for (int l = 0; l <= std::min(deepest, last); ++l) {
     const auto level = static_cast<std::size_t>(l);
     cost.leaves += static_cast<std::int64_t>(l < deepest || deepest == last ? row.leaves[level] : row.owned[level]);
@@ -183,6 +185,8 @@ std::string bound_in(const std::string& codec) {
 
 std::map<std::string, std::string> lossy_fields(const OpenedStep& step) {
   std::map<std::string, std::string> fields;
+  // Values may have lost bits before they came into this store. The attribute remembers that, the streams' codecs
+  // cannot.
   if (const auto found = step.header.attributes.find(lossy_attribute); found != step.header.attributes.end())
     if (const auto* lines = std::get_if<std::vector<std::string>>(&found->second))
       for (const std::string& line : *lines)

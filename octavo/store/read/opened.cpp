@@ -121,6 +121,7 @@ OpenedStep join_segments(const StepFound& found, std::vector<OpenedSegment> segm
   step.attempt = found.attempt;
   step.segments = std::move(segments);
   std::size_t first = 0;
+  // A segment without parts does not know the fields: it has the header that the writer began with.
   while (first + 1 < step.segments.size() && step.segments[first].table.parts.empty()) ++first;
   check_headers(step, first);
   step.header = step.segments[first].table.header;
@@ -144,6 +145,8 @@ OpenedStep open_segments(const Scan& scan, const StepFound& found) {
 
 Fetch fetch_from(const file::File& file) {
   return [&file](const StreamRow& stream) {
+    // A raw stream that was written straight from the caller's memory has the checksum of its values alone, which the
+    // decoder compares.
     if (stream.stored_checksum == 0) {
       std::vector<std::byte> bytes(static_cast<std::size_t>(stream.stored_bytes));
       file::pread_all(file, stream.offset, bytes);

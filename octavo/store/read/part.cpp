@@ -14,6 +14,9 @@
 #include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
 
+/// Reads one part: the tree, then the fields that are asked for, level after level. Each size is checked before memory
+/// is taken for it, first against the table, which check_table() has checked against itself. Raw values go from the
+/// file straight into place; of an encoded field a stream and its values are in memory.
 namespace octavo::store {
 namespace {
 
@@ -90,8 +93,10 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
   const StreamRow& ownership = table.streams[part.first_stream + 1];
   const auto all_roots = static_cast<std::uint64_t>(mesh::num_roots(tree.roots));
   const auto decode_roots = [&](std::span<const std::byte> stored, std::vector<std::byte>& raw) {
+    // Without held roots there are no numbers in front of the bits.
     if (part.intervals == 0) return std::size_t{0};
     const auto count = 2 * static_cast<std::size_t>(part.intervals);
+    // The chunk's own head may lie: memory is taken for the table's count only.
     if (codec::inspect(stored).values != count)
       throw differs("numbers of the held roots", count, codec::inspect(stored).values);
     std::vector<std::uint64_t> numbers(count);
@@ -110,12 +115,14 @@ mesh::Octree decode_tree(const Table& table, const PartRow& part, const Fetch& f
   };
   within(table, refinement, [&] {
     tree.refined = decode_bits(refinement, fetch, levels - 1, decode_roots, size_of_level);
+    // The deepest level has no refined cells, so the stream has no bits for it.
     tree.refined.emplace_back(size_of_level(levels - 1, tree.refined));
   });
   within(table, ownership, [&] {
     tree.owned = decode_bits(ownership, fetch, levels, nothing,
                              [&](std::size_t l, const auto&) { return tree.refined[l].size(); });
   });
+  // The table's counts were sizes so far. Now they must be those of the tree.
   validate(tree);
   check_counts(tree, part);
   return tree;
@@ -145,6 +152,7 @@ struct LevelValues {
 
 using Parents = std::vector<std::vector<std::uint32_t>>;
 
+// Neighbours cost a pass over the whole mesh, so only a chunk that needs them asks for them.
 codec::Neighbours neighbours_for(std::span<const std::byte> stored, const LevelValues& values) {
   if (values.neighbours == nullptr || !*values.neighbours || !codec::needs_neighbours(stored)) return {};
   return (*values.neighbours)();
@@ -201,6 +209,8 @@ void decode_stream(std::span<const std::byte> stored, const StreamRow& stream, s
   std::size_t taken = 0;
   for (std::size_t level = first; level <= std::min(last, deepest); ++level)
     taken += decode_level(stored.subspan(taken), values, level, parents, family);
+  // The checksum of decoded values is of all levels, so it cannot be checked here. The stored bytes were checked when
+  // they were read, if the stream has a checksum of them.
   if (last > deepest) {
     if (stream.stored_checksum == 0 && stream.raw_checksum != 0) check_whole(stored, stream, values, family);
     return;
@@ -217,6 +227,7 @@ bool read_level(const ReadTo& read_to, std::uint64_t& offset, std::span<std::byt
   read_to(offset, head);
   if (head != expected) return false;
   offset += head.size();
+  // With a checksum we read in tiles, and sum each while it is in the cache.
   const std::size_t tile = sum == nullptr ? values.size() : tile_bytes;
   for (std::size_t begin = 0; begin < values.size(); begin += tile) {
     const auto part = values.subspan(begin, std::min(tile, values.size() - begin));
@@ -430,6 +441,7 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
 
 mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
   const auto chosen = mesh::select_fields(table.header, request.fields);
+  // The whole tree is decoded even for few levels: it is small beside the fields, and tells where their levels begin.
   const std::size_t deepest = deepest_level(table.header, request, row);
   check_memory(table, row, deepest, request, chosen);
   mesh::Part part;

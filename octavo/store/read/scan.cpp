@@ -12,6 +12,10 @@
 #include "octavo/base/error.hpp"
 #include "octavo/store/read/index.hpp"
 
+/// Finds out which steps a store has, from heads, commit records and footers alone. Segments of the same flow, step and
+/// attempt make a step; it is complete if all its segments are there, and listed if no later one supersedes it. The
+/// marks say which steps must be there, so that a step is missed that has left nothing behind. Cost: an open and a few
+/// reads a subfile; with Trust, one a step, for any number of subfiles.
 namespace octavo::store {
 
 const char* const marker_name = "octavo.json";
@@ -114,10 +118,12 @@ std::optional<std::vector<StepTotals>> vouched_for(const Subfile& first, const s
     all.push_back(step == nullptr ? StepTotals{} : step->totals);
   }
   const auto is_there = [&](int end) { return has_subfiles(first.path.parent_path(), end); };
+  // The names of all subfiles must be there: a file that somebody removed would go unnoticed otherwise.
   if (!std::all_of(ends.begin(), ends.end(), is_there)) return {};
   return all;
 }
 
+// Reads the subfiles of a directory: the first alone if the mark and the index vouch for the steps in it, else all.
 void read_directory(Scan& scan, const fs::path& directory, const DurableMark& mark, const KnownSteps& known,
                     Totals& totals) {
   const fs::path first = directory / subfile_name(0);
@@ -197,6 +203,7 @@ void supersede(const Scan& scan, std::vector<StepFound>& steps) {
   std::vector<StepFound*> latest_first;
   for (StepFound& step : steps)
     if (step.complete) latest_first.push_back(&step);
+  // The order of commits decides, not the number of steps: a run that went back writes smaller numbers later.
   std::stable_sort(latest_first.begin(), latest_first.end(), [](const StepFound* a, const StepFound* b) {
     return std::tie(a->flow, b->order) < std::tie(b->flow, a->order);
   });
@@ -287,6 +294,7 @@ bool is_abandoned(const Scan& scan, Flow flow, std::uint64_t order) {
     const auto from = std::find_if(scan.steps.begin(), scan.steps.end(), [&](const StepFound& step) {
       return step.flow == flow && step.complete && step.attempt == continues->attempt;
     });
+    // If that earlier step is gone, it was the oldest: keep_last and slots give up the oldest first.
     if (from == scan.steps.end() || from->order < order) return true;
   }
   return false;
@@ -363,6 +371,7 @@ void collect_damage(Scan& scan) {
                         std::any_of(scan.subfiles.begin(), scan.subfiles.end(),
                                     [](const Subfile& subfile) { return subfile.head.has_value(); });
   for (const Subfile& subfile : scan.subfiles) {
+    // In a directory that is no store at all, such a file is no interrupted subfile but something else.
     if (subfile.was_being_made && is_store) {
       scan.notes.push_back(subfile.path.string() + " holds nothing: its writer was interrupted, or it was emptied");
       continue;
@@ -457,6 +466,7 @@ fs::path store_of(const fs::path& path) {
   if (path.filename() == marker_name) return path.has_parent_path() ? path.parent_path() : fs::path(".");
   fs::path directory = fs::absolute(path).parent_path();
   const auto is_flow = [&] { return directory.filename() == "analysis" || directory.filename() == "checkpoint"; };
+  // A subfile stands in its flow's directory or up to three below: two of the fan, and the step's.
   for (int up = 0; up <= fan_depth && !is_flow(); ++up) directory = directory.parent_path();
   return directory.parent_path();
 }

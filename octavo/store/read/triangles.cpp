@@ -220,6 +220,7 @@ NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
 // `header` also has the fields that are stored with the mesh.
 mesh::Part read_whole(const OpenedStep& step, const mesh::Header& header, const mesh::Request& request,
                       const fs::path& store) {
+  // The mesh first: fields are stored along its curve.
   StoredMesh stored = find_mesh(
       *step.triangles, [&] { return own_mesh(step); }, store, step.flow);
   const std::vector<std::uint32_t> order = curve_order(stored.mesh);
@@ -289,10 +290,13 @@ bool is_integer(const mesh::FieldInfo& info) { return mesh::is_integer(info.type
 bool fit_float32(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double x) {
     const double back = static_cast<double>(static_cast<float>(x));
+    // Bits are compared, because -0.0 equals 0.0 and no NaN equals itself.
     return std::memcmp(&x, &back, sizeof x) == 0;
   });
 }
 
+// The first point of a triangle as it is, the others as distances from it. Points of a triangle have numbers near each
+// other, so the distances are small.
 std::vector<std::int32_t> triangle_steps(std::span<const std::int64_t> connectivity) {
   std::vector<std::int32_t> out(connectivity.size());
   for (std::size_t i = 0; i < out.size(); ++i)
@@ -407,6 +411,7 @@ void set_triangles(mesh::Dataset& dataset, const std::shared_ptr<const OpenedSte
   dataset.num_parts = 1;
   const std::int64_t elements = mesh.triangles * std::max(1, mesh.planes - 1);
   dataset.levels = {{0, elements, elements}};
+  // Whole numbers at points are stored with the mesh.
   const std::vector<MeshArray> arrays = mesh.origin ? open_origin(*mesh.origin, store, step->flow).mesh : step->mesh;
   for (const mesh::FieldInfo& field : number_fields(arrays)) dataset.header.fields.push_back(field);
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };

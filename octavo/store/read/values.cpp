@@ -69,6 +69,7 @@ struct Sums {
   }
 };
 
+// The sink gets values before the checksums are known. If this throws, the caller must drop what the sink has got.
 void stream_raw(const FieldStreams& field, const StreamRow& stream, const Source& source,
                 const std::function<void(int level, std::size_t first, std::span<const std::byte>)>& sink) {
   Sums sums(stream);
@@ -132,6 +133,7 @@ void stream_part(const Table& table, std::size_t row, const mesh::Request& reque
     }
   }
   std::size_t next = 0;
+  // Encoded fields come last and together: decode_each() decodes the tree once for all of them.
   decode_each(table, row, indices, source, [&](const mesh::Field& decoded) {
     stream_decoded(encoded[next], decoded, taker(numbers[next]));
     ++next;

@@ -17,6 +17,9 @@
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
+/// Checks every byte of a store that says something, and that the bytes between are zero. Rank 0 reads heads, footers
+/// and tables, and deals the parts to all ranks and threads; a part costs one read of its streams and one decode.
+/// Findings are listed, so that damage in one place hides none elsewhere.
 namespace octavo::store {
 
 namespace {
@@ -203,6 +206,7 @@ PartResult check_part_of(const PartJob& job) {
   attempt_to(result.findings, [&] {
     const file::File file = file::open_read(job.segment->path);
     if (job.gaps != nullptr) check_gaps(*job.gaps, file, result.findings);
+    // Bytes that differ from their checksum are told already: decoding them would only tell it once more.
     if (!job.row || !check_stored(file, job, result)) return;
     try {
       mesh::Request everything;
@@ -230,6 +234,7 @@ void check_volume(const OpenedStep& step, const std::string& where, std::vector<
   const mesh::Index3& roots = step.header.roots;
   const auto all = static_cast<std::uint64_t>(mesh::num_roots(roots));
   const double full = static_cast<double>(all);
+  // The sum has 128 bits. Deeper meshes are not checked here.
   if (dim * (levels - 1) > 90 || dim * (levels - 1) + static_cast<std::size_t>(std::bit_width(all)) > 127) return;
   const Wide expected = static_cast<Wide>(all) << (dim * (levels - 1));
   Wide sum = 0;
@@ -268,6 +273,7 @@ SegmentsFound open_files(const Scan& scan, Report& report) {
     attempt_to(report.findings, [&] {
       const file::File file = file::open_read(subfile.path);
       check_head(file, report);
+      // open_tables() opens these once more and reports them, with the step's name.
       std::vector<Finding> told_later;
       for (const SegmentPlace& place : wanted[s])
         attempt_to(told_later,
@@ -353,6 +359,7 @@ std::vector<Piece> pieces_of(const std::vector<const OpenedSegment*>& segments, 
     Piece piece{{segment->path, segment->footer, segment->at, with_rows(segment->table, rows)},
                 to_string(segment->footer.flow) + " step " + std::to_string(segment->footer.step)};
     piece.has_gaps = begin == 0;
+    // Gaps are found here, because a piece has only some of the segment's streams.
     if (piece.has_gaps) piece.gaps = gaps_of(*segment);
     pieces.push_back(std::move(piece));
   }
@@ -495,6 +502,7 @@ Report verify_shared(const fs::path& path, int threads, const base::Progress& pr
   }
   const auto jobs = jobs_of(pieces, path);
   base::agree(ranks, [&] {
+    // A thread has a part's stored bytes and its values in memory: at most twice the values' size.
     own_parts = check_own_parts(jobs, base::threads_within_memory(threads, 2 * largest_part(jobs)), progress);
   });
   add_all(ranks, report, std::move(own_parts));

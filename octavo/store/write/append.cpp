@@ -9,6 +9,9 @@
 #include "octavo/store/read/index.hpp"
 #include "octavo/store/read/scan.hpp"
 
+/// Opens a subfile for one more segment, so that a crash at any moment leaves the steps before it. New bytes go behind
+/// the last footer that a record names; directories and the file's own name are synced before the commit that needs
+/// them. In a slot the old records are zero on disk before anything else is overwritten.
 namespace octavo::store {
 namespace {
 
@@ -132,6 +135,7 @@ file::File open_subfile(const SegmentPlan& plan, file::File open) {
     empty_again(file, plan);
   else if (is_new)
     write_head(file, plan);
+  // The file may be there without its name being on disk: its maker may have died in between.
   if (plan.sync && !is_new) file::sync_name(path);
   return file;
 }
@@ -156,6 +160,7 @@ Tail read_tail(const file::File& file) {
   tail.records = read_records(file);
   const auto a = record_in(tail.records[0], damaged), b = record_in(tail.records[1], damaged);
   const auto& newest = a && b ? (a->sequence > b->sequence ? a : b) : (a ? a : b);
+  // Without any record this is place 0, to which a first commit writes anyway.
   tail.older_place = &newest == &a ? 1 : 0;
   if (newest) {
     const auto load = [&](const Link& link) -> std::optional<Footer> {
@@ -182,6 +187,7 @@ Records read_records(const file::File& file) {
       file::pread_all(file, record_place(place), records[place]);
     } catch (const Error& error) {
       if (error.kind() != Kind::unreadable) throw;
+      // All ones parse as a damaged record. Zeros would say that there never was one.
       records[place].fill(std::byte{0xFF});
     }
   return records;
@@ -220,6 +226,7 @@ bool is_all_listed(const fs::path& path, std::uint64_t listed_end) {
 
 // We read only the first subfiles that may have a step which neither mark nor index lists: its run was killed.
 std::uint64_t next_order(const SegmentPlan& plan, const Tail& tail) {
+  // Segment 0 alone carries the step's order.
   if (plan.segment != 0) return 0;
   if (plan.order_before) return *plan.order_before + 1;
   std::uint64_t order = std::max({tail.order, plan.after_order, read_mark(plan.store, plan.flow).known});

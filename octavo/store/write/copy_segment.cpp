@@ -22,6 +22,7 @@ std::vector<mesh::SpeciesInfo> species_of(const Table& table, const PartRow& row
 
 // A raw stream is a sequence of chunks, each a head and raw values. Its checksum is that of all the values.
 void check_values(const StreamRow& row, std::span<const std::byte> stored) {
+  // Heads first: the size of a value follows from the number of values in all chunks.
   std::vector<codec::ChunkInfo> chunks;
   std::size_t values = 0;
   for (std::size_t at = 0; at < stored.size(); at += chunks.back().bytes) {
@@ -134,6 +135,7 @@ Copied copy(const OpenedSegment& from, const SegmentPlan& plan, bool may_be_ther
     return bytes;
   };
   SegmentWriter writer(plan, from.table.header);
+  // The writer has the file's lock by now, so nobody can add the segment after this look.
   if (may_be_there && is_there(plan)) return {};
   for (std::size_t row = 0; row < from.table.parts.size(); ++row) writer.add(encoded_part(from, row, fetch));
   writer.commit();

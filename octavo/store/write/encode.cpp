@@ -17,6 +17,9 @@
 #include "octavo/store/write/held.hpp"
 #include "octavo/store/write/weighing.hpp"
 
+/// Makes the streams of a part. Raw fields only refer to the caller's memory. Of an encoded field the encoder keeps the
+/// decoded values as well: each level is predicted from what a reader will have of the level above, so errors within a
+/// bound do not add up.
 namespace octavo::store {
 namespace {
 
@@ -215,6 +218,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       const auto out = cells(decoded, level);
       codec::Context<T> context;
       context.width = width;
+      // Triangles have one level. Trees have no neighbours, but parents.
       if (level == 0) context.neighbours = table.neighbours;
       if (!table.parents[level].empty())
         context = {cells(decoded, level - 1), table.parents[level], table.family, width};
@@ -224,6 +228,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       largest.see(out.size(), stream.bytes.size());
       const std::size_t chunk = stream.bytes.size();
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
+      // The encoder may have done without the weights. A reader then need not decode them.
       if (codec::needs_weights(std::span<const std::byte>(stream.bytes).subspan(chunk))) stream.weights = table.weights;
     }
     const std::size_t begin = table.offsets[group.first] * width, end = table.offsets[group.last + 1] * width;
@@ -327,6 +332,7 @@ void encode_field(const Values& values, std::size_t width, const EncodeOptions& 
   const std::size_t begin = streams.size();
   const codec::Settings& settings = settings_of(values.info.name, options);
   mesh::FieldInfo info = values.info;
+  // Raw values stay in the caller's memory until they are written. They must not change before.
   const bool raw = stays_raw(info, settings, options.single_precision);
   if (raw)
     refer_to_levels(values, width, options.checksums, table, streams);
@@ -366,6 +372,7 @@ Stream encode_attribute(StreamKind kind, const Values& values, const codec::Sett
                         std::span<const std::size_t> order = {}) {
   Stream stream = stream_of(kind, {0, 0});
   const std::size_t scalar = mesh::size_of(values.info.type), width = static_cast<std::size_t>(values.info.components);
+  // Values in another order are new values, and cannot stay in the caller's memory.
   if (order.empty() && stays_raw(values.info, settings, false)) {
     refer(stream, values, 0, checksums);
     add_chunk(stream, values.size);

@@ -30,6 +30,7 @@ struct Gather {
   std::vector<std::size_t> begins;  // of each range's values, in bytes
 
   void operator()(std::size_t first, std::span<std::byte> out) const {
+    // The range that holds byte `first` is the last that begins at it or before.
     auto r = static_cast<std::size_t>(std::upper_bound(begins.begin(), begins.end(), first) - begins.begin()) - 1;
     for (; !out.empty(); ++r) {
       const std::size_t skip = first - begins[r], size = (ranges[r].last - ranges[r].first) * cell - skip;

@@ -67,6 +67,7 @@ struct SegmentWriter::State {
 };
 
 SegmentWriter::State::~State() {
+  // A slot keeps its size: its blocks are to be overwritten, and nothing was appended behind a step.
   if (!file.is_open() || footer.begin == 0 || record_written || plan.recycle) return;
   try {
     // The appended bytes give their space back; if that fails, the next writer overwrites them.
@@ -198,6 +199,7 @@ void SegmentWriter::State::add_streams(const EncodedPart& part) {
 void SegmentWriter::State::commit() {
   footer.parts = static_cast<int>(table.parts.size());
   for (PartRow& part : table.parts) part.particles.resize(table.species.size(), 0);
+  // Readers would refuse such a table. We refuse it here, where the caller's mistake shows.
   if (recorded > position) throw Error(Kind::usage, "a part was written outside of the space reserved");
   if (reserved && recorded <= *reserved) throw Error(Kind::usage, "space was reserved that no part was written to");
   footer.writer = {"Octavo", OCTAVO_VERSION};
@@ -222,6 +224,7 @@ void SegmentWriter::State::commit() {
 // stays safe: the newer of its two records is overwritten only when this record is on disk.
 void SegmentWriter::State::write_record(const Sector& record) {
   record_written = true;
+  // The file's first commit has no older record to protect, so one write fills both places.
   if (footer.sequence == 1) {
     std::vector<std::byte> both(record_place(1) - record_place(0) + sector_size);
     std::copy(record.begin(), record.end(), both.begin());
@@ -309,6 +312,7 @@ std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
   state.flush();
   const std::uint64_t unit = state.plan.alignment;
   const std::uint64_t begin = state.position = (state.position + unit - 1) / unit * unit;
+  // Space for all ranks is taken before any of them writes, so a full disk shows here, and not in the middle of a step.
   if (bytes >= least_reserved) file::preallocate(state.file, begin + bytes);
   state.position += bytes;
   if (bytes > 0) state.reserved = begin;
@@ -318,6 +322,7 @@ std::uint64_t SegmentWriter::reserve(std::uint64_t bytes) {
 void SegmentWriter::add(EncodedPart part) {
   State& state = *state_;
   state.check_usable();
+  // An exception in here leaves the table half changed, and nothing can be committed then.
   state.failed = true;  // until the whole part is accepted
   state.accept(part);
   state.add_species(part.species);

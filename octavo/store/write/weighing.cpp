@@ -6,9 +6,13 @@
 #include <cstring>
 #include <span>
 
+/// Codes set a coarse cell's velocity, say, to the mean of its children weighed by their mass. Then the sum over
+/// children of weight times (child - parent) is zero, and the last child follows from the others. We look for a field
+/// that serves as such weights by trying each on a sample of families; names play no part.
 namespace octavo::store {
 namespace {
 
+// Each candidate is tried on each field, so the sample must be small.
 constexpr std::size_t families_tried = 128;
 
 // Families of the level that has most of them, spread evenly.

@@ -21,6 +21,7 @@ using base::Error;
 using base::Kind;
 
 constexpr std::string_view magic = "\x93NUMPY";
+// Number + 2 still is an int32: lists by part have one entry more than there are parts.
 constexpr std::int64_t most_part = std::numeric_limits<std::int32_t>::max() - 2;
 
 using base::at;

@@ -96,6 +96,7 @@ void cut_steps(const serafin::Series& series, PieceWriter& writer, const std::ve
         bytes.clear();
         if (v == 0) append_time(bytes, place.header, time);
         if (v < variables) append_record(bytes, values, series.header, points.of(static_cast<std::int32_t>(part)));
+        // Records begin with a length word, 4 bytes before their values.
         const std::uint64_t offset =
             v == 0 ? serafin::time_at(offsets, step) - 4 : serafin::values_at(place.header, offsets, step, v) - 4;
         writer.put(place, offset, bytes);

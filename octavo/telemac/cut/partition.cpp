@@ -8,6 +8,7 @@
 #include <set>
 
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/telemac/cut/as_serafin.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -144,9 +145,9 @@ CutMesh make_cut_mesh(const SharedJob& job, Block block, partition::PartVector p
   add_boundary(job, mesh.boundary, mesh.pieces);
   add_places(job, mesh.pieces);
   for (Growing& growing : mesh.pieces) {  // what was needed on the way
-    growing.along = {};
-    growing.border = {};
-    growing.border_points = {};
+    base::release(growing.along);
+    base::release(growing.border);
+    base::release(growing.border_points);
     growing.halo = {};
   }
   report.quality = quality_of(job, mesh.pieces, cut_edges, shared);

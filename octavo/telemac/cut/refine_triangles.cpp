@@ -8,6 +8,7 @@
 
 #include "octavo/base/at.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/formats/serafin/write.hpp"
@@ -183,7 +184,7 @@ RefineReport refine_triangles(const fs::path& path, const fs::path& out, const R
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.put(offset, bytes); };
   put(0, head);
   write_mesh(put, header, mesh);
-  mesh.connectivity = {};
+  base::release(mesh.connectivity);
   write_values(put, header, series, mesh, options.progress);
   file.finish();
   if (boundary) {

@@ -152,6 +152,8 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
   base::agree(job.ranks, [&] {
     for (std::size_t i = 0; i < edges.size(); ++i) {
       const Edge& a = edges[i];
+      // An edge of one element is the mesh's boundary, an edge of elements of two parts is cut. An entry without an
+      // element is an edge inside of a part: alone it says nothing; with another entry the edge has three elements.
       if (i + 1 == edges.size() || !a.same(edges[i + 1])) {
         if (a.element >= 0) boundary.push_back({a.from, a.from == a.low ? a.high : a.low, a.part});
         continue;

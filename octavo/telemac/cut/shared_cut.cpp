@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "octavo/base/at.hpp"
+#include "octavo/base/release.hpp"
 #include "octavo/partition/graph.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
@@ -101,6 +102,8 @@ std::vector<std::uint64_t> cuts_between_ranks(const SharedJob& job, const std::v
 
 /// All ranks' keys, sorted among them: this rank's stretch, and how many stand before it.
 std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint64_t> keys, std::int64_t& before) {
+  // A sample sort: each rank gets the keys between two cuts, and sorts those. Keys differ, so the result does not
+  // depend on the number of ranks.
   const std::vector<std::uint64_t> cuts = cuts_between_ranks(job, keys);
   std::vector<std::vector<std::uint64_t>> to;
   auto begin = keys.begin();
@@ -110,7 +113,7 @@ std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint
     begin = end;
   }
   to.emplace_back(begin, keys.end());
-  keys = {};
+  base::release(keys);
   keys = base::exchange(job.ranks, std::move(to));
   std::sort(keys.begin(), keys.end());
   const auto counts = base::gather(job.ranks, std::vector<std::int64_t>{static_cast<std::int64_t>(keys.size())});

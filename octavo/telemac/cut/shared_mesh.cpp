@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octavo/base/at.hpp"
+#include "octavo/base/release.hpp"
 
 namespace octavo::telemac {
 namespace {
@@ -100,6 +101,7 @@ partition::Turns find_turns(const SharedJob& job, const Block& block) {
 std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of) {
   block.places = {};
   std::vector<std::size_t> next(at(job.options.parts), 0);  // by part: its place among those of its rank
+  // A counting sort: first the sizes of parts, then where each part's next element goes among those of its rank.
   for (const std::int32_t part : part_of) ++next[at(part)];
   std::vector<std::size_t> counts(job.size(), 0);
   for (std::int32_t part = 0; part < job.options.parts; ++part) {
@@ -116,7 +118,7 @@ std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::P
         {corners[0], corners[1], corners[2]}};
   }
   block = {};
-  part_of = {};
+  base::release(part_of);
   auto mine = base::exchange(job.ranks, std::move(to));
   if (job.size() > 1) std::sort(mine.begin(), mine.end());
   return mine;

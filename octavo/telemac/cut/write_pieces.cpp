@@ -52,6 +52,8 @@ void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::S
       if (part >= job.own.first && part < job.own.last) own.push_back(std::move(place));
     }
   });
+  // next() made the file on the rank that has its first part. Others open it only after that, so this is an agree() of
+  // its own.
   base::agree(job.ranks, [&] {
     for (std::size_t p = 0; p < pieces.size(); ++p)
       writer.put(own[p], 0, encode_piece(own[p].header, pieces[p].piece, job.points));

@@ -228,6 +228,7 @@ PieceWriter::PieceWriter(step::NewFiles& files, fs::path prefix, std::int32_t pa
 
 PiecePlace PieceWriter::next(std::uint64_t bytes, std::int64_t lines) {
   const fs::path path = concat_ ? concat_path(prefix_) : piece_path(prefix_, parts_, part_);
+  // Each process plans all parts, but makes only the files whose first part is its own.
   if (!concat_ || part_ == 0) {
     if (part_ >= own_.first && part_ < own_.last) file_ = files_->make(path);
     made_.push_back(path);
@@ -266,6 +267,7 @@ std::vector<fs::path> PieceWriter::finish() {
 }
 
 serafin::Header geometry_header(serafin::Header header) {
+  // Counted from 0: 2 and 3 are the origin, 6 the planes, 9 says whether a date follows.
   const auto iparam = header.iparam;
   if (header.date && std::count(header.date->begin(), header.date->end(), 0) == std::ssize(*header.date))
     header.date.reset();
@@ -284,6 +286,7 @@ serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t
   const std::int32_t planes = serafin::planes(like);
   const std::string_view tag = like.real_bytes == 8 ? "SERAFIND" : "SERAFIN ";
   std::copy(tag.begin(), tag.end(), like.title.begin() + 72);
+  // IPARAM(8) and IPARAM(9) of the format: points on the boundary, and points that other parts have, too.
   like.iparam[7] = counts[2];
   like.iparam[8] = counts[3];
   like.points = planes * counts[0];

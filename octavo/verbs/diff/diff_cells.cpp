@@ -175,6 +175,7 @@ class Cache {
         rows_.splice(rows_.begin(), rows_, found);
       } else {
         rows_.push_front({part, task.get_future().share()});
+        // Threads that still use the part hold it by its future.
         if (rows_.size() > capacity_) rows_.pop_back();
         mine = true;
       }
@@ -238,6 +239,7 @@ PartResult compare_part(Side& a, Cache& b, const mesh::Dataset& other, const ana
   };
   const int likely = likely_part(a.dataset(), other, i);
   const bool same_count = a.dataset().num_parts == other.num_parts;
+  // With as many parts, the part of the same number mostly has all leaves, and no other is looked for.
   if (left > 0 && same_count) meet(likely);
   if (left == 0) return out;
   for (const int part : candidates(other, grid, mine->leaves, likely)) {
