@@ -30,8 +30,11 @@ std::vector<std::int64_t> whole_numbers(const mesh::Field& field) {
   std::vector<std::int64_t> out;
   mesh::visit_values(field, [&](auto values) {
     for (const auto value : values) {
-      out.push_back(static_cast<std::int64_t>(value));
-      if (static_cast<decltype(value)>(out.back()) != value)
+      // 2^63 is no int64: a cast of more, or of NaN, has no meaning.
+      const auto number = static_cast<long double>(value);
+      const bool fits = number >= -0x1p63L && number < 0x1p63L;
+      out.push_back(fits ? static_cast<std::int64_t>(value) : 0);
+      if (!fits || static_cast<decltype(value)>(out.back()) != value)
         throw Error(Kind::corrupt, "an identity is no whole number: " + std::to_string(value))
             .at("attribute " + field.info.name);
     }

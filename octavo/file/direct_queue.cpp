@@ -80,13 +80,22 @@ void DirectQueue::write(std::size_t begin, std::size_t end, std::uint64_t offset
   free_.pop_back();
 }
 
+// The kernel does not say what became of the writes. Destroying the context waits for them, so that the buffers are
+// free.
+Error DirectQueue::lose_all(int error) {
+  ::syscall(SYS_io_destroy, std::exchange(context_, 0));
+  for (const Write& write : started_) free_.push_back(write.buffer);
+  started_.clear();
+  return base::system_error("wait for a write", error).at(direct_.path().string());
+}
+
 void DirectQueue::collect_until_done(const Write& write) {
   std::array<io_event, 16> events{};
   while (!write.done) {
     long count = -1;
     do count = ::syscall(SYS_io_getevents, context_, 1L, static_cast<long>(events.size()), events.data(), nullptr);
     while (count < 0 && errno == EINTR);
-    if (count < 0) throw base::system_error("wait for a write", errno).at(direct_.path().string());
+    if (count < 0) throw lose_all(errno);
     for (long i = 0; i < count; ++i) {
       const io_event& event = events[static_cast<std::size_t>(i)];
       auto* of = reinterpret_cast<Write*>(static_cast<std::uintptr_t>(event.data));

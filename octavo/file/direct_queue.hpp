@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 
 namespace octavo::file {
@@ -47,6 +48,7 @@ class DirectQueue {
   void take_one();
   bool submit(Write& write);
   void collect_until_done(const Write& write);
+  base::Error lose_all(int error);
   std::span<const std::byte> bytes_of(const Write& write) const;
 
   const File& direct_;

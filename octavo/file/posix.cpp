@@ -264,6 +264,14 @@ void sync(const File& file) {
   syncs.fetch_add(1, std::memory_order_relaxed);
 }
 
+void sync_all(std::span<const fs::path> files) {
+  if (files.empty()) return;
+  for (const fs::path& path : files) permit("sync", Operation::sync, path);
+  const File folder = open_directory(files[0].has_parent_path() ? files[0].parent_path() : fs::path("."));
+  if (::syncfs(folder.descriptor()) != 0) throw failed("sync the file system", errno, folder.path());
+  syncs.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::optional<bool> flock_if_there_is(const File& file) {
   int error = announce(Operation::lock, file.path()).error;
   if (error == 0 && ::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) error = errno;

@@ -60,6 +60,8 @@ void preallocate(const File& file, std::uint64_t bytes);
 void resize(const File& file, std::uint64_t bytes);
 /// Calls fdatasync: contents, and the length needed to read them, are on disk afterwards.
 void sync(const File& file);
+/// The same for closed files of one folder: one syncfs() for all, which may write bytes of other files, too.
+void sync_all(std::span<const std::filesystem::path> files);
 /// Takes an advisory exclusive lock (flock) on an open file or directory; closing the handle releases it. Returns false
 /// if another handle has the lock, and nothing if the file system refuses such locks (ENOSYS, ENOTSUP, ENOLCK; EBADF or
 /// EINVAL for a directory).

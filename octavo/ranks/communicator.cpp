@@ -134,10 +134,19 @@ int lowest_where(MPI_Comm comm, bool holds) {
 
 namespace {
 
-// The place of each text among all. MPI counts bytes in an int.
+// MPI counts bytes in an int.
+constexpr std::int64_t most_at_once = std::numeric_limits<int>::max();
+
+base::Error too_long() { return {base::Kind::unsupported, "ranks exchange more than 2 GiB at once"}; }
+
+// The most that an int holds stands for a longer text: then the sum of all is too long, too.
+int length_of(const std::string& text) {
+  return static_cast<int>(std::min(std::ssize(text), static_cast<std::ptrdiff_t>(most_at_once)));
+}
+
+// The place of each text among all.
 std::vector<int> offsets_of(const std::vector<int>& lengths) {
-  if (std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) > std::numeric_limits<int>::max())
-    throw base::Error(base::Kind::unsupported, "ranks exchange more than 2 GiB at once");
+  if (std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}) >= most_at_once) throw too_long();
   std::vector<int> offsets(lengths.size(), 0);
   if (!lengths.empty()) std::partial_sum(lengths.begin(), lengths.end() - 1, offsets.begin() + 1);
   return offsets;
@@ -148,7 +157,7 @@ std::vector<int> offsets_of(const std::vector<int>& lengths) {
 std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine) {
   const bool first = rank_in(comm) == 0;
   std::vector<int> lengths(first ? static_cast<std::size_t>(size_of(comm)) : 0), offsets;
-  const int length = static_cast<int>(mine.size());
+  const int length = length_of(mine);
   MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
   std::string all;
   agree(comm, [&] {
@@ -169,7 +178,8 @@ std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by
     if (rank_in(comm) != 0) return;
     for (const std::string& text : by_rank) {
       places.push_back(static_cast<int>(lengths.size()));
-      lengths.push_back(static_cast<int>(text.size()));
+      lengths.push_back(length_of(text));
+      if (std::ssize(all) + std::ssize(text) >= most_at_once) throw too_long();
       all += text;
     }
     ones.assign(lengths.size(), 1);

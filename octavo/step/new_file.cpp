@@ -120,7 +120,12 @@ file::File NewFiles::make(const std::filesystem::path& path, bool last) {
   return empty_file(partial(path));
 }
 
+// As finish() does for one file: first the bytes of all, then the names, then the folder.
 void NewFiles::publish(const base::Ranks& ranks) {
+  std::vector<std::filesystem::path> written;
+  for (const auto* made : {&made_, &made_last_})
+    for (const std::filesystem::path& path : *made) written.push_back(partial(path));
+  base::agree(ranks, [&] { file::sync_all(written); });
   base::agree(ranks, [&] {
     // An index goes first and comes last: one that a reader finds belongs to the pieces that are there.
     for (const auto* made : {&made_last_, &made_})
@@ -133,6 +138,9 @@ void NewFiles::publish(const base::Ranks& ranks) {
     });
     made->clear();
   }
+  base::agree(ranks, [&] {
+    if (!written.empty()) file::sync_directory(written[0].parent_path());
+  });
 }
 
 }  // namespace octavo::step

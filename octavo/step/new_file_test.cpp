@@ -90,6 +90,30 @@ TEST(NewFile, ReplacesWhatAKilledJobLeftAndNoFileThatWasMadeMeanwhile) {
   EXPECT_EQ(read(out), "somebody else's");
 }
 
+// After a power cut a name stands for a whole file: bytes come first, then names, then the folder.
+TEST(NewFiles, TheBytesOfAllAreSyncedBeforeAnyGetsItsName) {
+  const TemporaryFolder folder;
+  std::vector<std::string> seen;
+  {
+    NewFiles files;
+    for (const char* name : {"run.par", "run00001-00000", "run00001-00001"})
+      file::pwrite_all(files.make(folder.path() / name, name == std::string("run.par")), 0,
+                       std::as_bytes(std::span("abc", 3)));
+    file::set_observer([&](const file::Event& event) {
+      const std::string name = event.path.filename().string();
+      if (event.operation == file::Operation::sync) seen.push_back("sync " + name.substr(0, name.find('.', 4)));
+      if (event.operation == file::Operation::rename) seen.push_back("name " + event.target.filename().string());
+      if (event.operation == file::Operation::sync_directory) seen.push_back("folder");
+      return file::Verdict{};
+    });
+    files.publish({});
+    file::set_observer({});
+  }
+  EXPECT_THAT(seen, ::testing::ElementsAre("sync run00001-00000", "sync run00001-00001", "sync run.par",
+                                           "name run00001-00000", "name run00001-00001", "name run.par", "folder"));
+  EXPECT_EQ(entries(folder.path()), 3u);
+}
+
 TEST(Target, IsASiblingUntilItIsWhole) {
   const TemporaryFolder folder;
   const fs::path out = folder.path() / "run.octavo";
