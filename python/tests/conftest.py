@@ -21,6 +21,8 @@ os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")  # a rank that waits gives up its core
+os.environ.setdefault("OMPI_MCA_pml", "ob1")  # what it takes on one machine; else each start looks for networks, 0.2 s
+os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")  # no pause of 1 or 2 s where a rank fails
 MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
 
