@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = sorted(p for p in (ROOT / "octavo").iterdir() if p.is_dir())
-FOLDERS += [ROOT / name for name in ("capi", "apps", "bench/engine", "python/bindings")]
+FOLDERS += [ROOT / name for name in ("capi", "apps", "bench/engine", "bench/scale", "python/bindings")]
 # A declaration begins at the margin, because clang-format lays out the sources. Parameters have two levels of brackets.
 PARAMETERS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 FUNCTION = re.compile(
