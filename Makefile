@@ -89,8 +89,11 @@ build-tests: setup-test
 	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
 	@scripts/install-package
 
-# Ranks that wait give up their core: with more ranks than cores a test takes a third of the time.
+# Ranks that wait give up their core: with more ranks than cores a test takes a third of the time. Open MPI is told what it
+# takes on one machine, or each start looks for networks for 0.2 s; and not to pause for 1 or 2 s where a rank fails.
 test test-long: export OMPI_MCA_mpi_yield_when_idle := 1
+test test-long: export OMPI_MCA_pml := ob1
+test test-long: export OMPI_MCA_odls_base_sigkill_timeout := 0
 
 test: build-tests
 	@scripts/test

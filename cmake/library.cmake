@@ -134,6 +134,6 @@ if(OCTAVO_TESTS)
     add_test(NAME examples.installed.${how}
              COMMAND ${PROJECT_SOURCE_DIR}/examples/run_installed ${PROJECT_BINARY_DIR} ${octavo_mpiexec} ${wrapper}
                      ${how} ${with_fortran})
-    set_tests_properties(examples.installed.${how} PROPERTIES TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
+    set_tests_properties(examples.installed.${how} PROPERTIES TIMEOUT 600 PROCESSORS 2 SKIP_RETURN_CODE 77)
   endforeach()
 endif()

@@ -22,8 +22,8 @@ function(octavo_mpi_tests target)
       set(name mpi${mpi_LABEL}.${suite}.${ranks})
       add_test(NAME ${name} COMMAND ${octavo_mpiexec} -n ${ranks} $<TARGET_FILE:${target}>
                                     --gtest_filter=${suite}.* --gtest_brief=1)
-      set_tests_properties(${name} PROPERTIES TIMEOUT 300 PROCESSORS ${processors} ENVIRONMENT
-        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;${mpi_ENVIRONMENT}")
+      set_tests_properties(${name} PROPERTIES TIMEOUT 1500 PROCESSORS ${processors} ENVIRONMENT
+        "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_rmaps_base_oversubscribe=1;OMPI_MCA_mpi_yield_when_idle=1;OMPI_MCA_pml=ob1;OMPI_MCA_odls_base_sigkill_timeout=0;OMPI_MCA_btl_vader_single_copy_mechanism=none;${mpi_ENVIRONMENT}")
     endforeach()
   endforeach()
 endfunction()

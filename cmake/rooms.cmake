@@ -31,6 +31,6 @@ function(octavo_room name)
     octavo_compile_together(octavo_${name}_test WITH_GTEST)
     # Suites ...Mpi run under mpirun, one process each: a process a test would be hundreds of MPI_Finalize, in which Open
     # MPI 4 crashes about once in a thousand times (its issue 10117).
-    gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. TEST_FILTER -*Mpi.* DISCOVERY_TIMEOUT 60)
+    gtest_discover_tests(octavo_${name}_test TEST_PREFIX ${name}. TEST_FILTER -*Mpi.* DISCOVERY_TIMEOUT 600)
   endif()
 endfunction()

@@ -29,15 +29,6 @@ struct Case {
   int least_ranks = 1;
 };
 
-engine::Options on_local_disks(int engine::Options::*every, int group_size) {
-  engine::Options options = options_of(1);
-  options.staging_directory = local_disks;
-  options.ranks_per_node = 1;
-  options.*every = 1;
-  options.group_size = group_size;
-  return options;
-}
-
 std::vector<Case> cases() {
   const auto parts = [](int for_each, int more) { return [=](int ranks) { return for_each * ranks + more; }; };
   engine::Options keeping = options_of(0);

@@ -33,6 +33,15 @@ engine::Options options_of(int per_file) {
   return options;
 }
 
+engine::Options on_local_disks(int engine::Options::*every, int group_size) {
+  engine::Options options = options_of(1);
+  options.staging_directory = local_disks;
+  options.ranks_per_node = 1;
+  options.*every = 1;
+  options.group_size = group_size;
+  return options;
+}
+
 std::vector<simulated::Activity> run_virtually(const simulated::Machine& machine, const Program& program,
                                                const Run& run) {
   static int processes = 0;

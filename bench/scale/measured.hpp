@@ -31,6 +31,9 @@ using Program = std::function<void(MPI_Comm, const Run&)>;
 /// Sync mode, `per_file` contributors a file (0: all of a host).
 engine::Options options_of(int per_file);
 
+/// Checkpoints on local disks of nodes of one rank, and `every` one (partner_every, xor_every) kept safe in groups.
+engine::Options on_local_disks(int engine::Options::*every, int group_size);
+
 /// Runs the program on virtual ranks, each a process of its own, and counts file operations.
 std::vector<simulated::Activity> run_virtually(const simulated::Machine& machine, const Program& program,
                                                const Run& run);

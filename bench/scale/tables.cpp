@@ -145,15 +145,6 @@ void add_writing(std::vector<Row>& rows, const Machine& machine, const Writing& 
   rows.push_back({writing.name, machine.ranks, {}, seen, files});
 }
 
-engine::Options on_local_disks(int engine::Options::*every, int group_size) {
-  engine::Options options = options_of(1);
-  options.staging_directory = local_disks;
-  options.ranks_per_node = 1;
-  options.*every = 1;
-  options.group_size = group_size;
-  return options;
-}
-
 void add_writings(std::vector<Row>& rows, const Machine& machine, const Asked& asked) {
   engine::Options keeping = options_of(1);
   keeping.keep_last = 2;  // three slots, which stay open

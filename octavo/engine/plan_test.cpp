@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/engine.hpp"
@@ -81,16 +81,16 @@ TEST(Plan, what_makes_no_sense_is_refused) {
 TEST(Plan, fifty_thousand_ranks_take_milliseconds_and_a_megabyte) {
   const auto host = hosts(50000, 128);
   const std::vector<std::uint64_t> bytes(host.size(), 300'000'000);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();  // CPU time: a busy machine may stop us in between
   const WritePlan plan = plan_write(host, bytes, {16, 0});
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   expect_sound(plan, host, bytes);
-  EXPECT_LT(took.count(), 0.1);
+  EXPECT_LT(took, 0.1);
   const std::size_t memory = plan.files.capacity() * sizeof(PlannedFile) + plan.contributors.capacity() * sizeof(int) +
                              plan.file_of_rank.capacity() * sizeof(int) +
                              plan.offset.capacity() * sizeof(std::uint64_t);
   EXPECT_LT(memory, 1'100'000u);
-  RecordProperty("seconds", std::to_string(took.count()));
+  RecordProperty("seconds", std::to_string(took));
   RecordProperty("bytes", std::to_string(memory));
   const PlanCost cost = cost_of(plan);
   EXPECT_EQ(cost.hosts, 391);

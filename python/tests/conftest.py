@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,20 @@ os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 os.environ.setdefault("OMPI_MCA_rmaps_base_oversubscribe", "1")
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")  # a rank that waits gives up its core
+os.environ.setdefault("OMPI_MCA_pml", "ob1")  # what it takes on one machine; else each start looks for networks, 0.2 s
+os.environ.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "0")  # no pause of 1 or 2 s where a rank fails
 MPI_FOLDER = "OMPI_MCA_orte_tmpdir_base"
 OCTAVO = Path(sys.prefix) / "bin" / "octavo"
+BOUND = 600  # [s] of anything that is waited for: a busy machine is slow, and a disk may stand still for minutes
+
+
+def until(condition, seconds=BOUND):
+    """Waits until the condition is true; returns its value."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it does not come about"
+        time.sleep(0.02)
+    return found
 
 
 def mostly_long(*cases, short) -> list:
@@ -114,7 +127,7 @@ def run():
         command = [str(OCTAVO), *map(str, words)]
         if ranks:
             command = ["mpirun", "-n", str(ranks), *command]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, **options)
         assert not check or done.returncode == 0, done.stderr
         return done
 
@@ -141,7 +154,7 @@ def measured(folder, words) -> list[str]:
 def peak_of(words, **options) -> tuple[int, str, int]:
     """Exit code, text and the largest resident memory [bytes] of `octavo` with these words."""
     with tempfile.TemporaryDirectory(prefix="octavo-peak-") as folder:
-        done = subprocess.run(measured(folder, words), capture_output=True, text=True, timeout=300, **options)
+        done = subprocess.run(measured(folder, words), capture_output=True, text=True, timeout=BOUND, **options)
         (file,) = Path(folder).iterdir()
         return done.returncode, done.stdout + done.stderr, int(file.read_text())
 

@@ -28,7 +28,7 @@ FORTRAN = {
 def compiled(words: list[object], folder: Path) -> str:
     """The errors of a compiler; empty if there are none."""
     words = [str(word) for word in words]
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
     return "" if done.returncode == 0 else done.stdout + done.stderr or "it failed"
 
 

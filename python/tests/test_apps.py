@@ -24,7 +24,7 @@ SMALL = ["--roots", "4", "--block", "8", "--max-level", "2", "--tracers", "8", "
 
 def sedov(ranks, *words, check=True):
     command = ["mpirun", "-n", str(ranks), str(SEDOV), *SMALL, *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert not check or done.returncode == 0, done.stderr
     return done
 
@@ -127,7 +127,7 @@ def test_a_signal_ends_a_run_with_a_last_checkpoint(tmp_path):
     job = subprocess.Popen([str(w) for w in words], **pipes)
     assert "time" in job.stderr.readline()  # it is under way
     job.send_signal(signal.SIGUSR1)  # mpirun passes it on
-    text = job.communicate(timeout=60)[0]
+    text = job.communicate(timeout=600)[0]
     assert job.returncode == 0 and "stopped by a signal" in text
     assert [s["flow"] for s in octavo.steps(store)].count("checkpoint") == 2  # that of step 0 and the last
 
@@ -155,5 +155,5 @@ def test_another_problem_or_block_size_is_refused(blast):
     done = sedov(1, "--restart", blast[0], "--block", 16, "--steps", 31, check=False)
     assert done.returncode == 2 and "--block 8" in done.stderr
     words = [str(SEDOV.with_name("octavo-sod")), "--dim", "2", "--restart", str(blast[0])]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 2 and "of problem sedov" in done.stderr

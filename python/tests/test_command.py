@@ -190,7 +190,7 @@ def test_ctrl_c_leaves_no_partial_step(run, sample, tmp_path):
             time.sleep(0.005)
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        _, message = process.communicate(timeout=60)
+        _, message = process.communicate(timeout=600)
         assert process.returncode == 130, message
         assert b"Traceback" not in message
         assert run("ls", out, "--json").stdout == before

@@ -89,7 +89,7 @@ def test_what_is_sent_is_small_and_reading_it_opens_one_file(store, tmp_path):
 
 def test_the_example_runs(store):
     example = Path(__file__).parents[2] / "examples" / "dask_map.py"
-    done = subprocess.run([sys.executable, example, store], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, example, store], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     mass = octavo.open(store).sum("density", weight="volume")
     assert float(re.search(r"mass (\S+),", done.stdout)[1]) == pytest.approx(mass, rel=1e-11)

@@ -25,7 +25,7 @@ def test_device_arrays(name, ranks, tmp_path):
     words = [sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("device_cases.py")), name]
     done = subprocess.run(
         ["mpirun", "-n", str(ranks), *words, str(tmp_path / "run.octavo")],
-        capture_output=True, text=True, timeout=120, env={**ENVIRONMENT, "OCTAVO_CUDA_DRIVER": str(STANDIN)},
+        capture_output=True, text=True, timeout=600, env={**ENVIRONMENT, "OCTAVO_CUDA_DRIVER": str(STANDIN)},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -39,7 +39,7 @@ def test_an_example_restarts_on_another_number_of_ranks(name, lines, tmp_path):
     for ranks, last in ((2, 20), (3, 40), (1, 40)):  # the last run finds the end, and computes nothing
         words = [sys.executable, "-m", "mpi4py", str(example), str(tmp_path / "run.octavo"), str(last)]
         done = subprocess.run(
-            ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120, env=ENVIRONMENT
+            ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=600, env=ENVIRONMENT
         )
         assert done.returncode == 0, done.stdout + done.stderr
         said.append(done.stdout.strip())

@@ -160,7 +160,7 @@ def test_commands_of_pages_run(page, line, files, tmp_path, request):
         _remove(folder / words[at + 3])
     for name in ("on_8", "run"):
         (folder / name).mkdir()
-    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 
@@ -186,7 +186,7 @@ def test_python_of_pages_runs(page, block, files, tmp_path, request):
     folder = tmp_path / "here"
     copied(files, page, request, folder)
     (folder / "block.py").write_text("import numpy as np\nimport octavo\n" + block)
-    done = subprocess.run([sys.executable, "block.py"], cwd=folder, capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, "block.py"], cwd=folder, capture_output=True, text=True, timeout=600)
     if missing := re.search(r"this needs the Python package (\w+), which is not installed", done.stderr):
         pytest.skip(f"there is no {missing[1]}")
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def case(name: str, store: Path, ranks: int) -> None:
     module = ["-m", "mpi4py"] if name != "without_mpi4py" else []
     words = [sys.executable, *module, str(Path(__file__).with_name("engine_cases.py")), name, str(store)]
     done = subprocess.run(
-        ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120, env=ENVIRONMENT
+        ["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=600, env=ENVIRONMENT
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -82,7 +82,7 @@ def test_without_mpi4py(tmp_path, ranks):
 
 def test_without_mpi4py_and_without_mpirun(tmp_path):
     words = [sys.executable, str(Path(__file__).with_name("engine_cases.py")), "without_mpi4py", str(tmp_path / "o")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
     assert done.returncode == 0, done.stderr
 
 
@@ -93,7 +93,7 @@ def test_without_mpi4py_and_without_mpirun(tmp_path):
 def test_the_example_does_the_same_on_another_number_of_ranks(script, programs):
     done = subprocess.run(
         [ROOT / "examples" / script, shutil.which("mpirun"), Path(sys.executable).parent, "py"],
-        capture_output=True, text=True, timeout=240, env=ENVIRONMENT,
+        capture_output=True, text=True, timeout=600, env=ENVIRONMENT,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     for name in programs:

@@ -340,7 +340,7 @@ def test_a_silent_caller_does_not_keep_ranks_from_meeting(tmp_path, library, cal
     env = fault(library, "all", "listen", 1, caller)
     process = start(store, 3, 1, 0, 3, env=env, contributors_per_file=0)
     try:
-        assert process.wait(timeout=BOUND / 2) == 0
+        assert process.wait(timeout=BOUND) == 0
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -25,7 +25,7 @@ def vtk_reads(tmp_path, *files):
     """What VTK makes of the files: a dict of arrays each."""
     out = tmp_path / "read.npz"
     script = Path(__file__).with_name("vtk_reads.py")
-    done = subprocess.run([sys.executable, script, out, *files], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([sys.executable, script, out, *files], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0 and "ERR" not in done.stderr, done.stderr
     arrays = np.load(out)
     return [

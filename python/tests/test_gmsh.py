@@ -52,7 +52,7 @@ def test_meshes_of_gmsh_itself(tmp_path, version, binary, quads, run_json):
 
     path = tmp_path / "a.msh"
     words = [sys.executable, "-c", MAKE, str(path), version, str(binary), str(quads)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     if "cannot open shared object file" in done.stderr:
         pytest.skip("gmsh lacks a library of the system")
     assert done.returncode == 0, done.stderr
@@ -113,7 +113,7 @@ def test_physical_groups_overlap_and_elements_count_once(tmp_path, version, bina
 
     def gmsh(script, *words):
         words = [sys.executable, "-c", script, *map(str, words)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=600)
         if "cannot open shared object file" in done.stderr:
             pytest.skip("gmsh lacks a library of the system")
         assert done.returncode == 0, done.stderr
@@ -185,7 +185,7 @@ def test_quadrangles_of_med_are_read(tmp_path, meshio_mesh, run):
     write = "import sys, meshio; meshio.write(sys.argv[2], meshio.read(sys.argv[1]), file_format='med')"
     meshio.write(tmp_path / "a.vtu", meshio.Mesh(np.pad(mesh.points, ((0, 0), (0, 1))), mesh.cells))
     words = [sys.executable, "-c", write, str(tmp_path / "a.vtu"), str(tmp_path / "a.med")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     done = run("convert", tmp_path / "a.med", tmp_path / "b.nc", check=False)
     if done.returncode == 4 and "libmed" in done.stderr:

@@ -7,11 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, until
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests" / "faults" / "at_call.cpp"
 
@@ -69,7 +68,7 @@ class Job:
     def calls(self):
         """How many calls the whole conversion has."""
         process = self.start(0, 0)
-        message = process.communicate(timeout=120)[1]
+        message = process.communicate(timeout=600)[1]
         if process.returncode == 4:
             pytest.skip(message)
         assert process.returncode == 0, message
@@ -93,7 +92,7 @@ def test_a_killed_convert_leaves_nothing_under_the_name(run, preload, inputs, tm
     seen = set()
     for nth in instants(job.calls(), most):
         process = job.start(nth, signal.SIGKILL)
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
         assert process.returncode == -signal.SIGKILL, nth
         whole = job.out.exists()
         seen.add(whole)
@@ -113,13 +112,18 @@ def test_so_does_one_of_two_ranks(run, preload, inputs, tmp_path, target):
     """Each rank dies at its nth call, or with the other."""
     job = Job(preload, inputs, target, tmp_path / "here", ranks=2)
     for nth in instants(job.calls(), 3):
-        job.start(nth, signal.SIGKILL).communicate(timeout=120)
+        job.start(nth, signal.SIGKILL).communicate(timeout=600)
         if not job.out.exists():
             done = subprocess.run(job.words, capture_output=True, text=True)
             assert done.returncode == 0, (nth, done.stderr, list(job.folder.iterdir()))
             assert [path.name for path in job.folder.iterdir()] == [job.out.name], nth
         assert run("verify", job.out).returncode == 0, nth
         shutil.rmtree(job.folder)
+
+
+def stopped(process):
+    assert process.poll() is None
+    return "State:\tT" in Path(f"/proc/{process.pid}/status").read_text()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -129,13 +133,10 @@ def test_two_at_once_one_is_refused(run, preload, inputs, tmp_path, target):
     middle = max(job.calls() // 2, 2)
     for words in ([], ["-f"]):
         first = job.start(middle, signal.SIGSTOP, *words)
-        deadline = time.monotonic() + 60
-        while "State:\tT" not in Path(f"/proc/{first.pid}/status").read_text():
-            assert time.monotonic() < deadline and first.poll() is None
-            time.sleep(0.01)
+        until(lambda process=first: stopped(process))
         second = subprocess.run([*job.words, *words], capture_output=True, text=True)
         first.send_signal(signal.SIGCONT)
-        message = first.communicate(timeout=120)[1]
+        message = first.communicate(timeout=600)[1]
         assert first.returncode == 0, message
         assert second.returncode == 2 and "writing this output" in second.stderr, second.stderr
         assert [path.name for path in job.folder.iterdir()] == [job.out.name]
@@ -152,7 +153,7 @@ def test_an_append_that_was_killed_is_repeated(run, run_json, preload, inputs, t
         shutil.rmtree(job.out, ignore_errors=True)
         shutil.copytree(tmp_path / "base.octavo", job.out)
         process = job.start(nth, signal.SIGKILL, "--append")
-        process.communicate(timeout=120)
+        process.communicate(timeout=600)
         if 7 not in [step["step"] for step in run_json("ls", job.out)["steps"]]:
             assert subprocess.run([*job.words, "--append"]).returncode == 0
         assert [step["step"] for step in run_json("ls", job.out)["steps"]] == [1, 7]

@@ -75,7 +75,7 @@ def test_a_flow_that_never_had_a_durable_step_is_a_first_start_whatever_the_othe
         writer.put_field("density", np.array([1.0]))
         writer.end_step()
     assert start(store, 2, 1, 0, 3, env=fault(library, 1, "write", 1, "kill")).wait(timeout=BOUND) != 0
-    expect_note(run, store, "checkpoint step 1")
+    expect_note(run, store, "checkpoint")  # its step 1, or, if rank 0 had written nothing yet, a file that is empty
     assert octavo.restart(None, store) is None
     assert octavo.restart(None, store, flow="analysis").step == 1
 

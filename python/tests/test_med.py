@@ -48,7 +48,7 @@ def med(files, run, tmp_path_factory):
 
 def test_another_reader_finds_what_med_says(med, files, tmp_path):
     words = [sys.executable, "-c", LOOK, str(med), str(tmp_path / "found.npz")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = np.load(tmp_path / "found.npz")
     part = octavo.open(files / "r2d_malpasset-small_5steps.slf", step=4).part(0)
@@ -201,6 +201,6 @@ def test_values_in_another_file_are_not_read(med, run, tmp_path, how):
             else:
                 mesh.create_dataset("COO", values.shape, values.dtype, external=[(other, 0, values.nbytes)])
     """
-    subprocess.run([sys.executable, "-c", script, str(path), str(other), how], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script, str(path), str(other), how], check=True, timeout=600)
     done = run("info", path, check=False)
     assert done.returncode == 4 and "COO" in done.stderr

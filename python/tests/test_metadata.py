@@ -25,27 +25,34 @@ CALLS = "openat,open,creat,fsync,fdatasync,mkdir,unlink,unlinkat,rmdir,rename,ge
 STEPS = 8
 
 
-def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
-    """The calls of each rank on paths in the store, in a run that goes on: the first six steps, in which slots are made
-    and their names are synced, do not count. A handle counts as its path. A line begins with the thread."""
+def of_a_whole_run(folder: Path, ranks: int, options: str, calls: str) -> list[tuple[list[str], int, int]]:
+    """The calls of each rank on paths in the store, and the places of the two .mark files in the list: between them are the
+    steps that count. The first six, in which slots are made and their names are synced, do not. A handle counts as its
+    path. A line begins with the thread."""
     store, traces = folder / "run.octavo", folder / "traces"
     traces.mkdir()
     trace = ["strace", "-f", "-y", "-e", f"trace={calls}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
     cases = str(Path(__file__).with_name("engine_cases.py"))
     program = [sys.executable, cases, "counted", str(store), str(6 + STEPS), options]
     words = ["mpirun", "-n", str(ranks), "sh", "-c", f'exec {" ".join(trace)} "$@"', "sh", *program]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300, env=ENVIRONMENT)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
     of_ranks = []
     for file in sorted(traces.iterdir()):
         lines = file.read_text().splitlines()
-        begin, end = (i for i, line in enumerate(lines) if ".mark" in line and "openat(" in line)
-        # The thread that writes the .mark files is the application's.
-        own = [line for line in lines[begin:end] if f"{store}/" in line and " = -1 " not in line]
-        of_ranks.append([line for line in [lines[begin], *own] if re.match(r"\d+ +(\w+)\(", line)])
+        own = [line for line in lines if (f"{store}/" in line or ".mark" in line) and " = -1 " not in line]
+        own = [line for line in own if re.match(r"\d+ +(\w+)\(", line)]
+        begin, end = (i for i, line in enumerate(own) if ".mark" in line and "openat(" in line)
+        of_ranks.append((own, begin, end))
     shutil.rmtree(store)
     shutil.rmtree(traces)
     return of_ranks
+
+
+def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
+    """Those of the steps that count, behind the line of the mark, which the application's thread writes."""
+    runs = of_a_whole_run(folder, ranks, options, calls)
+    return [[lines[begin], *(line for line in lines[begin:end] if ".mark" not in line)] for lines, begin, end in runs]
 
 
 def a_step(folder: Path, ranks: int, options: str, calls: str = CALLS) -> list[dict[str, float]]:
@@ -83,12 +90,12 @@ def test_steps_appended_to_one_file_open_nothing(tmp_path):
 def test_new_files_are_opened_by_one_rank_alone(tmp_path):
     """A file takes two opens, its own and its directory's, and three syncs: of that directory, of head and content, of
     the record. A step takes two opens more, of the directory with its name and of the one that is removed, and two
-    syncs, of that name and of the mark. Behind the last step before those that count, a directory may still be opened
-    to be removed."""
+    syncs, of that name and of the mark. Directories of up to four steps before those that count may still be removed
+    behind them."""
     options = '{"keep_last": 2, "recycle": false, "contributors_per_file": 0}'
     first, *others = a_step(tmp_path, 2, options)
     assert others == [{}]
-    assert first["open"] <= 2 + 2 + 1 / STEPS and first["sync"] <= 3 + 2
+    assert first["open"] <= 2 + 2 + 4 / STEPS and first["sync"] <= 3 + 2
 
 
 @pytest.mark.parametrize("mode", ["sync", "background"])
@@ -99,15 +106,19 @@ def test_old_checkpoints_are_removed_by_all_writers_behind_end_step(tmp_path, mo
         {"keep_last": 2, "recycle": False, "mode": mode, "contributors_per_file": 1, "old_checkpoints": 9}
     )
     calls = "openat,unlink,unlinkat,rmdir,pwrite64,pwritev"
-    for rank, (mark, *lines) in enumerate(of_a_run(tmp_path, 2, options, calls)):
+    for rank, (whole, begin, end) in enumerate(of_a_whole_run(tmp_path, 2, options, calls)):
+        mark, *lines = whole[begin:end]
         removals = [line for line in lines if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
         writes = [line for line in lines if re.match(r"\d+ +pwrite", line) and "/data." in line]
         busy = {line.split()[0] for line in [mark, *writes]}
         assert writes and not [line for line in removals if line.split()[0] in busy]
-        files = [line for line in removals if "/data." in line]
-        # Up to four steps are in flight, and what the last ones set free is still there when the run ends.
-        assert STEPS - 4 <= len(files) <= STEPS + 4 and all(f"/data.{rank:03}" in line for line in files)
-        assert (len(removals) > len(files)) == (rank == 0)
+        # How far the removal is behind the steps is chance. When the writer is closed it has come to its end, but for what
+        # the last four steps, which are in flight, set free.
+        every = [line for line in whole if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
+        removed = [line for line in every if "/data." in line]
+        old = 9 + 6 + STEPS - 2
+        assert old - 4 <= len(removed) <= old and all(f"/data.{rank:03}" in line for line in removed)
+        assert (len(every) > len(removed)) == (rank == 0)
 
 
 def test_old_files_cost_a_step_nothing(tmp_path):

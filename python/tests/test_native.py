@@ -20,7 +20,7 @@ def case(name: str, directory: Path, ranks: int) -> None:
     """Runs a case; a rank that fails ends all of them."""
     pytest.importorskip("mpi4py")
     words = [sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("native_cases.py")), name, str(directory)]
-    done = subprocess.run(["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(["mpirun", "-n", str(ranks), *words], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

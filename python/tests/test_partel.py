@@ -156,7 +156,7 @@ def by_partel(partel: str, geometry: Path, boundary: Path, parts: int, folder: P
             cwd=folder,
             capture_output=True,
             encoding="latin-1",
-            timeout=200,
+            timeout=600,
             check=False,
         )
     except subprocess.TimeoutExpired:

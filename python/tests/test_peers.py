@@ -125,7 +125,7 @@ def natives(tmp_path_factory) -> Path:
     directory = tmp_path_factory.mktemp("natives")
     script = Path(native_cases.__file__)
     words = ["mpirun", "-n", "3", sys.executable, "-m", "mpi4py", str(script), "patches", str(directory)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return directory
 

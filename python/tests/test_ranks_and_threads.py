@@ -112,7 +112,7 @@ def test_ranks_open_a_file_of_a_store_at_most_twice_and_once_a_part(run_json, re
         traces.mkdir()
         trace = f"exec strace -f -e trace=open,openat -o {traces}/$OMPI_COMM_WORLD_RANK "
         words = [str(OCTAVO), "map", str(path), "--field", "density", "-q", "-f", "-o", str(tmp_path / "map.npy")]
-        done = subprocess.run(["mpirun", "-n", str(ranks), "sh", "-c", trace + '"$@"', "sh", *words], timeout=300)
+        done = subprocess.run(["mpirun", "-n", str(ranks), "sh", "-c", trace + '"$@"', "sh", *words], timeout=600)
         assert done.returncode == 0
         lines = [line for file in traces.iterdir() for line in file.read_text().splitlines()]
         opens = [line for line in lines if re.search(r"/data\.\d+\"", line) and " = -1 " not in line]
@@ -135,7 +135,7 @@ def test_a_rank_holds_its_rows_of_a_map_and_little_more(run, tmp_path, kind):
         folder.mkdir()
         files.append(tmp_path / f"{count}.npy")
         command = ["mpirun", "-n", str(count), *measured(folder, [*words, files[-1]])]
-        assert subprocess.run(command, timeout=300).returncode == 0
+        assert subprocess.run(command, timeout=600).returncode == 0
         peaks = [int(file.read_text()) for file in folder.iterdir()]
         assert len(peaks) == count and max(peaks) < image / count + 200e6, peaks
     assert files[0].read_bytes() == files[1].read_bytes()
@@ -236,7 +236,7 @@ def bytes_of_each(calls, folder, words, ranks):
     traces.mkdir(exist_ok=True)
     trace = f'exec strace -ff -y -e trace={calls} -o {traces}/${{OMPI_COMM_WORLD_RANK:-0}} "$@"'
     before = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-    done = subprocess.run([*before, "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words), "-q"], timeout=300)
+    done = subprocess.run([*before, "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words), "-q"], timeout=600)
     assert done.returncode == 0
     counts = [0] * ranks
     for file in traces.iterdir():
@@ -264,7 +264,7 @@ def test_diff_opens_a_file_of_a_store_twice_and_once_a_part_that_is_read(run, re
         trace = f'exec strace -f -e trace=open,openat -o {traces}/${{OMPI_COMM_WORLD_RANK:-0}} "$@"'
         words = ["sh", "-c", trace, "sh", str(OCTAVO), "diff", str(a), str(b), "--json"]
         before = ["mpirun", "-n", str(ranks)] if ranks > 1 else []
-        done = subprocess.run([*before, *words], capture_output=True, text=True, timeout=300)
+        done = subprocess.run([*before, *words], capture_output=True, text=True, timeout=600)
         lines = [line for file in traces.iterdir() for line in file.read_text().splitlines()]
         opens = [line for line in lines if re.search(r"/data\.\d+\"", line) and " = -1 " not in line]
         beside_parts.append(len(opens) - sum(json.loads(done.stdout)["reads"].values()))
@@ -324,7 +324,7 @@ def opens_of(path, words, folder, ranks):
     folder.mkdir()
     trace = f'exec strace -ff -e trace=open,openat -o {folder}/$OMPI_COMM_WORLD_RANK "$@"'
     done = subprocess.run(
-        ["mpirun", "-n", str(ranks), "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words)], timeout=300
+        ["mpirun", "-n", str(ranks), "sh", "-c", trace, "sh", str(OCTAVO), *map(str, words)], timeout=600
     )
     assert done.returncode == 0
     lines = [line for file in folder.iterdir() for line in file.read_text().splitlines()]

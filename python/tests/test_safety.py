@@ -46,7 +46,7 @@ def killed(tmp_path) -> tuple[Path, Path]:
     store, disk = tmp_path / "run.octavo", tmp_path / "disk"
     words = [sys.executable, "-c", PROGRAM, str(store), str(disk)]
     done = subprocess.run(
-        ["mpirun", "-n", str(RANKS), *words], capture_output=True, text=True, timeout=120, env=os.environ
+        ["mpirun", "-n", str(RANKS), *words], capture_output=True, text=True, timeout=600, env=os.environ
     )
     assert "Traceback" not in done.stderr, done.stderr
     return store, disk

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import cache
 from itertools import permutations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = sorted(p for p in (ROOT / "octavo").iterdir() if p.is_dir())
-FOLDERS += [ROOT / name for name in ("capi", "apps", "bench/engine", "python/bindings")]
+FOLDERS += [ROOT / name for name in ("capi", "apps", "bench/engine", "bench/scale", "python/bindings")]
 # A declaration begins at the margin, because clang-format lays out the sources. Parameters have two levels of brackets.
 PARAMETERS = r"\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)"
 FUNCTION = re.compile(
@@ -49,6 +50,7 @@ def type_of(parameter: str, made: list[str]) -> str:
     return "*" if "auto" in plain or any(re.search(rf"\b{name}\b", plain) for name in made) else plain
 
 
+@cache  # a header counts in many rooms
 def functions(source: str) -> dict[str, list[tuple[list[str], int]]]:
     """By name: types of the parameters, and how many of them a call must give."""
     found = defaultdict(list)
@@ -88,12 +90,13 @@ def faults(sources: dict[str, str], headers: dict[str, str]) -> list[str]:
     own = {name: functions(unnamed(text)) for name, text in texts.items()}
     declared = {name: functions(cleaned(text)) for name, text in headers.items()}
     place = {name: namespace_of(text) for name, text in texts.items()}
+    called = {name: set(re.findall(r"(?<![\w.:>])(\w+)\(", text)) for name, text in texts.items()}
     included = {name: re.findall(r'#include "([^"]+)"', text) for name, text in sources.items()}
     found = []
     for a, b in permutations(sources, 2):
         for name, mine in own[a].items() if place[b].startswith(place[a]) else ():
             others = own[b].get(name, [])
-            if not others and name in texts[b] and re.search(rf"(?<![\w.:>]){name}\(", texts[b]):
+            if not others and name in called[b]:
                 others = [one for header in included[b] for one in declared.get(header, {}).get(name, [])]
                 others = [one for one in others if "*" not in one[0]]  # a template leaves a type to its own function
             if any(taken(x, y) for x in mine for y in others):

@@ -35,7 +35,7 @@ def write(path: Path, ranks: int, last: int, environment: dict[str, str]) -> tup
     words = [sys.executable, "-m", "mpi4py", Path(__file__).with_name("triangle_faults.py"), path, last]
     done = subprocess.run(
         ["mpirun", "-n", str(ranks), *map(str, words)],
-        capture_output=True, text=True, timeout=300, env=ENVIRONMENT | environment,
+        capture_output=True, text=True, timeout=600, env=ENVIRONMENT | environment,
     )  # fmt: skip
     return done.returncode, done.stderr
 

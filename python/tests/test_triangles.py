@@ -130,7 +130,7 @@ def test_the_independent_reader_finds_the_same_bits_in_a_store(files, run, tmp_p
 def test_the_independent_reader_puts_together_what_three_ranks_wrote(tmp_path):
     example = Path(__file__).parents[2] / "examples" / "triangles.py"
     words = ["mpirun", "-n", "3", sys.executable, example, tmp_path / "channel.octavo", "2"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     steps = octavo_reader.read_store(tmp_path / "channel.octavo")
     assert [(step.step, len(step.parts)) for step in steps] == [(1, 3), (2, 3)]

@@ -22,7 +22,7 @@ def try_code(code: str, folder: Path, **environment: str) -> subprocess.Complete
         env={**os.environ, "OCTAVO_TRY": str(folder / "try"), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
 
 

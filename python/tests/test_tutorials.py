@@ -39,7 +39,7 @@ def test_a_notebook_runs_on_real_data(name, data, tmp_path, monkeypatch):
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("MPLBACKEND", "agg")
     book = nbformat.read(TUTORIALS / f"{name}.ipynb", 4)
-    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(book, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     nbformat.write(book, tmp_path / f"{name}.ipynb")
     drawn = [output["data"]["image/png"] for cell in book.cells if cell.cell_type == "code"
              for output in cell.outputs if "image/png" in output.get("data", {})]  # fmt: skip

@@ -17,7 +17,7 @@ STEPS = 3
 
 
 def by_netcdf4(*words):
-    done = subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, SCRIPT, *map(str, words)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
 
 
@@ -235,7 +235,7 @@ found["types"] = vtk_to_numpy(grid.GetCellTypesArray())
 np.savez(sys.argv[2], **found)
 """
     words = [sys.executable, "-c", look, str(tmp_path / "a.vtkhdf"), str(tmp_path / "found.npz")]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = np.load(tmp_path / "found.npz")
     for step in range(STEPS):
@@ -334,7 +334,7 @@ areas = grid.compute_cell_sizes(length=False, volume=False)["Area"]
 np.savez(sys.argv[2], types=grid.celltypes, areas=areas, u=grid.cell_data["u"], depth=grid.point_data["depth"])
 """
     out = path.with_suffix(".npz")
-    done = subprocess.run([sys.executable, "-c", look, path, out], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", look, path, out], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     found = np.load(out)
     assert np.array_equal(found["types"], np.array([0, 0, 0, 5, 9, 7, 7])[(mesh["cells"] >= 0).sum(axis=1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import octavo
 pytest.importorskip("uvicorn")
 pytest.importorskip("starlette")
 
-from octavo.view import tiles
+from octavo.view import changes, tiles
 from test_damage import flip
 from test_view import View
 
@@ -33,6 +33,26 @@ def tile(view, step=0, **words):
 
 def picture(path, **choice):
     return octavo.open(path, **choice).slice("density", pixels=256).values
+
+
+def test_a_twentieth_of_the_time_goes_into_looking(monkeypatch):
+    """And a change is seen with the next look."""
+    now, looks = 0.0, []
+
+    def look(_path):
+        nonlocal now
+        looks.append(now)
+        now += 2  # s that a look takes
+        return [(1, 1, len(looks), 1)]
+
+    monkeypatch.setattr(changes, "files_at", look)
+    monkeypatch.setattr(changes, "time", SimpleNamespace(monotonic=lambda: now))
+    files, states = changes.Files(), []
+    while now < 1000:
+        states.append(files.state("output"))
+        now += 1
+    assert 20 <= len(looks) <= 1000 * changes.SHARE / 2 + 1
+    assert len(set(states)) == len(looks)
 
 
 @pytest.fixture
@@ -118,9 +138,6 @@ def test_an_output_replaced_in_place_is_shown_as_it_is_now(run, tmp_path, how):
         else:
             for file in other.iterdir():
                 shutil.copyfile(file, path / file.name)
-        end = time.monotonic() + 20  # a look at files that took long is followed by a pause (SHARE in view/changes.py)
-        while not np.allclose(tile(running)[1], picture(path), rtol=1e-7) and time.monotonic() < end:
-            time.sleep(0.1)
         np.testing.assert_allclose(tile(running)[1], picture(path), rtol=1e-7)
         found, values = tile(running, field="pressure")
         assert found["pixels"] == [256, 256]

@@ -32,13 +32,19 @@ def cut_the_cells(path):
 CUTS = [cut_to_an_empty_folder, cut_the_info_file, cut_the_cells]
 
 
-@pytest.fixture
-def outputs(run, tmp_path):
-    """Two whole outputs, and a third that is whole in a folder of its own."""
+@pytest.fixture(scope="module")
+def three(run, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("three")
     for number in (1, 2, 3):
-        run("sample", tmp_path / f"output_0000{number}", "--levels", "3-4", "--domains", 2, "--seed", number, "-q")
-    (tmp_path / "whole").mkdir()
-    shutil.copytree(tmp_path / "output_00003", tmp_path / "whole" / "output_00003")
+        run("sample", folder / f"output_0000{number}", "--levels", "3-4", "--domains", 2, "--seed", number, "-q")
+    return folder
+
+
+@pytest.fixture
+def outputs(three, tmp_path):
+    """Two whole outputs, and a third that is whole in a folder of its own."""
+    shutil.copytree(three, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(three / "output_00003", tmp_path / "whole" / "output_00003")
     return tmp_path
 
 

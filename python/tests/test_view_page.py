@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import time
 import urllib.parse
 from importlib import resources
 
 import numpy as np
 import pytest
-from conftest import OCTAVO
+from conftest import OCTAVO, until
 
 import octavo
 
@@ -42,13 +42,13 @@ class Page:
 
     def settled(self, state="ready"):
         """Waits until all that is asked for is shown."""
-        end = time.monotonic() + 20
-        while time.monotonic() < end:
-            if (found := self.run("return document.body.dataset.state")) in ("ready", "failed"):
-                assert found == state, self.find("#message").text
-                return self
-            time.sleep(0.02)
-        raise AssertionError(f"the page does not come to rest: {self.find('#message').text}")
+        assert until(self.rests) == state, self.find("#message").text
+        return self
+
+    def rests(self):
+        """Whether the page has come to rest: "ready", "failed" or None."""
+        found = self.run("return document.body.dataset.state")
+        return found if found in ("ready", "failed") else None
 
     def open(self, hash=""):
         self.driver.get("about:blank")
@@ -123,9 +123,7 @@ class Page:
 
     def address(self):
         """What stands behind the # once the page rests."""
-        end = time.monotonic() + 5
-        while self.run("return document.body.dataset.address") != "kept" and time.monotonic() < end:
-            time.sleep(0.02)
+        until(lambda: self.run("return document.body.dataset.address") == "kept")
         return self.run("return location.hash")
 
     def frame(self):
@@ -140,18 +138,17 @@ class Page:
         return self.run("return document.querySelector('.bar').toDataURL()")
 
     def answer(self):
-        end = time.monotonic() + 20
-        while "Computing" in (text := self.find("#result h2").text) and time.monotonic() < end:
-            time.sleep(0.02)
-        return text
+        until(lambda: "Computing" not in self.find("#result h2").text)
+        return self.find("#result h2").text
 
     def copied(self, button):
         self.run("document.getElementById('copied').textContent = ''")
         self.run("document.getElementById(arguments[0]).click()", button)
-        end = time.monotonic() + 20
-        while not (text := self.run("return document.getElementById('copied').textContent")) and time.monotonic() < end:
-            time.sleep(0.02)
-        return text
+        return until(lambda: self.run("return document.getElementById('copied').textContent"))
+
+    def says(self, text):
+        """Waits until the page's message has these words."""
+        until(lambda: text in self.find("#message").text)
 
 
 def resize(driver, width, height):
@@ -333,10 +330,8 @@ def test_mesh_lines_and_particles(page, store):
     page.choose("kind", "integral")
     before = page.pixels()
     page.find("#particles").click()
-    end = time.monotonic() + 10
-    while not page.run("return Number(document.getElementById('read').dataset.over)") and time.monotonic() < end:
-        time.sleep(0.02)
-    time.sleep(0.1)
+    until(lambda: page.run("return Number(document.getElementById('read').dataset.over)"))
+    until(lambda: (page.pixels() != before).any())  # drawn with the next frame
     points = (page.pixels() != before).any(axis=2)
     assert 100 < points.sum() < before[..., 0].size / 4
     assert re.match(r"2000 of 2000 particles +\d+ tiles", page.find("#read").text)
@@ -346,17 +341,15 @@ def test_mesh_lines_and_particles(page, store):
     )
     stars = len(next(iter(octavo.open(store, step=7).particles("star").values()), ()))
     page.choose("species", "star")
-    end = time.monotonic() + 10
-    text = f"{stars} of {stars} particles"
-    while not page.find("#read").text.startswith(text) and time.monotonic() < end:
-        time.sleep(0.02)
-    assert page.find("#read").text.startswith(text) and "species=star" in page.address()
+    until(lambda: page.find("#read").text.startswith(f"{stars} of {stars} particles"))
+    assert "species=star" in page.address()
 
 
 def test_long_questions_are_given_up(page):
     """A new question, or closing the answer, ends the one before: the page's request is aborted, and the server is told."""
     page.run(
-        "window.given = []; const ask = window.fetch; window.fetch = (address, options) => {"
+        "window.given = []; window.asked = []; const ask = window.fetch; window.fetch = (address, options) => {"
+        "  asked.push(address.split('?')[0]);"
         "  if (/stats|profile|particles/.test(address)) { options.signal.addEventListener('abort', () => given.push(address.split('?')[0]));"
         "    return new Promise((_, no) => options.signal.addEventListener('abort', () => no(options.signal.reason))); }"
         "  return ask(address, options); }"
@@ -368,7 +361,7 @@ def test_long_questions_are_given_up(page):
     page.find("#close-result").click()
     assert page.run("return given") == ["step/0/stats", "step/0/profile"]
     page.choose("kind", "integral").find("#particles").click()
-    time.sleep(0.5)
+    until(lambda: page.run("return asked.includes('step/0/particles')"))
     page.press("+")
     assert page.run("return given")[2:] == ["step/0/particles"]
 
@@ -446,24 +439,25 @@ def test_copies_run(page, what, tmp_path):
         made.unlink()
 
 
+def downloaded(driver, ending):
+    """The bytes of the file that the browser has saved, once it is whole."""
+
+    def file():
+        found = [one for one in driver.downloads.glob(f"*.{ending}") if one.stat().st_size]
+        return found[0] if found and not list(driver.downloads.glob("*.crdownload")) else None
+
+    found = until(file)
+    data = found.read_bytes()
+    found.unlink()
+    return data
+
+
 def test_a_picture_is_saved(page, driver):
     from PIL import Image
 
     page.find("#save").click()
-    end = time.monotonic() + 10
-    while not (found := list(driver.downloads.glob("*.png"))) and time.monotonic() < end:
-        time.sleep(0.05)
-    with Image.open(found[0]) as image:
+    with Image.open(io.BytesIO(downloaded(driver, "png"))) as image:
         assert image.width > 500 and len(image.convert("RGB").getcolors(1 << 24)) > 50
-
-
-def downloaded(driver, ending):
-    end = time.monotonic() + 30
-    while not (found := list(driver.downloads.glob(f"*.{ending}"))) and time.monotonic() < end:
-        time.sleep(0.05)
-    data = found[0].read_bytes()
-    found[0].unlink()
-    return data
 
 
 @pytest.mark.parametrize("mode", ["one", "two", "difference"])
@@ -494,9 +488,7 @@ def test_a_geotiff_of_the_window(page, driver, store):
 def test_a_file_that_cannot_be_is_said_in_the_page(page):
     page.radio("axis", "x")
     page.find("#save-tif").click()
-    end = time.monotonic() + 20
-    while not (text := page.find("#message").text) and time.monotonic() < end:
-        time.sleep(0.02)
+    text = until(lambda: page.find("#message").text)
     assert "along z" in text or "rasterio" in text
 
 
@@ -517,10 +509,7 @@ def test_a_line_is_drawn_and_its_values_shown(page, store):
     page.press(Keys.ESCAPE)
     assert page.value("line") == "" and (page.pixels() != with_line).any()
     page.find("#do-line").click()
-    end = time.monotonic() + 10
-    while "no line" not in page.find("#message").text and time.monotonic() < end:
-        time.sleep(0.02)
-    assert "no line" in page.find("#message").text
+    page.says("no line")
 
 
 def test_copies_of_a_difference_and_of_lines_of_the_mesh_run(page, tmp_path):
@@ -545,9 +534,7 @@ def test_steps_that_come_meanwhile(driver, run, tmp_path):
         assert not page.find("#time").is_displayed()
         (tmp_path / "later").rename(tmp_path / "output_00004")
         page.run("window.dispatchEvent(new Event('focus'))")
-        end = time.monotonic() + 10
-        while not page.find("#time").is_displayed() and time.monotonic() < end:
-            time.sleep(0.02)
+        until(page.find("#time").is_displayed)
         before = page.pixels()
         page.slide("time", 1)
         assert (page.pixels() != before).any()
@@ -641,10 +628,7 @@ def test_a_wrong_address_does_no_harm(driver, view, words):
     page = Page(driver, view)
     driver.get("about:blank")
     driver.get(f"{view.url}#{words}")
-    end = time.monotonic() + 60  # a disk may stand still for a while
-    while page.run("return document.body.dataset.state") not in ("ready", "failed") and time.monotonic() < end:
-        time.sleep(0.02)
-    assert page.run("return document.body.dataset.state") in ("ready", "failed")
+    until(page.rests)
     driver.get_log("browser")
 
 

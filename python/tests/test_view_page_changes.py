@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import time
 
 import numpy as np
 import pytest
+from conftest import until
 
 import octavo
 
@@ -14,14 +14,6 @@ pytest.importorskip("selenium")
 pytest.importorskip("uvicorn")
 from test_view import View
 from test_view_page import Page, driver, pytestmark  # noqa: F401
-
-
-def until(condition, seconds=30):
-    """Waits for what the page does of itself."""
-    end = time.monotonic() + seconds
-    while not (found := condition()) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert found
 
 
 @pytest.fixture

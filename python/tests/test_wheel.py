@@ -43,7 +43,7 @@ class Environment:
     def run(self, folder: Path, *words: str | Path, path: str = "/usr/bin:/bin", **more: str):
         environment = {"PATH": f"{self.bin}:{path}", "HOME": str(folder), **more}
         words = tuple(map(str, words))
-        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ class FullDisk {
       });
   }
   ~FullDisk() {
-    for (int met = 0, n = 0; met == 0 && n < 10000; ++n, std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+    for (int met = 0, n = 0; met == 0 && n < 300000; ++n, std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
       met = met_ ? 1 : 0;
       MPI_Allreduce(MPI_IN_PLACE, &met, 1, MPI_INT, MPI_MAX, everyone());
     }
@@ -223,7 +223,7 @@ class HeldWrites {
     file::set_observer([this](const file::Event& event) {
       if (event.operation != file::Operation::write || std::this_thread::get_id() == main_) return file::Verdict{};
       std::unique_lock lock(mutex_);
-      if (!changed_.wait_for(lock, std::chrono::seconds(20), [&] { return released_; })) was_forgotten_ = true;
+      if (!changed_.wait_for(lock, std::chrono::minutes(5), [&] { return released_; })) was_forgotten_ = true;
       released_ = released_ || was_forgotten_;
       return file::Verdict{};
     });

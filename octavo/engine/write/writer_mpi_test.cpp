@@ -256,7 +256,7 @@ TEST(WriterMpi, end_step_of_a_step_larger_than_staging_does_not_wait_for_the_com
   file::set_observer([&](const file::Event& event) {
     if (event.operation == file::Operation::sync && event.path.filename().string().rfind("data", 0) == 0 &&
         event.path.string().find("checkpoint") != std::string::npos && std::filesystem::file_size(event.path) > 14000)
-      for (int i = 0; i < 5000 && !(in_time = returned.load()); ++i)
+      for (int i = 0; i < 150000 && !(in_time = returned.load()); ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     return file::Verdict{};
   });
