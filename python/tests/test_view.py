@@ -37,10 +37,10 @@ from octavo.view.work import Busy, Gone, Kept, Work
 
 
 class View:
-    """A running `octavo view`."""
+    """A running `octavo view`; `before` is a command that starts it."""
 
-    def __init__(self, *words, environment=None):
-        command = [str(OCTAVO), "view", *map(str, words), "--no-browser"]
+    def __init__(self, *words, environment=None, before=()):
+        command = [*before, str(OCTAVO), "view", *map(str, words), "--no-browser"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {})
         )
