@@ -185,13 +185,34 @@ std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const
          (request.particles ? sizes.particles : 0);
 }
 
+namespace {
+
+/// The region's box, widened to whole cells with edges twice as long as those of the level index.
+Box whole_fathers(const Header& header, const Region& region, int index) {
+  const Domain domain = domain_of(header);
+  const Point3 size = cell_size(header, index);
+  Box box = bounds(region, domain);
+  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+    const double edge = 2 * size[axis] / (header.hi[0] - header.lo[0]);
+    box.lo[axis] = std::floor(box.lo[axis] / edge) * edge;
+    box.hi[axis] = std::ceil(box.hi[axis] / edge) * edge;
+    if (box.hi[axis] - box.lo[axis] < domain.extent[axis]) continue;
+    box.lo[axis] = 0;
+    box.hi[axis] = domain.extent[axis];
+  }
+  return box;
+}
+
+}  // namespace
+
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level) {
   const auto coarsest = std::find_if(dataset.levels.begin(), dataset.levels.end(),
                                      [](const LevelCount& count) { return count.leaves > 0; });
   const bool above_leaves = max_level && coarsest != dataset.levels.end() && *max_level < coarsest->level;
   std::vector<int> parts;
-  if (region && !above_leaves) {
-    parts = dataset.parts_touching(*region);
+  if (region) {
+    parts = dataset.parts_touching(
+        above_leaves ? whole_fathers(dataset.header, *region, level_index(dataset.header, *max_level)) : *region);
   } else {
     parts.resize(static_cast<std::size_t>(dataset.num_parts));
     std::iota(parts.begin(), parts.end(), 0);

@@ -111,7 +111,8 @@ struct Dataset {
   std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
   std::vector<std::string> notes;  ///< remarks on this reading for the user ("no descriptor: variables are var1 ...")
 
-  /// The parts that can hold a cell touching the region, ascending; from headers alone.
+  /// The parts that can hold a cell touching the region, ascending; from headers alone. Of cells that are coarser than
+  /// every leaf, those whose father's centre is in the region.
   std::function<std::vector<int>(const Region&)> parts_touching;
   /// Reads one part, pruned: the tree holds this part's owned cells and what closes it. Names in the request that do
   /// not exist throw Error(usage) with near matches.
@@ -150,9 +151,9 @@ Dataset of_one_part(std::string format, std::string path, Header header, std::in
 /// their cells as many as the step has down to the level asked for.
 std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const Request& request);
 
-/// The parts that reading a region down to a level (the code's own number) takes, ascending: those that touch it; all
-/// where there is no region, or where the level is coarser than every leaf: who holds a refined cell is not told by
-/// where its leaves are.
+/// The parts that reading a region down to a level (the code's own number) takes, ascending: those that touch it, all
+/// if there is no region. A level coarser than every leaf gives cells whose owner is told by the cell above them: the
+/// parts are then those of the region's box, widened to whole cells of the level above.
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level);
 
 /// The number of a part in the step, from 0: it differs where the data set has some parts of a step.

@@ -208,3 +208,29 @@ def test_the_demo_s_table_has_a_row_for_what_only_an_exact_store_holds(run, samp
     (row,) = (line for line in done.stdout.splitlines() if "oct_order" in line)
     assert row.split()[-2:] == ["-", "-"]
     assert "whole, of native" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["map", "s", "--field", "density", "-o", "gone/there/x.npy"],
+        ["partition", "geo.slf", "-o", "gone/there/T2D", "--parts", "2"],
+        ["export", "geo.slf", "gone/there/points.geojson", "--crs", "EPSG:2154"],
+    ],
+)
+def test_a_folder_that_is_not_there_is_named_with_what_makes_it(run, data, tmp_path, words):
+    run("sample", tmp_path / "s", "--levels", "3-4", "--domains", 2, "-q")
+    shutil.copy(data / "serafin" / "geo_malpasset-small.slf", tmp_path / "geo.slf")
+    done = run(*words, check=False, cwd=tmp_path)
+    assert done.returncode == 2 and "folder of the output does not exist" in done.stderr
+    made = re.search(r"try: (mkdir -p .*)$", done.stderr, re.MULTILINE)
+    assert made, done.stderr
+    subprocess.run(made[1], shell=True, cwd=tmp_path, check=True)
+    again = run(*words, check=False, cwd=tmp_path)
+    assert again.returncode == 0 or "pip install" in again.stderr
+
+
+@pytest.mark.parametrize("words", [["view", "s", "--port", "80x"], ["map", "s", "--pixels", "80x"]])
+def test_a_number_that_is_none_is_said_in_words(run, words):
+    done = run(*words, check=False)
+    assert done.returncode == 2 and "expected a whole number, found 80x" in done.stderr, done.stderr

@@ -47,10 +47,10 @@ sys.exit(main(sys.argv[1:]))
 
 
 class View:
-    """A running `octavo view`."""
+    """A running `octavo view`; `before` is a command that starts it."""
 
-    def __init__(self, *words, environment=None):
-        command = [sys.executable, "-c", _WITHOUT_PAUSE, "view", *map(str, words), "--no-browser"]
+    def __init__(self, *words, environment=None, before=()):
+        command = [*before, sys.executable, "-c", _WITHOUT_PAUSE, "view", *map(str, words), "--no-browser"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {})
         )

@@ -23,6 +23,16 @@ void add_files(const fs::path& directory, Listing& listing) {
   if (error) throw base::system_error("list the directory", error.value()).at(directory.string());
 }
 
+// The directory that holds the output, if there is one.
+fs::path directory_of(const fs::path& path) {
+  std::error_code error;
+  // A trailing slash would hide the directory's name.
+  fs::path directory = fs::is_directory(path, error) ? path : path.parent_path();
+  if (directory.filename().empty()) directory = directory.parent_path();
+  if (directory.filename().string().starts_with("group_")) directory = directory.parent_path();
+  return directory.empty() ? "." : directory;
+}
+
 bool is_group(const fs::path& directory) { return directory.filename().string().starts_with("group_"); }
 
 // NNNNN of info_NNNNN.txt
@@ -56,13 +66,16 @@ std::optional<int> find_number(const Listing& listing) {
 
 }  // namespace
 
+bool recognise(const fs::path& path) {
+  std::error_code error, ignored;
+  for (fs::directory_iterator entry(directory_of(path), error), end; !error && entry != end; entry.increment(error))
+    if (info_number(entry->path().filename().string()) && entry->is_regular_file(ignored)) return true;
+  return false;
+}
+
 std::optional<Listing> list_output(const fs::path& path) {
   std::error_code error;
-  // A trailing slash would hide the directory's name.
-  fs::path directory = fs::is_directory(path, error) ? path : path.parent_path();
-  if (directory.filename().empty()) directory = directory.parent_path();
-  if (is_group(directory)) directory = directory.parent_path();
-  if (directory.empty()) directory = ".";
+  const fs::path directory = directory_of(path);
   if (!fs::is_directory(directory, error)) return {};
   Listing listing{directory, 0, {}};
   add_files(directory, listing);

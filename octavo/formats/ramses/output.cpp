@@ -198,21 +198,6 @@ std::int64_t count_particles(const Output& output) {
   return sum;
 }
 
-// Each domain counts the mass of the stars that it made. We skip this if the run has made none.
-void add_star_mass(const Output& output, const ParticleFileHeader& first, mesh::Header& header) {
-  double made = first.mstar_tot, lost = first.mstar_lost;
-  for (int domain = 1; domain < output.amr.ncpu && first.nstar_tot > 0; ++domain) {
-    const FileEntry* entry = find_file(output.listing, file_name(output.listing, "part", domain));
-    if (entry == nullptr) continue;  // note_missing_files() reports it
-    RecordReader reader(entry->path, header_window);
-    const ParticleFileHeader other = read_particle_header(reader);
-    made += other.mstar_tot;
-    lost += other.mstar_lost;
-  }
-  header.attributes["mstar_tot"] = made;
-  header.attributes["mstar_lost"] = lost;
-}
-
 void add_particles(Output& output) {
   if (!has_kind(output.listing, "part")) return;
   const auto text = text_of(output.listing, "part_file_descriptor.txt");
@@ -227,7 +212,6 @@ void add_particles(Output& output) {
   auto& to = output.header.attributes;
   to["localseed"] = header.localseed;
   to["nstar_tot"] = header.nstar_tot;
-  add_star_mass(output, header, output.header);
   to["nsink"] = header.nsink;
 }
 
@@ -313,14 +297,19 @@ Output open_output(Listing listing) {
   return output;
 }
 
-void keep_seeds(const Output& output, mesh::Header& header) {
+void keep_particle_heads(const Output& output, mesh::Header& header) {
   std::vector<std::int64_t> seeds;
+  double made = 0, lost = 0;  // each domain counts the mass of the stars that it made
   for (int domain = 0; domain < output.amr.ncpu; ++domain) {
     RecordReader reader(file_of(output.listing, "part", domain).path, header_window);
-    const std::vector<std::int64_t> own = read_particle_header(reader).localseed;
-    seeds.insert(seeds.end(), own.begin(), own.end());
+    const ParticleFileHeader own = read_particle_header(reader);
+    seeds.insert(seeds.end(), own.localseed.begin(), own.localseed.end());
+    made += own.mstar_tot;
+    lost += own.mstar_lost;
   }
-  header.attributes["localseeds"] = std::move(seeds);
+  if (output.amr.ncpu > 1) header.attributes["localseeds"] = std::move(seeds);
+  header.attributes["mstar_tot"] = made;
+  header.attributes["mstar_lost"] = lost;
 }
 
 }  // namespace octavo::formats::ramses

@@ -55,11 +55,12 @@ struct Output {
   std::vector<std::string> notes;
 };
 
-/// Opens the text files and the headers of the files of domain 1. If there are stars, also reads the headers of all
-/// part files.
+/// Opens the text files and the headers of the files of domain 1. If no text has the number of particles, also reads
+/// the headers of all part files.
 Output open_output(Listing listing);
 
-/// Adds the attribute "localseeds": the random seeds of all domains, one domain after another. Opens all part files.
-void keep_seeds(const Output& output, mesh::Header& header);
+/// Adds what only the headers of all part files tell: the random seeds of all domains, one domain after another
+/// ("localseeds"), and the masses of stars that the run has made and lost ("mstar_tot", "mstar_lost"). Opens them all.
+void keep_particle_heads(const Output& output, mesh::Header& header);
 
 }  // namespace octavo::formats::ramses

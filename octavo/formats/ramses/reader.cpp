@@ -189,14 +189,6 @@ int coarsest_leaf(const Output& output) {
 
 }  // namespace
 
-bool recognise(const fs::path& path) {
-  try {
-    return list_output(path).has_value();
-  } catch (const base::Error&) {
-    return false;
-  }
-}
-
 namespace {
 
 /// An output, and the path by which it was opened.
@@ -221,8 +213,8 @@ mesh::Dataset dataset_of(const std::shared_ptr<const Opened>& opened) {
   dataset.levels = output->levels;
   if (!output->particle_attributes.empty())
     dataset.species.push_back({species_name, output->particle_count, output->particle_attributes});
-  if (!output->particle_attributes.empty() && output->amr.ncpu > 1)
-    dataset.carry = [output](mesh::Header& header) { keep_seeds(*output, header); };
+  if (!output->particle_attributes.empty())
+    dataset.carry = [output](mesh::Header& header) { keep_particle_heads(*output, header); };
   dataset.notes = output->notes;
   dataset.parts_touching = [output](const mesh::Region& region) {
     return domains_touching(output->amr, output->header, coarsest_leaf(*output), region);

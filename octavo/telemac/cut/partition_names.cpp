@@ -135,7 +135,9 @@ void require_place_of_cut(const fs::path& path, const fs::path& prefix, const st
 void require_folder(const fs::path& prefix) {
   const fs::path folder = folder_of(prefix);
   if (!fs::is_directory(folder))
-    throw Error(Kind::usage, "the folder of the output does not exist").at(folder.string());
+    throw Error(Kind::usage, "the folder of the output does not exist")
+        .at(folder.string())
+        .hint("mkdir -p " + folder.string());
 }
 
 void require_inputs_stay(const std::vector<fs::path>& outs, const std::vector<fs::path>& inputs) {

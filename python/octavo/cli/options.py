@@ -356,7 +356,10 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 def whole(text: str, bits: int = 32) -> int:
     """Reads a whole number that fits the compiled code. All options use it instead of `int`."""
-    value = int(text)
+    try:
+        value = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, found {text}") from None
     if not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
         raise argparse.ArgumentTypeError(f"expected a whole number below {2 ** (bits - 1)}, found {text}")
     return value
@@ -404,7 +407,7 @@ def check_output(path: str, overwrite: bool) -> None:
         raise UsageError("the output exists", [path], "-f replaces it")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise UsageError("the folder of the output does not exist", [folder], "")
+        raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")
 
 
 #: Endings of names that tell the format, and the endings of stores and files of triangles.

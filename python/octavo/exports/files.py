@@ -89,7 +89,7 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
         raise UsageError("the output exists already", [path], "-f replaces it")
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
-        raise UsageError("the folder of the output does not exist", [folder], "")
+        raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")
     stem, ending = os.path.splitext(path)
     partial = f"{stem}.{os.getpid()}.partial"
     try:

@@ -62,7 +62,7 @@ def contributors(text: str) -> list[int]:
     """Reads numbers of ranks per file: "1,16,all"; all is 0."""
     try:
         counts = [0 if word == "all" else options.positive(word) for word in options.names(text)]
-    except ValueError:
+    except (ValueError, argparse.ArgumentTypeError):
         counts = []
     if not counts:
         raise argparse.ArgumentTypeError(f"expected numbers of ranks or 'all', found {text}")
