@@ -11,6 +11,7 @@ the distance from the uninterrupted run is printed beside them. MEASURE=1 compar
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -106,20 +107,31 @@ CHANGES = [
         '{"mass", "xvel", "yvel", "zvel"})}; };',
     ),
 ]
-# For MEASURE: the time in each call that writes, on the slower rank. Names that are no store are AMReX's own files.
+# For MEASURE: of each call that writes, the time, and what the calling thread took: seconds of a core, how often it waited
+# (for the disk, a lock or another rank), page faults. The slower rank's. Names that are no store are AMReX's own files.
 TIMED = """
+#include <sys/resource.h>
 namespace {
+std::array<double, 4> spent () {
+    rusage all{};
+    getrusage(RUSAGE_THREAD, &all);
+    const auto seconds = [] (const timeval& t) { return double(t.tv_sec) + 1e-6 * double(t.tv_usec); };
+    return {amrex::ParallelDescriptor::second(), seconds(all.ru_utime) + seconds(all.ru_stime),
+            double(all.ru_nvcsw), double(all.ru_minflt)};
+}
 struct Timed : octavo::amrex::Amr {
     using octavo::amrex::Amr::Amr;
     void checkPoint () override { timed("checkpoint", [&] { octavo::amrex::Amr::checkPoint(); }); }
     void writePlotFile () override { timed("plotfile", [&] { octavo::amrex::Amr::writePlotFile(); }); }
     template <class F> void timed (const char* kind, F&& f) {
         amrex::ParallelDescriptor::Barrier();
-        const double start = amrex::ParallelDescriptor::second();
+        const auto start = spent();
         f();
-        double seconds = amrex::ParallelDescriptor::second() - start;
-        amrex::ParallelDescriptor::ReduceRealMax(seconds);
-        amrex::Print() << "octavo: visible " << kind << " " << seconds << " s\\n";
+        auto now = spent();
+        for (int i = 0; i < 4; ++i) now[i] -= start[i];
+        amrex::ParallelDescriptor::ReduceRealMax(now.data(), 4);
+        amrex::Print() << "octavo: visible " << kind << " " << now[0] << " s, " << now[1] << " s of a core, " << now[2]
+                       << " waits, " << now[3] << " page faults\\n";
     }
 };
 }
@@ -212,10 +224,26 @@ def distance(a: Path, b: Path) -> str:
     return f"{found.worst:.1e} ({found.variable})"
 
 
+BYTES = """
+import json, sys, octavo
+from mpi4py import MPI
+found = octavo.restart(MPI.COMM_WORLD, sys.argv[1], fields=[], opaque=True).opaque
+print(json.dumps([sum(len(text) for name, text in named.items() if "/DATA_" in name) for named in found.values()]))
+"""
+
+
+def particles_by_rank(run: Run, store: Path, ranks: int) -> None:
+    """Each rank keeps the particles that it has: Nyx's files of them are bytes of the rank that wrote them."""
+    text = judge.run([judge.PYTHON, "-c", BYTES, store], run.folder, "bytes.log", 1)
+    found = json.loads(text.splitlines()[-1])
+    even = len(found) == ranks and max(found) < 2 * sum(found) / ranks
+    run.check("particles of a checkpoint, by rank", even, f"{found} bytes")
+
+
 def interrupted(run: Run, whole: Path) -> Path:
     """Kills a run with stores in a step after the checkpoint. Its plotfile of the checkpoint's step is compared."""
     words = ("amr.restart=run.octavo", "amr.check_file=run.octavo", "amr.plot_file=plots.octavo")
-    words += (f"max_step={END}", f"amr.check_int={STEP // 2}", f"amr.plot_int={STEP}")
+    words += (f"max_step={END}", f"amr.check_int={STEP}", f"amr.plot_int={STEP}")
     folder = run.prepare("killed", *words)
     judge.kill_when(rf"^STEP = {KILLED} ", [run.programs["adapted"], "inputs", *words], 3, folder)
     found = judge.difference(
@@ -227,6 +255,7 @@ def interrupted(run: Run, whole: Path) -> Path:
     left = sorted(path.name for path in folder.iterdir() if path.name not in OWN)
     run.check("nothing beside the stores", left == ["plots.octavo", "run.octavo"], ", ".join(left))
     judge.octavo(folder, "verify", "run.octavo")
+    particles_by_rank(run, folder / "run.octavo", 3)
     return folder
 
 
