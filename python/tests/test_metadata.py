@@ -25,9 +25,9 @@ CALLS = "openat,open,creat,fsync,fdatasync,mkdir,unlink,unlinkat,rmdir,rename,ge
 STEPS = 8
 
 
-def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
-    """The calls of each rank on paths in the store, in a run that goes on: the first six steps, in which slots are made
-    and their names are synced, do not count. A handle counts as its path. A line begins with the thread."""
+def all_of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
+    """The calls of each rank in a run that goes on: the first six steps, in which slots are made and their names are
+    synced, do not count. A handle counts as its path. A line begins with the thread."""
     store, traces = folder / "run.octavo", folder / "traces"
     traces.mkdir()
     trace = ["strace", "-f", "-y", "-e", f"trace={calls}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
@@ -40,11 +40,18 @@ def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[st
     for file in sorted(traces.iterdir()):
         lines = file.read_text().splitlines()
         begin, end = (i for i, line in enumerate(lines) if ".mark" in line and "openat(" in line)
-        # The thread that writes the .mark files is the application's.
-        own = [line for line in lines[begin:end] if f"{store}/" in line and " = -1 " not in line]
-        of_ranks.append([line for line in [lines[begin], *own] if re.match(r"\d+ +(\w+)\(", line)])
+        of_ranks.append(lines[begin:end])
     shutil.rmtree(store)
     shutil.rmtree(traces)
+    return of_ranks
+
+
+def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
+    """Those on paths in the store, behind the one that opens the .mark file: its thread is the application's."""
+    of_ranks = []
+    for mark, *lines in all_of_a_run(folder, ranks, options, calls):
+        own = [line for line in lines if f"{folder}/run.octavo/" in line and " = -1 " not in line]
+        of_ranks.append([line for line in [mark, *own] if re.match(r"\d+ +(\w+)\(", line)])
     return of_ranks
 
 
@@ -113,6 +120,12 @@ def test_old_checkpoints_are_removed_by_all_writers_behind_end_step(tmp_path, mo
 def test_old_files_cost_a_step_nothing(tmp_path):
     alone = a_step(tmp_path, 1, '{"keep_last": 2}')
     assert alone == a_step(tmp_path, 1, '{"keep_last": 2, "old": 40}')
+
+
+def test_an_array_of_the_host_costs_no_search_for_a_drivers_library(tmp_path):
+    """Each array is asked for its place. Without a driver the first one of all has searched for it."""
+    for lines in all_of_a_run(tmp_path, 2, "{}", "openat"):
+        assert not [line for line in lines if "libcuda" in line]
 
 
 def test_each_rank_starts_write_back_and_the_files_writer_drops_the_pages(tmp_path):
