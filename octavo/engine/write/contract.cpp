@@ -246,6 +246,9 @@ void Writer::close() {
     }
   };
   note([&] { wait(); });
+  note([&] {
+    if (s.target.close) s.target.close();
+  });
   ranks::take_begin_error(s.begin_error, s.put_error);
   note([&] { ranks::require_ended(s.comm.get(), s.put_error, s.job != nullptr); });
   if (s.store && s.store->local)
