@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <random>
 #include <set>
 
@@ -116,25 +117,45 @@ inline void set_ghosts(ax::MultiFab& mf, std::string_view bytes) {
   });
 }
 
-/// Names of bytes in a store: files of a checkpoint, and ghosts of a MultiFab.
-inline constexpr const char *file_prefix = "amrex/file/", *ghost_prefix = "amrex/ghosts/";
 inline std::string place_of(const StateFields& fields, int level) {
   return "Level_" + std::to_string(level) + "/" + fields.multifab();
 }
 
 /// The files of a checkpoint but those of states, by their names in it.
-using Texts = std::map<std::string, std::string>;
-inline Texts read_texts(const std::filesystem::path& folder) {
-  Texts texts;
+inline std::vector<std::string> files_in(const std::filesystem::path& folder) {
+  std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     const bool of_state = name.starts_with("SD_") && name.find("_MF_") != std::string::npos;
-    if (!entry.is_regular_file() || of_state) continue;
-    std::ifstream file(entry.path(), std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    texts[file_prefix + std::filesystem::relative(entry.path(), folder).string()] = text.str();
+    if (entry.is_regular_file() && !of_state) files.push_back(std::filesystem::relative(entry.path(), folder).string());
   }
+  return files;
+}
+/// Particles of a rank stand in a file that ends in the rank's number (AMReX has 256 such files at most); this rank
+/// keeps it. Rank 0 keeps all others.
+inline int keeper_of(const std::string& file) {
+  const std::size_t digits = file.find_last_not_of("0123456789") + 1;
+  if (digits == 0 || digits == file.size() || file[digits - 1] != '_') return 0;
+  return static_cast<int>(std::stol(file.substr(digits)) % ax::ParallelContext::NProcsSub());
+}
+
+/// Collective. The contents of those files that this rank keeps.
+using Texts = std::map<std::string, std::string>;
+inline Texts read_texts(const std::filesystem::path& folder) {
+  std::vector<std::string> files;
+  if (ax::ParallelDescriptor::IOProcessor()) files = files_in(folder);
+  files = base::unpacked<std::vector<std::string>>(ranks::from_first(comm(), base::packed(files)));
+  Texts texts;
+  ranks::agree(comm(), [&] {
+    for (const std::string& name : files) {
+      if (keeper_of(name) != ax::ParallelContext::MyProcSub()) continue;
+      const std::filesystem::path path = folder / name;
+      std::string& text = texts[file_prefix + name];
+      text.resize(std::filesystem::file_size(path));
+      if (!std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(text.size())))
+        throw Error(Kind::unreadable, "cannot be read").at(path);
+    }
+  });
   return texts;
 }
 
@@ -155,6 +176,17 @@ inline void remove(const std::string& folder) {
   std::error_code ignored;
   if (ax::ParallelDescriptor::IOProcessor()) std::filesystem::remove_all(folder, ignored);
   ax::ParallelDescriptor::Barrier();
+}
+/// The same when all ranks are done with the folder, behind the caller: to remove a name, a file system waits for the
+/// syncs of the writer's threads.
+inline void remove_behind(const std::string& folder) {
+  if (mode() == engine::Mode::sync) return remove(folder);
+  static std::future<void> removal;
+  if (!ax::ParallelDescriptor::IOProcessor()) return;
+  removal = std::async(std::launch::async, [folder] {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  });
 }
 
 }  // namespace within
@@ -193,10 +225,9 @@ class Amr : public ax::Amr {
     check_file_root = store;
     ax::Vector<char> header;
     ax::ParallelDescriptor::ReadAndBcastFile(folder + "/Header", header, false);
-    within::Texts texts;
-    if (ax::ParallelDescriptor::IOProcessor() && !header.empty()) texts = within::read_texts(folder);
-    within::remove(scratch);
-    if (header.empty()) return;  // amr.checkpoint_files_output = 0
+    if (header.empty()) return within::remove(scratch);  // amr.checkpoint_files_output = 0
+    within::Texts texts = within::read_texts(folder);
+    within::remove_behind(scratch);
     std::vector<Fields> fields;
     for (const within::StateFields& state : within::state_fields(header.dataPtr())) {
       fields.emplace_back(state.names, values_of(state));
@@ -273,13 +304,15 @@ class Amr : public ax::Amr {
     if (!from) return false;
     const ax::DescriptorList& states = ax::AmrLevel::get_desc_lst();
     const within::Texts ghosts = from.Bytes(within::ghost_prefix);
-    within::Texts texts = from.Bytes(within::file_prefix);  // of rank 0, which has them all
-    const std::string header = ranks::from_first(within::comm(), texts["Header"]);
+    within::Texts texts = from.Bytes(within::file_prefix);  // each on one rank
+    const auto own = texts.find("Header");
+    const int first = ranks::lowest_where(within::comm(), own != texts.end());
+    if (first == ax::ParallelContext::NProcsSub()) throw Error(Kind::usage, "a step of no code on AmrLevel").at(store);
+    const std::string header = ranks::from_rank(within::comm(), first, own != texts.end() ? own->second : "");
     ranks::agree(within::comm(), [&] {
-      if (!ax::ParallelDescriptor::IOProcessor()) return;
-      if (header.empty()) throw Error(Kind::usage, "a step of no code on AmrLevel").at(store);
-      for (int level = 0; level <= from.FinestLevel(); ++level)
-        std::filesystem::create_directories(level_folder(folder, level));
+      if (ax::ParallelDescriptor::IOProcessor())
+        for (int level = 0; level <= from.FinestLevel(); ++level)
+          std::filesystem::create_directories(level_folder(folder, level));
       for (const auto& [name, text] : texts) {
         const std::filesystem::path path = std::filesystem::path(folder) / name;
         std::filesystem::create_directories(path.parent_path());

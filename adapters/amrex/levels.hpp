@@ -72,6 +72,8 @@ struct Numbered {
   ax::Box cells;
 };
 inline constexpr const char* own_boxes = "amrex boxes";
+/// Names of bytes in a store: files of a checkpoint, and ghosts of a MultiFab.
+inline constexpr const char *file_prefix = "amrex/file/", *ghost_prefix = "amrex/ghosts/";
 
 /// Collective. The boxes of all ranks, level after level by their numbers.
 inline std::vector<Numbered> gathered(const std::vector<Numbered>& mine) {

@@ -18,6 +18,7 @@ class Restart {
     options.step = step;
     options.as = engine::MeshKind::patches;
     options.opaque = true;
+    options.opaque_dealt = within::file_prefix;
     found_ = engine::restart(within::comm(), name, options);
     if (!found_) return;
     within::started_from()[name] = found_->id;
@@ -54,7 +55,7 @@ class Restart {
   }
 
   /// The bytes that ranks put under names with this prefix, by the rest of the name, rank after rank. Each rank gets
-  /// its own, or those of all if there are others now.
+  /// its own, or those of all if there are others now; files of a checkpoint are on one rank each.
   std::map<std::string, std::string> Bytes(const std::string& prefix) const {
     std::map<std::string, std::string> all;
     for (const auto& [rank, by_name] : found_->opaque)

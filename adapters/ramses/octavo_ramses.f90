@@ -384,8 +384,11 @@ contains
     character(*), parameter :: pressures = 'code_mass/code_length/code_time**2'
     character(21) :: names(size(unew, 2))
     integer :: n, i, ivar
-    do n = 1, size(cells)
-      if (cells(n) > 0) call set(cells(n))
+    ! Like RAMSES: all first cells of octs, then all second ones. Siblings lie ngridmax apart.
+    do i = 1, twotondim
+      do n = i, size(cells), twotondim
+        if (cells(n) > 0) call set(cells(n))
+      end do
     end do
     if (allocated(walls)) then
       do n = 1, size(walls)

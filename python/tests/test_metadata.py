@@ -25,10 +25,10 @@ CALLS = "openat,open,creat,fsync,fdatasync,mkdir,unlink,unlinkat,rmdir,rename,ge
 STEPS = 8
 
 
-def of_a_whole_run(folder: Path, ranks: int, options: str, calls: str) -> list[tuple[list[str], int, int]]:
-    """The calls of each rank on paths in the store, and the places of the two .mark files in the list: between them are the
-    steps that count. The first six, in which slots are made and their names are synced, do not. A handle counts as its
-    path. A line begins with the thread."""
+def whole_run(folder: Path, ranks: int, options: str, calls: str) -> list[tuple[list[str], int, int]]:
+    """The calls of each rank, and the places of the two .mark files in the list: between them are the steps that count. The
+    first six, in which slots are made and their names are synced, do not. A handle counts as its path. A line begins with
+    the thread."""
     store, traces = folder / "run.octavo", folder / "traces"
     traces.mkdir()
     trace = ["strace", "-f", "-y", "-e", f"trace={calls}", "-o", f"{traces}/$OMPI_COMM_WORLD_RANK"]
@@ -40,19 +40,23 @@ def of_a_whole_run(folder: Path, ranks: int, options: str, calls: str) -> list[t
     of_ranks = []
     for file in sorted(traces.iterdir()):
         lines = file.read_text().splitlines()
-        own = [line for line in lines if (f"{store}/" in line or ".mark" in line) and " = -1 " not in line]
-        own = [line for line in own if re.match(r"\d+ +(\w+)\(", line)]
-        begin, end = (i for i, line in enumerate(own) if ".mark" in line and "openat(" in line)
-        of_ranks.append((own, begin, end))
+        begin, end = (i for i, line in enumerate(lines) if ".mark" in line and "openat(" in line)
+        of_ranks.append((lines, begin, end))
     shutil.rmtree(store)
     shutil.rmtree(traces)
     return of_ranks
 
 
 def of_a_run(folder: Path, ranks: int, options: str, calls: str) -> list[list[str]]:
-    """Those of the steps that count, behind the line of the mark, which the application's thread writes."""
-    runs = of_a_whole_run(folder, ranks, options, calls)
-    return [[lines[begin], *(line for line in lines[begin:end] if ".mark" not in line)] for lines, begin, end in runs]
+    """Those of the steps that count on paths in the store, behind the line of the mark, which the application's thread
+    writes."""
+    runs = whole_run(folder, ranks, options, calls)
+    return [[lines[begin], *on_the_store(folder, lines[begin:end])] for lines, begin, end in runs]
+
+
+def on_the_store(folder: Path, lines: list[str]) -> list[str]:
+    own = [line for line in lines if f"{folder}/run.octavo/" in line and " = -1 " not in line]
+    return [line for line in own if re.match(r"\d+ +(\w+)\(", line)]
 
 
 def a_step(folder: Path, ranks: int, options: str, calls: str = CALLS) -> list[dict[str, float]]:
@@ -106,15 +110,15 @@ def test_old_checkpoints_are_removed_by_all_writers_behind_end_step(tmp_path, mo
         {"keep_last": 2, "recycle": False, "mode": mode, "contributors_per_file": 1, "old_checkpoints": 9}
     )
     calls = "openat,unlink,unlinkat,rmdir,pwrite64,pwritev"
-    for rank, (whole, begin, end) in enumerate(of_a_whole_run(tmp_path, 2, options, calls)):
-        mark, *lines = whole[begin:end]
+    for rank, (whole, begin, end) in enumerate(whole_run(tmp_path, 2, options, calls)):
+        mark, lines = whole[begin], on_the_store(tmp_path, whole[begin:end])
         removals = [line for line in lines if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
         writes = [line for line in lines if re.match(r"\d+ +pwrite", line) and "/data." in line]
         busy = {line.split()[0] for line in [mark, *writes]}
         assert writes and not [line for line in removals if line.split()[0] in busy]
         # How far the removal is behind the steps is chance. When the writer is closed it has come to its end, but for what
         # the last four steps, which are in flight, set free.
-        every = [line for line in whole if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
+        every = [line for line in on_the_store(tmp_path, whole) if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
         removed = [line for line in every if "/data." in line]
         old = 9 + 6 + STEPS - 2
         assert old - 4 <= len(removed) <= old and all(f"/data.{rank:03}" in line for line in removed)
@@ -124,6 +128,12 @@ def test_old_checkpoints_are_removed_by_all_writers_behind_end_step(tmp_path, mo
 def test_old_files_cost_a_step_nothing(tmp_path):
     alone = a_step(tmp_path, 1, '{"keep_last": 2}')
     assert alone == a_step(tmp_path, 1, '{"keep_last": 2, "old": 40}')
+
+
+def test_an_array_of_the_host_costs_no_search_for_a_drivers_library(tmp_path):
+    """Each array is asked for its place. Without a driver the first one of all has searched for it."""
+    for lines, begin, end in whole_run(tmp_path, 2, "{}", "openat"):
+        assert not [line for line in lines[begin:end] if "libcuda" in line]
 
 
 def test_each_rank_starts_write_back_and_the_files_writer_drops_the_pages(tmp_path):

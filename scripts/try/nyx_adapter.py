@@ -11,6 +11,7 @@ the distance from the uninterrupted run is printed beside them. MEASURE=1 compar
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -106,20 +107,31 @@ CHANGES = [
         '{"mass", "xvel", "yvel", "zvel"})}; };',
     ),
 ]
-# For MEASURE: the time in each call that writes, on the slower rank. Names that are no store are AMReX's own files.
+# For MEASURE: of each call that writes, the time, and what the calling thread took: seconds of a core, how often it waited
+# (for the disk, a lock or another rank), page faults. The slower rank's. Names that are no store are AMReX's own files.
 TIMED = """
+#include <sys/resource.h>
 namespace {
+std::array<double, 4> spent () {
+    rusage all{};
+    getrusage(RUSAGE_THREAD, &all);
+    const auto seconds = [] (const timeval& t) { return double(t.tv_sec) + 1e-6 * double(t.tv_usec); };
+    return {amrex::ParallelDescriptor::second(), seconds(all.ru_utime) + seconds(all.ru_stime),
+            double(all.ru_nvcsw), double(all.ru_minflt)};
+}
 struct Timed : octavo::amrex::Amr {
     using octavo::amrex::Amr::Amr;
     void checkPoint () override { timed("checkpoint", [&] { octavo::amrex::Amr::checkPoint(); }); }
     void writePlotFile () override { timed("plotfile", [&] { octavo::amrex::Amr::writePlotFile(); }); }
     template <class F> void timed (const char* kind, F&& f) {
         amrex::ParallelDescriptor::Barrier();
-        const double start = amrex::ParallelDescriptor::second();
+        const auto start = spent();
         f();
-        double seconds = amrex::ParallelDescriptor::second() - start;
-        amrex::ParallelDescriptor::ReduceRealMax(seconds);
-        amrex::Print() << "octavo: visible " << kind << " " << seconds << " s\\n";
+        auto now = spent();
+        for (int i = 0; i < 4; ++i) now[i] -= start[i];
+        amrex::ParallelDescriptor::ReduceRealMax(now.data(), 4);
+        amrex::Print() << "octavo: visible " << kind << " " << now[0] << " s, " << now[1] << " s of a core, " << now[2]
+                       << " waits, " << now[3] << " page faults\\n";
     }
 };
 }
@@ -212,10 +224,26 @@ def distance(a: Path, b: Path) -> str:
     return f"{found.worst:.1e} ({found.variable})"
 
 
+BYTES = """
+import json, sys, octavo
+from mpi4py import MPI
+found = octavo.restart(MPI.COMM_WORLD, sys.argv[1], fields=[], opaque=True).opaque
+print(json.dumps([sum(len(text) for name, text in named.items() if "/DATA_" in name) for named in found.values()]))
+"""
+
+
+def particles_by_rank(run: Run, store: Path, ranks: int) -> None:
+    """Each rank keeps the particles that it has: Nyx's files of them are bytes of the rank that wrote them."""
+    text = judge.run([judge.PYTHON, "-c", BYTES, store], run.folder, "bytes.log", 1)
+    found = json.loads(text.splitlines()[-1])
+    even = len(found) == ranks and max(found) < 2 * sum(found) / ranks
+    run.check("particles of a checkpoint, by rank", even, f"{found} bytes")
+
+
 def interrupted(run: Run, whole: Path) -> Path:
     """Kills a run with stores in a step after the checkpoint. Its plotfile of the checkpoint's step is compared."""
     words = ("amr.restart=run.octavo", "amr.check_file=run.octavo", "amr.plot_file=plots.octavo")
-    words += (f"max_step={END}", f"amr.check_int={STEP // 2}", f"amr.plot_int={STEP}")
+    words += (f"max_step={END}", f"amr.check_int={STEP}", f"amr.plot_int={STEP}")
     folder = run.prepare("killed", *words)
     judge.kill_when(rf"^STEP = {KILLED} ", [run.programs["adapted"], "inputs", *words], 3, folder)
     found = judge.difference(
@@ -227,6 +255,7 @@ def interrupted(run: Run, whole: Path) -> Path:
     left = sorted(path.name for path in folder.iterdir() if path.name not in OWN)
     run.check("nothing beside the stores", left == ["plots.octavo", "run.octavo"], ", ".join(left))
     judge.octavo(folder, "verify", "run.octavo")
+    particles_by_rank(run, folder / "run.octavo", 3)
     return folder
 
 
@@ -246,22 +275,33 @@ def restarts(run: Run, whole: Path, killed: Path) -> None:
 # -------------------------------------------------------------------------------------------------------------- measured
 
 
-def seconds_in(text: str) -> float:
-    """A checkpoint and a plotfile, the median call of each: the first one opens a store."""
-    calls = {kind: re.findall(rf"octavo: visible {kind} (\S+) s", text) for kind in ("checkpoint", "plotfile")}
-    return sum(statistics.median(map(float, found)) for found in calls.values())
+@dataclass
+class Cost:
+    """Of a checkpoint and a plotfile, the median call of each: the first one opens a store."""
+
+    visible: float  # seconds
+    core: float  # seconds of a core that the calling thread took
 
 
-def measured(run: Run, way: str, words: tuple[str, ...], slow: list[object]) -> float:
-    """Checkpoint and plotfile of every step, on 2 ranks. Prints the figures; returns the seconds of one of each."""
+def cost_in(text: str) -> Cost:
+    words = (r"(\S+) s,", r"\S+ s, (\S+) s of a core")
+    calls = [
+        [re.findall(rf"octavo: visible {kind} {word}", text) for kind in ("checkpoint", "plotfile")] for word in words
+    ]
+    return Cost(*(sum(statistics.median(map(float, found)) for found in of_kinds) for of_kinds in calls))
+
+
+def measured(run: Run, way: str, words: tuple[str, ...], slow: list[object]) -> Cost:
+    """Checkpoint and plotfile of every step, on 2 ranks. Prints the figures; returns the cost of one of each."""
     shutil.rmtree(run.folder / "runs" / way, ignore_errors=True)
     folder = run.prepare(way, f"max_step={END}", "amr.check_int=1", "amr.plot_int=1", *words)
     command = [*slow, *judge.measured([run.programs["timed"], "inputs", *(folder / "words").read_text().split()])]
     text = judge.run(command, folder, "run.log", 2)
     files, size = size_of([path for path in folder.iterdir() if path.name not in OWN])
+    cost = cost_in(text)
     figures = f"{files} files, {size / 1e6:.1f} MB, memory {judge.memory_of(text) / 1e6:.0f} MB"
-    print(f"{way}: visible {seconds_in(text):.3f} s, {figures}", flush=True)
-    return seconds_in(text)
+    print(f"{way}: visible {cost.visible:.3f} s, {1e3 * cost.core:.1f} ms of a core, {figures}", flush=True)
+    return cost
 
 
 def measure(run: Run) -> None:
@@ -274,12 +314,14 @@ def measure(run: Run) -> None:
     for rate, bar in ((0, 1), (10, 0.2)):
         disk = f"{rate} MB/s a rank" if rate else "the disk as it is"
         slow: list[object] = ["env", f"LD_PRELOAD={throttle}", f"THROTTLE_MB_S={rate}"] if rate else []
-        seconds: dict[str, list[float]] = {way: [] for way in ways}
+        costs: dict[str, list[Cost]] = {way: [] for way in ways}
         for way in [*ways] * 2:
-            seconds[way].append(measured(run, f"{way}, {disk}".replace("/", " per "), ways[way], slow))
-        native = min(seconds["AMReX"])
-        ratio = min(seconds["store"]) / native
-        run.check(f"visible time, {disk}", ratio <= bar, f"{ratio:.2f} of AMReX's {native:.3f} s")
+            costs[way].append(measured(run, f"{way}, {disk}".replace("/", " per "), ways[way], slow))
+        native, mine = (min(cost.visible for cost in costs[way]) for way in ways)
+        run.check(f"visible time, {disk}", mine <= bar * native, f"{mine / native:.2f} of AMReX's {native:.3f} s")
+        native, mine = (min(cost.core for cost in costs[way]) for way in ways)
+        figure = f"{mine / native:.2f} of AMReX's {1e3 * native:.1f} ms"
+        run.check(f"core time of the calling thread, {disk}", mine <= native, figure)
 
 
 def try_nyx(trial: judge.Trial, tree: Path, prefix: Path, fcompare: Path) -> None:

@@ -132,6 +132,7 @@ inline TriedTarget to_series(const std::filesystem::path& path, engine::Mode mod
       MPI_Bcast(&found, 1, MPI_INT, 0, everyone());
       return found != 0;
     }
+    if (!std::filesystem::exists(path)) return false;  // it gets its name with its first step
     const auto file = formats::serafin::open_series(path);
     for (std::int64_t s = 0; s < file.steps; ++s)
       if (formats::serafin::read_time(file, s) == step) return true;

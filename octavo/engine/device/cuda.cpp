@@ -1,6 +1,7 @@
 #include "octavo/engine/device/cuda.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <mutex>
@@ -229,6 +230,25 @@ void start() {
   started = true;
 }
 
+// How many libraries this process has loaded so far.
+unsigned long long num_loaded() {
+  unsigned long long loaded = 0;
+  const auto take = [](dl_phdr_info* info, std::size_t, void* out) {
+    *static_cast<unsigned long long*>(out) = info->dlpi_adds;
+    return 1;  // the first library tells
+  };
+  dl_iterate_phdr(take, &loaded);
+  return loaded;
+}
+
+// The latest search for a driver that is not started.
+struct Look {
+  std::string library;
+  unsigned long long loaded = 0;
+  bool operator==(const Look&) const = default;
+};
+Look last_look;  // with the lock `loading`
+
 }  // namespace
 
 std::size_t axes_of_a_call(const Lines& lines) {
@@ -261,6 +281,8 @@ const Driver* driver_in_use() {
     const std::lock_guard lock(loading);
     if (started) return &row;
     // An application that has no CUDA loaded has no device memory, and must not pay for a driver.
+    // A search for a library that is not there opens files, and each array of each box is asked for its place.
+    if (const Look now{library_name(), num_loaded()}; std::exchange(last_look, now) == now) return nullptr;
     void* library = dlopen(library_name().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library == nullptr) return nullptr;
     dlclose(library);

@@ -225,8 +225,9 @@ void both(Way& way, OwnBytes& own) {
   both(way, own.part, own.name, own.bytes);
 }
 
-// Collective. Each rank reads its own bytes, or those of the parts that are dealt to it, which all ranks then get.
-void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
+// Collective. Each rank reads its own bytes, or those of the parts that are dealt to it. All ranks then get these, but
+// for names with the prefix `dealt`.
+void read_opaque(MPI_Comm comm, StepParts& step, const std::string& dealt, Restart& out) {
   const int own = own_part(comm, step);
   const Deal mine = own >= 0 ? Deal{own, own + 1} : deal(num_parts(step), ranks::size_of(comm), ranks::rank_in(comm));
   std::vector<OwnBytes> all;
@@ -236,7 +237,11 @@ void read_opaque(MPI_Comm comm, StepParts& step, Restart& out) {
     request.opaque = true;
     for (int part = mine.first; part < mine.last; ++part) {
       mesh::Part read = step.dataset.read(part, request);
-      for (auto& [name, bytes] : read.opaque) all.push_back({read.index, name, std::move(bytes)});
+      for (auto& [name, bytes] : read.opaque)
+        if (own < 0 && !dealt.empty() && name.starts_with(dealt))
+          out.opaque[read.index].emplace(name, std::move(bytes));
+        else
+          all.push_back({read.index, name, std::move(bytes)});
     }
   });
   if (own < 0 && ranks::lowest_where(comm, !all.empty()) < ranks::size_of(comm))
@@ -258,7 +263,7 @@ Restart start_from(MPI_Comm comm, const std::filesystem::path& store, StepParts&
     read_triangles(comm, step, store, options, out);
   else
     out.part = options.block ? read_in_blocks(comm, step, options, out) : read_mine(comm, step, options);
-  if (options.opaque && step.stored) read_opaque(comm, step, out);
+  if (options.opaque && step.stored) read_opaque(comm, step, options.opaque_dealt, out);
   if (options.as == MeshKind::patches) out.part = as_patches(comm, out.part, out.header, options.max_box);
   if (options.place) ranks::agree(comm, [&] { put_in_place(out.part, options.place); });
   return out;

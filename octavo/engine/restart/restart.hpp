@@ -48,6 +48,9 @@ struct RestartOptions {
   /// with all their points.
   std::optional<std::vector<std::int64_t>> points{};
   bool opaque = false;  ///< also fill Restart::opaque
+  /// With `opaque`, on another number of ranks: bytes under names with this prefix go to one rank each, and not to all.
+  /// A rank gets those of all its parts. Empty: none do.
+  std::string opaque_dealt{};
   bool keep_parts =
       true;  ///< if there are as many ranks as parts, each rank gets the part of its number as it was written
   std::filesystem::path staging_directory{};  ///< the earlier run's, for steps that are only on local disks
@@ -88,7 +91,8 @@ struct Restart {
   /// rank's neighbours from them and the mesh.
   store::BoundaryArrays boundary{};
   /// With options.opaque: the bytes given to Writer::put_bytes, by rank of the run that wrote the step, then by name.
-  /// On the same number of ranks each rank gets its own; otherwise every rank gets all and chooses.
+  /// On the same number of ranks each rank gets its own; otherwise every rank gets all and chooses, but for
+  /// options.opaque_dealt.
   std::map<int, std::map<std::string, std::vector<std::byte>>> opaque{};
   std::vector<std::int64_t> global_element{};  ///< triangles: the numbers of this rank's, ascending
   bool by_points = false;                      ///< triangles: options.points chose the points

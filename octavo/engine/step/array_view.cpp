@@ -70,6 +70,33 @@ struct Cells {
   std::size_t first = 0, last = 0;
 };
 
+// One value a cell, as a code of single cells has it: no loops over a block.
+template <class T>
+T* pack_values(const ArrayView& view, const Stride& stride, Cells cells, const T* data, T* to) {
+  const T* first = data + ghosts_of(view, 0) * stride.x + ghosts_of(view, 1) * stride.y + ghosts_of(view, 2) * stride.z;
+  const auto at = [&](std::size_t place) { return first[static_cast<std::int64_t>(place) * stride.cell]; };
+  if (view.order.empty()) {
+    for (std::size_t i = cells.first; i < cells.last; ++i) *to++ = at(i);
+    return to;
+  }
+  for (const std::uint32_t place : view.order.subspan(cells.first, cells.last - cells.first))
+    *to++ = place == ArrayView::nowhere ? T{} : at(place);
+  return to;
+}
+
+template <class T>
+T* pack_blocks(const ArrayView& view, const Stride& stride, Cells cells, const T* data, T* to) {
+  for (std::size_t i = cells.first; i < cells.last; ++i) {
+    const std::size_t at = view.order.empty() ? i : view.order[i];
+    // Zeros: no reader takes them, but the same step must always give the same bytes.
+    if (!view.order.empty() && at == ArrayView::nowhere)
+      to = std::fill_n(to, values_of_cell(view), T{});
+    else
+      to = pack_cell(view, stride, data + static_cast<std::int64_t>(at) * stride.cell, to);
+  }
+  return to;
+}
+
 template <class T>
 void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std::span<std::byte> out,
                   base::RunningChecksum* sum) {
@@ -79,14 +106,8 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
   for (std::size_t begin = cells.first; begin < cells.last; begin += tile) {
     const std::size_t end = std::min(cells.last, begin + tile);
     const T* tile_begin = to;
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::size_t at = view.order.empty() ? i : view.order[i];
-      // Zeros: no reader takes them, but the same step must always give the same bytes.
-      if (!view.order.empty() && at == ArrayView::nowhere)
-        to = std::fill_n(to, values_of_cell(view), T{});
-      else
-        to = pack_cell(view, stride, data + static_cast<std::int64_t>(at) * stride.cell, to);
-    }
+    to = values_of_cell(view) == 1 ? pack_values(view, stride, {begin, end}, data, to)
+                                   : pack_blocks(view, stride, {begin, end}, data, to);
     if (sum != nullptr) sum->add(std::as_bytes(std::span(tile_begin, to)));
   }
 }

@@ -337,9 +337,9 @@ TEST_F(DevicePack, a_stream_of_another_device_or_none_is_wrong_use) {
   ASSERT_EQ(standin().create_stream(&foreign, 0), 0);
   standin().use_device(0);
   ASSERT_EQ(standin().create_stream(&gone, 0), 0);
-  standin().destroy_stream(gone);
   ArrayView there = testing::on_device(view_of(values), copy, values.data());
-  follow({&there, 1});
+  follow({&there, 1});  // it opens a stream, which must not get the place of the one that goes
+  standin().destroy_stream(gone);
   for (void* stream : {foreign, gone}) {
     ArrayView wrong = there;
     wrong.stream = stream;

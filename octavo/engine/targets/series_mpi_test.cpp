@@ -125,15 +125,42 @@ TEST(SeriesMpi, a_step_shows_only_when_all_of_it_is_written) {
   options.mode = testing::single_threaded() ? Mode::sync : Mode::background;
   {
     Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
-    EXPECT_EQ(serafin::open_series(path).steps, 0);
+    if (options.mode == Mode::sync)
+      EXPECT_EQ(serafin::open_series(path).steps, 0);
+    else
+      EXPECT_FALSE(fs::exists(path));
+    MPI_Barrier(everyone());
     write_step(writer, f, mesh, 0);
     writer.wait();
+    MPI_Barrier(everyone());
     EXPECT_EQ(serafin::open_series(path).steps, 1);
     MPI_Barrier(everyone());
     write_step(writer, f, mesh, 1);
   }  // like a run that ends without close(): the step stays in flight
   MPI_Barrier(everyone());
   EXPECT_EQ(serafin::open_series(path).steps, options.mode == Mode::sync ? 2 : 1);
+}
+
+TEST(SeriesMpi, opening_writes_no_byte_of_the_mesh_which_goes_with_the_first_step_or_close) {
+  if (testing::single_threaded()) GTEST_SKIP() << "sync mode writes in the call";
+  for (const int steps : {0, 2}) {
+    const testing::SharedDirectory directory;
+    SerafinFixture f = fixture(7);
+    f.steps = steps;
+    const SeriesMesh mesh = piece_of(f, 7);
+    const fs::path path = directory.path() / "r2d.slf";
+    SeriesOptions options = options_for(7);
+    options.mode = Mode::background;
+    const std::uint64_t before = file::counts().bytes_written;
+    Writer writer(everyone(), {}, SeriesTarget{path, series_header(f), mesh, options});
+    EXPECT_EQ(file::counts().bytes_written, before);
+    for (int step = 0; step < steps; ++step) write_step(writer, f, mesh, step);
+    writer.close();
+    MPI_Barrier(everyone());
+    EXPECT_EQ(difference(bytes_of(path), testing::serafin_bytes(f)), "none");
+    EXPECT_FALSE(fs::exists(path.string() + ".partial"));
+    MPI_Barrier(everyone());
+  }
 }
 
 TEST(SeriesMpi, a_run_goes_on_behind_the_last_whole_step_or_an_earlier_time) {

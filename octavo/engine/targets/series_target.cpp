@@ -80,6 +80,28 @@ file::File create_geometry(const fs::path& path, Scratch& scratch) {
   return made;
 }
 
+/// The mesh of a new SERAFIN file, on rank 0. The first step's thread writes it, and then the file gets its name.
+struct MeshOnItsWay {
+  static constexpr std::size_t most = std::size_t{64} << 20;  // [bytes] in memory; the rest is written at once
+  struct Piece {
+    std::uint64_t at = 0;
+    std::vector<std::byte> bytes;
+  };
+  file::File file;
+  std::vector<Piece> pieces;
+  std::size_t kept = 0;
+
+  void put(std::uint64_t at, std::span<const std::byte> bytes) {
+    if (kept + bytes.size() > most) return file::pwrite_all(file, at, bytes);
+    pieces.push_back({at, {bytes.begin(), bytes.end()}});
+    kept += bytes.size();
+  }
+  void write(bool sync) const {
+    for (const Piece& piece : pieces) file::pwrite_all(file, piece.at, piece.bytes);
+    if (sync) file::sync(file);
+  }
+};
+
 /// The open file, and the step on its way to it.
 struct SeriesFile {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -94,6 +116,8 @@ struct SeriesFile {
   std::optional<file::File> file;
   std::optional<formats::med::Steps> med;  // rank 0's, of a MED file
   std::int64_t steps = 0;                  // whole ones when it was opened
+  bool has_name = true;                    // not NAME.partial; the same on all ranks
+  std::optional<MeshOnItsWay> mesh_on_its_way;
 
   std::vector<bool> put;
   std::vector<std::byte> out, packed;
@@ -101,7 +125,11 @@ struct SeriesFile {
   std::uint64_t bytes_put = 0;
   double seconds_copying = 0;
 
+  fs::path partial() const { return path.string() + ".partial"; }
   void make_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  void begin_file(const SeriesMesh& mesh, const SharedMesh& shared);
+  void give_name();
+  void close();
   void put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, const file::File* to);
   std::uint64_t resume_file(const SeriesMesh& mesh, const SharedMesh& shared);
   std::uint64_t resume_med(const SeriesMesh& mesh, const SharedMesh& shared);
@@ -135,15 +163,54 @@ void SeriesFile::put_mesh(const SeriesMesh& mesh, const SharedMesh& shared, cons
              [&](std::uint64_t at, std::span<const std::byte> bytes) { file::pwrite_all(*to, at, bytes); });
 }
 
+// On rank 0.
+void require_new(const fs::path& path) {
+  if (fs::exists(fs::symlink_status(path)))
+    throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
+}
+
+// A SERAFIN file whose mesh goes with the first step.
+void SeriesFile::begin_file(const SeriesMesh& mesh, const SharedMesh& shared) {
+  has_name = false;
+  Scratch scratch;
+  if (ranks::rank_in(comm) == 0) scratch.files = {partial()};
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) != 0) return;
+    require_new(path);
+    scratch.clear();
+    mesh_on_its_way.emplace().file = file::create(partial());
+  });
+  write_mesh(comm, mesh, shared, header,
+             [&](std::uint64_t at, std::span<const std::byte> bytes) { mesh_on_its_way->put(at, bytes); });
+  scratch.files.clear();
+}
+
+// On all ranks, when the mesh is in the file.
+void SeriesFile::give_name() {
+  if (std::exchange(has_name, true) || !mesh_on_its_way) return;
+  file::rename(partial(), path);
+  if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  mesh_on_its_way.reset();
+}
+
+// Collective. A file without a step has its mesh.
+void SeriesFile::close() {
+  if (has_name) return;
+  ranks::agree(comm, [&] {
+    if (mesh_on_its_way) mesh_on_its_way->write(options.sync);
+    give_name();
+  });
+}
+
 void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
-  const fs::path partial = path.string() + ".partial";
+  if (!is_med() && options.mode == Mode::background) return begin_file(mesh, shared);
+  const fs::path partial = this->partial();
   Scratch scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial};
   std::optional<file::File> made;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
-    if (fs::exists(fs::symlink_status(path)))
-      throw Error(Kind::usage, "the output exists already").at(path.string()).hint("resume goes on behind its steps");
+    require_new(path);
     scratch.clear();
     made = is_med() ? create_geometry(path, scratch) : file::create(partial);
   });
@@ -247,7 +314,7 @@ void SeriesFile::open(const SeriesMesh& mesh) {
   ranks::agree(comm, [&] {
     out.resize(exchange.send.size() * header.variables.size() * header.real_bytes);
     share.values.resize(exchange.place.size() * header.variables.size() * header.real_bytes);
-    if (exchange.writer >= 0) file = file::open_write(path);
+    if (exchange.writer >= 0) file = file::open_write(has_name ? path : partial());
   });
 }
 
@@ -297,10 +364,12 @@ void SeriesFile::check_step() const {
 
 void SeriesFile::show_step() {
   if (med) med->commit(options.sync);
-  if (is_med() || !is_last_writer()) return;
   // All ranks have written their shares, or land() would not have called this.
-  write_seal(plan, *file, share.step);
-  if (options.sync) file::sync(*file);
+  if (!is_med() && is_last_writer()) {
+    write_seal(plan, *file, share.step);
+    if (options.sync) file::sync(*file);
+  }
+  give_name();
 }
 
 void SeriesFile::hide_step() noexcept {
@@ -340,6 +409,7 @@ StepWork SeriesFile::take(const std::shared_ptr<SeriesFile>& self, std::shared_p
   work.bytes_stored = file ? share.values.size() : 0;
   work.seconds_copying = seconds_copying;
   work.write = [self](Writing&) {
+    if (self->mesh_on_its_way) self->mesh_on_its_way->write(self->options.sync);
     if (!self->file) return;
     write_share(self->plan, self->exchange, self->share, *self->file);
     if (self->options.sync) file::sync(*self->file);
@@ -373,7 +443,7 @@ TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
   file->open(target.mesh);
   TargetRow row;
   row.name = file->format->outputs[0].title;
-  row.threaded = file->file.has_value();
+  row.threaded = file->file || file->mesh_on_its_way;
   row.steps_found = file->steps;
   row.notes = {to_text(file->plan)};
   row.begin = [file](StepJob& job) {
@@ -392,6 +462,7 @@ TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
   row.check = [file](const StepJob&) { file->check_step(); };
   row.describe = [](const StepJob& job) { return describe_time(job.header.time); };
   row.take = [file](std::shared_ptr<StepJob> job, const Agreement&) { return file->take(file, std::move(job)); };
+  row.close = [file] { file->close(); };
   return row;
 }
 

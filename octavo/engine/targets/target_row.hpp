@@ -65,6 +65,8 @@ struct TargetRow {
   /// nothing of the step then. If the error is the system's (no_space, unreadable), the step is taken and has failed.
   /// No other step is on its way, unless the target is a store.
   std::function<StepWork(std::shared_ptr<StepJob>, const Agreement& of_all_ranks)> take{};
+  /// Collective. Called by Writer::close() when all steps are over. None: nothing to do.
+  std::function<void()> close{};
 };
 
 /// A row whose puts are the functions of step_puts.hpp.

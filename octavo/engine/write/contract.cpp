@@ -263,6 +263,9 @@ void Writer::close() {
   // The parts are collective and throw the same on all ranks. After an error we go on, so that the steps that are left
   // are drained and counted.
   note([&] { wait(); });
+  note([&] {
+    if (s.target.close) s.target.close();
+  });
   ranks::take_begin_error(s.begin_error, s.put_error);
   note([&] { ranks::require_ended(s.comm.get(), s.put_error, s.job != nullptr); });
   if (s.store && s.store->local)

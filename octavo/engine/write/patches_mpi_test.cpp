@@ -182,6 +182,26 @@ TEST(PatchesMpi, the_bytes_of_a_rank_with_boxes_come_back) {
   }
 }
 
+TEST(PatchesMpi, bytes_that_are_dealt_out_come_to_one_rank_each) {
+  for (int writers = 1; writers <= size(); ++writers) {
+    const testing::SharedDirectory directory;
+    write(directory.path(), make(1), writers);
+    RestartOptions options;
+    options.opaque = true;
+    options.opaque_dealt = "ow";
+    const auto from = restart(everyone(), directory.path(), options);
+    ASSERT_TRUE(from);
+    std::vector<int> times(static_cast<std::size_t>(writers));
+    for (const auto& [part, named] : from->opaque) {
+      const auto& bytes = named.at("own");
+      EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), bytes_of_writer(part));
+      ++times.at(static_cast<std::size_t>(part));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, times.data(), writers, MPI_INT, MPI_SUM, everyone());
+    EXPECT_EQ(times, std::vector<int>(static_cast<std::size_t>(writers), 1));
+  }
+}
+
 TEST(PatchesMpi, boxes_written_by_some_ranks_are_restarted_on_others_bit_for_bit) {
   for (int writers = 1; writers <= size(); ++writers)
     for (std::uint64_t seed = 0; seed < 6; ++seed)
