@@ -208,9 +208,8 @@ void search_longer(const Tried& tried, double goal, Best& best) {
   if (size * (0.5 + 0.5 * size / all) > goal) return;
   // A stretch tells how a chunk of some blocks compresses. It misses the repetitions of a large chunk, and of one with
   // few different values.
-  constexpr std::size_t stretch = 16384, tiny = 1024;
+  constexpr std::size_t stretch = 16384;
   const std::size_t bytes = tried.bytes.size();
-  if (bytes <= tiny) add_general(tried.form, tried.bytes, Search::all, best);
   bool thorough = true;
   if (bytes > stretch && bytes < 8 * stretch && tried.size * 16 > bytes)
     thorough =

@@ -29,10 +29,10 @@ def bitshuffle():
 
 def assert_no_larger(run_json, bitshuffle, source, out):
     stored = run_json("convert", source, out, "--no-particles")["fields"]
-    theirs = dict.fromkeys(stored, 0)
+    theirs = {}
     for field, chunks in lossless_table.fields_of(out):
         packed = [bitshuffle.compress(np.ascontiguousarray(chunk), 0.0) for chunk in chunks if chunk.dtype.kind == "f"]
-        theirs[field] += sum(map(peers.size_of, packed))
+        theirs[field] = theirs.get(field, 0) + sum(map(peers.size_of, packed))
     larger = {
         name: (stored[name]["stored"], size) for name, size in theirs.items() if 0 < size < stored[name]["stored"]
     }
