@@ -137,38 +137,43 @@ std::size_t add_general(const General& form, const Bytes& bytes, Search search, 
   return size;
 }
 
-/// A form that is worth a trial; `again`: the same numbers come again, so that a longer search finds more.
-struct Trial {
-  General form;
-  bool again;
+/// Slices of a chunk, by which general compressors are judged before all of it is tried.
+template <class T>
+struct Excerpt {
+  std::vector<T> slices;
+  double share = 1;             ///< of the chunk, in slices
+  bool has_parents = false;     ///< the chunk
+  std::array<bool, 2> again{};  ///< whether values, and differences, come again
+  double difference_bytes = 0;  ///< of the chunk, if nothing comes again
+
+  bool repeats() const { return again[0] || again[1]; }
 };
 
-/// All forms, or those that slices of the chunk promise to bring within 2 % of `goal` or below it. Where numbers come
-/// again, all of the chunk may take a tenth of what slices say.
 template <class T>
-std::vector<Trial> trials_of(std::span<const T> values, bool has_parents, bool all, std::size_t goal) {
-  const std::vector<T> slices = slices_of(values);
-  const auto differences = differences_of(std::span<const T>(slices));
-  const double limit = 1.02 * static_cast<double>(goal) * static_cast<double>(slices.size());
-  const auto few = [&](double bytes) { return bytes * static_cast<double>(values.size()) < limit; };
-  const auto size_of_slices = [&](const General& form) {
-    Bytes packed;
-    zstd_compress(bytes_for(form, std::span<const T>(slices)), Search::repeats, packed);
-    return static_cast<double>(packed.size());
-  };
+Excerpt<T> excerpt_of(std::span<const T> values, bool has_parents) {
+  Excerpt<T> excerpt{slices_of(values), 1, has_parents, {}, 0};
+  const auto differences = differences_of(std::span<const T>(excerpt.slices));
+  excerpt.share = static_cast<double>(values.size()) / static_cast<double>(excerpt.slices.size());
+  excerpt.again = {may_repeat(values), may_repeat(std::span<const Number<T>>(differences))};
   double bits = 0;
   for (const auto difference : differences) bits += bit_length(difference);
-  const std::array<bool, 2> again{may_repeat(values), may_repeat(std::span<const Number<T>>(differences))};
-  std::vector<Trial> found;
-  for (const bool of_differences : {false, true}) {
-    const bool comes_again = again[of_differences];
-    const General plain{of_differences, false}, planes{of_differences, true};
-    if (all || (comes_again && few(0.1 * size_of_slices(plain))) || (!has_parents && few(size_of_slices(plain))))
-      found.push_back({plain, comes_again});
-    const bool noise = of_differences && !comes_again && !few(bits / 8);
-    if (all || (!noise && few(size_of_slices(planes)))) found.push_back({planes, false});
-  }
-  return found;
+  excerpt.difference_bytes = excerpt.share * bits / 8;
+  return excerpt;
+}
+
+/// Whether slices of a chunk, in this form, say that it takes at most about `limit` bytes: they tell the bytes of noise
+/// to 2 %. If numbers come again, they do so farther apart than a slice is long, and the chunk may take a tenth as
+/// much.
+template <class T>
+bool promises(const Excerpt<T>& excerpt, const General& form, std::size_t limit) {
+  const bool again = excerpt.again[form.differences];
+  if (!again && excerpt.has_parents && !form.planes) return false;
+  const double most = 1.02 * static_cast<double>(limit);
+  if (!excerpt.repeats() && form.differences && form.planes && excerpt.difference_bytes >= most) return false;
+  Bytes packed;
+  zstd_compress(bytes_for(form, std::span<const T>(excerpt.slices)), Search::repeats, packed);
+  const double least = again && !form.planes ? 0.1 : 1;
+  return least * excerpt.share * static_cast<double>(packed.size()) < most;
 }
 
 /// Bins, if an excerpt says that they come within 2 % of the goal, or all orders of them.
@@ -212,27 +217,59 @@ void search_longer(const Tried& tried, double goal, Best& best) {
   add_general(tried.form, tried.bytes, thorough ? Search::thorough : Search::further, best);
 }
 
-/// The general compressors, as far as they have a chance to be smaller than the best and than `most`.
+/// Tries a form of values or differences with all searches.
 template <class T>
-void add_generals(std::span<const T> values, const Context<T>& context, Effort effort, std::size_t most, Best& best) {
-  const bool all = effort == Effort::max;
-  const std::vector<Trial> trials = trials_of(values, !context.parents.empty(), all, std::min(most, best.size));
+void search_all(std::span<const T> values, const General& form, Best& best) {
+  const Bytes bytes = bytes_for(form, values);
+  for (const Search search : {Search::repeats, Search::further, Search::thorough, Search::all})
+    add_general(form, bytes, search, best);
+}
+
+/// Values and differences as they are, if slices promise something; longer searches where these come again. Returns
+/// whether any was tried.
+template <class T>
+bool add_plain(const Excerpt<T>& excerpt, std::span<const T> values, std::size_t most, Best& best) {
   std::vector<Tried> repeating;
-  for (const auto& [form, again] : trials) {
+  const std::size_t goal = std::min(most, best.size);
+  bool any = false;
+  for (const General form : {General{false, false}, General{true, false}}) {
+    if (!promises(excerpt, form, goal)) continue;
+    any = true;
     Bytes bytes = bytes_for(form, values);
     const std::size_t size = add_general(form, bytes, Search::repeats, best);
-    if (all)
-      for (const Search search : {Search::further, Search::thorough, Search::all})
-        add_general(form, bytes, search, best);
-    else if (again)
-      repeating.push_back({form, std::move(bytes), size});
+    if (excerpt.again[form.differences]) repeating.push_back({form, std::move(bytes), size});
   }
   const auto smaller = [](const Tried& a, const Tried& b) { return a.size < b.size; };
   std::sort(repeating.begin(), repeating.end(), smaller);
   for (const Tried& tried : repeating)
     if (tried.size * 10 <= repeating.front().size * 11)
       search_longer(tried, static_cast<double>(std::min(most, best.size)), best);
-  if (!trials.empty() || values.size() >= 16384) add_bins(values, effort, std::min(most, best.size), best);
+  return any;
+}
+
+/// The general compressors, as far as they have a chance to be smaller than the best and than `most`.
+template <class T>
+void add_generals(std::span<const T> values, const Context<T>& context, Effort effort, std::size_t most, Best& best) {
+  constexpr std::array planes{General{false, true}, General{true, true}};
+  const auto goal = [&] { return std::min(most, best.size); };
+  bool any = effort == Effort::max;
+  std::size_t goal_of_bins = goal();
+  if (any) {
+    for (const General& form : {General{false, false}, planes[0], General{true, false}, planes[1]})
+      search_all(values, form, best);
+  } else {
+    const Excerpt<T> excerpt = excerpt_of(values, !context.parents.empty());
+    const std::size_t before = goal();
+    const bool may_halve = excerpt.repeats() && !excerpt.has_parents;  // planes, against what slices say
+    any = add_plain(excerpt, values, most, best);
+    goal_of_bins = goal();  // estimates of bins are high, too
+    for (const General& form : planes)
+      if (promises(excerpt, form, may_halve ? std::max(before, 2 * goal()) : before)) {
+        any = true;
+        add_general(form, bytes_for(form, values), Search::repeats, best);
+      }
+  }
+  if (any || values.size() >= 16384) add_bins(values, effort, goal_of_bins, best);
 }
 
 /// Whether boxes may be smaller than prediction from parents, which took `size` bytes.
@@ -299,12 +336,9 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   return true;
 }
 
+/// The smallest encoding that these settings find; `decoded` gets what decoding it gives.
 template <class T>
-void encode_any(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded,
-                std::vector<std::byte>& out) {
-  check_bound(settings.bound);
-  check_context(context, values.size());
-  if (decoded.size() != values.size()) throw Error(base::Kind::usage, "decoded has not the size of values");
+Best smallest_of(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded) {
   Best best{Id::raw, values.size_bytes(), {}};
   const Method method = settings.method;
   bool lossy = false;
@@ -317,6 +351,27 @@ void encode_any(std::span<const T> values, const Context<T>& context, const Sett
     if (!lossy) encode_lossless(values, context, settings, best);
   }
   if (!lossy) std::copy(values.begin(), values.end(), decoded.begin());
+  return best;
+}
+
+template <class T>
+void encode_any(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded,
+                std::vector<std::byte>& out) {
+  check_bound(settings.bound);
+  check_context(context, values.size());
+  if (decoded.size() != values.size()) throw Error(base::Kind::usage, "decoded has not the size of values");
+  Best best = smallest_of(values, context, settings, decoded);
+  if (settings.effort == Effort::max) {
+    // Among more rules and weights an estimate still chooses, and may be wrong by some bytes.
+    Settings usual = settings;
+    usual.effort = Effort::normal;
+    std::vector<T> as_usual(values.size());
+    Best found = smallest_of(values, context, usual, std::span<T>(as_usual));
+    if (found.size < best.size) {
+      best = std::move(found);
+      std::copy(as_usual.begin(), as_usual.end(), decoded.begin());
+    }
+  }
   put_chunk(out, best.id, scalar_of<T>, values.size(), best.id == Id::raw ? bytes_of(values) : best.payload);
 }
 
