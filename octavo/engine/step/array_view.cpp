@@ -70,11 +70,10 @@ struct Cells {
   std::size_t first = 0, last = 0;
 };
 
-// One value a cell, as a code of single cells has it: no loops over a block.
+// One value a cell, as a code of single cells has it: no loops over a block, and no ghosts.
 template <class T>
 T* pack_values(const ArrayView& view, const Stride& stride, Cells cells, const T* data, T* to) {
-  const T* first = data + ghosts_of(view, 0) * stride.x + ghosts_of(view, 1) * stride.y + ghosts_of(view, 2) * stride.z;
-  const auto at = [&](std::size_t place) { return first[static_cast<std::int64_t>(place) * stride.cell]; };
+  const auto at = [&](std::size_t place) { return data[static_cast<std::int64_t>(place) * stride.cell]; };
   if (view.order.empty()) {
     for (std::size_t i = cells.first; i < cells.last; ++i) *to++ = at(i);
     return to;
