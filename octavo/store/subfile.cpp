@@ -232,32 +232,41 @@ std::optional<CommitRecord> newest_record(const Subfile& subfile) {
   return a ? a : b;
 }
 
+namespace {
+
+void read_open(const file::File& file, const ReadSubfile& how, Subfile& subfile) {
+  subfile.size = file::size(file);
+  const Blocks blocks = read_blocks(file, subfile.damage);
+  if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
+  if (!subfile.head) {
+    subfile.was_being_made = subfile.size <= head_size || (has_no_record(blocks[1]) && has_no_record(blocks[2]));
+    return;
+  }
+  take_records(blocks, subfile);
+  read_footers(file, how, subfile);
+  check_records(subfile);
+}
+
+}  // namespace
+
 Subfile read_subfile(const fs::path& path, const ReadSubfile& how) {
   Subfile subfile;
   subfile.path = path;
-  attempt_unless_unsupported(subfile.damage, [&] {
-    const file::File file = file::open_read(path);
-    subfile.size = file::size(file);
-    const Blocks blocks = read_blocks(file, subfile.damage);
-    if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
-    if (!subfile.head) {
-      subfile.was_being_made = subfile.size <= head_size || (has_no_record(blocks[1]) && has_no_record(blocks[2]));
-      return;
-    }
-    take_records(blocks, subfile);
-    read_footers(file, how, subfile);
-    check_records(subfile);
-  });
+  attempt_unless_unsupported(subfile.damage, [&] { read_open(file::open_read(path), how, subfile); });
   return subfile;
 }
 
-Committed find_commit(const fs::path& path, const StepId& step) {
+Committed find_commit(const file::File& file, const StepId& step) {
   const auto is_it = [&](const Footer& footer) { return footer.step == step.step && footer.attempt == step.attempt; };
-  const Subfile subfile = read_subfile(path, {{}, is_it});
+  Subfile subfile;
+  subfile.path = file.path();
+  attempt_unless_unsupported(subfile.damage, [&] { read_open(file, {{}, is_it}, subfile); });
   for (const Committed& commit : subfile.commits)
     if (is_it(commit.footer)) return commit;
   if (!subfile.damage.empty()) throw Error(Kind::corrupt, subfile.damage.front().what).at(subfile.damage.front().where);
-  throw Error(Kind::corrupt, "the file has no segment of step " + std::to_string(step.step)).at(path.string());
+  throw Error(Kind::corrupt, "the file has no segment of step " + std::to_string(step.step)).at(file.path().string());
 }
+
+Committed find_commit(const fs::path& path, const StepId& step) { return find_commit(file::open_read(path), step); }
 
 }  // namespace octavo::store

@@ -44,6 +44,8 @@ struct ReadSubfile {
 Subfile read_subfile(const std::filesystem::path& path, const ReadSubfile& how = {});
 /// The footer of this step in the subfile, and its place; reads no older ones. Throws Error(corrupt) if there is none.
 Committed find_commit(const std::filesystem::path& path, const StepId& step);
+/// The same from a subfile that is open.
+Committed find_commit(const file::File& file, const StepId& step);
 
 /// Whether the places of both commit records are zeros, or not there, in the first head_size bytes of a file.
 bool has_no_records(std::span<const std::byte> head);

@@ -174,7 +174,7 @@ std::optional<StepParts> nearest_step(MPI_Comm comm, const LocalTier& tier, cons
   ranks::agree(comm, [&] {
     const SegmentRef segment{own->file, rank - own->row, own->rows, own->footer};
     step.known.emplace(segment.first, segment);
-    store::OpenedSegment opened = store::open_segment(segment.file, segment.footer);
+    store::OpenedSegment opened = store::open_segment(*step.handles->get(segment.file), segment.footer);
     step.head = store::with_rows(opened.table, {});
     opened.table = store::with_rows(opened.table, {static_cast<std::size_t>(own->row)});
     step.opened.emplace(rank,

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/write/writer.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/mesh/tree/refine.hpp"
 #include "octavo/mesh/tree/split.hpp"
 #include "tests/support/error_of.hpp"
@@ -128,6 +130,31 @@ TEST(RestartMpi, reads_into_memory_of_the_caller_what_it_else_holds_itself) {
       EXPECT_EQ(density, std::vector<double>(values.begin(), values.end()));
       EXPECT_EQ(found->part.fields[1], expected->part.fields[1]);
     }
+}
+
+// Footers, tables, meshes and values are read through one handle. Rank 0 opens the first file once more, to see what is
+// there.
+TEST(RestartMpi, a_rank_opens_each_file_once) {
+  for (const auto& [writers, per_file, keep_parts] :
+       {std::tuple{1, 1, true}, {size(), 1, true}, {size(), 1, false}, {size(), 2, false}}) {
+    SCOPED_TRACE(std::to_string(writers) + " parts, " + std::to_string(per_file) + " a file");
+    const testing::SharedDirectory directory;
+    write_steps(directory.path(), writers, {5}, per_file);
+    RestartOptions options;
+    options.keep_parts = keep_parts;
+    std::map<std::string, int> opens;
+    file::set_observer([&](const file::Event& event) {
+      const std::string name = event.path.filename().string();
+      if (event.operation == file::Operation::open && name.starts_with("data.")) ++opens[name];
+      return file::Verdict{};
+    });
+    const auto from = restart(everyone(), directory.path(), options);
+    file::set_observer({});
+    ASSERT_TRUE(from);
+    EXPECT_TRUE(writers < size() || !opens.empty());
+    for (const auto& [name, count] : opens) EXPECT_EQ(count, rank() == 0 && name == "data.000" ? 2 : 1) << name;
+    barrier();
+  }
 }
 
 TEST(RestartMpi, refuses_memory_of_another_size_on_all_ranks) {

@@ -98,7 +98,8 @@ const auto& opened_part(StoredStep& step, int part) {
   const std::lock_guard lock(*step.reading);
   if (const auto known = step.opened.find(part); known != step.opened.end()) return known->second;
   const SegmentRef& segment = ref_of(step, part);
-  auto opened = std::make_shared<store::OpenedSegment>(store::open_segment(step.store / segment.file, segment.footer));
+  const auto file = step.handles->get(step.store / segment.file);
+  auto opened = std::make_shared<store::OpenedSegment>(store::open_segment(*file, segment.footer));
   std::vector<int> parts;
   std::vector<std::size_t> rows;
   for (int p = segment.first; p < segment.first + segment.parts; ++p)
@@ -129,8 +130,8 @@ PartEntry entry_of(StoredStep& step, int part) {
 mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request, const store::Place& place) {
   const PartEntry entry = entry_of(step, part);
   try {
-    const file::File file = file::open_read(entry.segment->path);
-    store::Source source = store::source_of(file);
+    const auto file = step.handles->get(entry.segment->path);
+    store::Source source = store::source_of(*file);
     source.place = place;
     return store::decode_part(entry.segment->table, entry.row, request, source);
   } catch (Error& error) {
@@ -211,7 +212,8 @@ std::vector<std::string> files_to_read(MPI_Comm comm, const StepParts& found, co
 }
 
 SegmentRef read_footer_of(StoredStep& step, const std::string& file, int segment, int segments) {
-  const store::Committed commit = store::find_commit(step.store / file, {step.found.step, step.found.attempt});
+  const auto open = step.handles->get(step.store / file);
+  const store::Committed commit = store::find_commit(*open, {step.found.step, step.found.attempt});
   if (commit.footer.segment != segment || commit.footer.segments != segments)
     throw Error(Kind::corrupt, "expected segment " + std::to_string(segment) + " of " + std::to_string(segments) +
                                    " of the step, found segment " + std::to_string(commit.footer.segment) + " of " +
@@ -247,7 +249,8 @@ void learn_head(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& 
   ToldHead told;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != teller) return;
-    const store::OpenedSegment segment = store::open_segment(step.store / telling->file, telling->footer);
+    const auto file = step.handles->get(step.store / telling->file);
+    const store::OpenedSegment segment = store::open_segment(*file, telling->footer);
     store::Footer footer = segment.footer;
     // The head describes the step alone; parts are learned by those who read them.
     footer.parts = 0;
@@ -357,6 +360,10 @@ std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<st
 
 PartEntry entry_of(const StepParts& step, int part) { return entry_of(*step.stored, part); }
 
+std::shared_ptr<const file::File> open_file_of(const StepParts& step, const PartEntry& entry) {
+  return step.stored->handles->get(entry.segment->path);
+}
+
 mesh::Part read_part(const StepParts& step, int part, const mesh::Request& request, const store::Place& place) {
   return step.stored && place ? read_stored(*step.stored, part, request, place) : step.dataset.read(part, request);
 }
@@ -364,7 +371,7 @@ mesh::Part read_part(const StepParts& step, int part, const mesh::Request& reque
 void stream_part(const StepParts& step, int part, const mesh::Request& request, const store::ValueSink& sink) {
   if (step.stored) {
     const PartEntry entry = entry_of(step, part);
-    return store::stream_from(*entry.segment, entry.row, request, sink);
+    return store::stream_from(*open_file_of(step, entry), *entry.segment, entry.row, request, sink);
   }
   const mesh::Part read = step.dataset.read(part, request);
   const auto offsets = level_offsets(std::get<mesh::Octree>(read.mesh));

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "octavo/file/open_files.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/read/opened.hpp"
 
@@ -47,6 +48,8 @@ struct StoredStep {
   /// row.
   std::map<int, std::pair<std::shared_ptr<const store::OpenedSegment>, std::size_t>> opened;
   std::unique_ptr<std::mutex> reading = std::make_unique<std::mutex>();
+  /// Footers, tables, meshes and values are read through these. The parts of a rank seldom lie in more files.
+  std::unique_ptr<file::OpenFiles> handles = std::make_unique<file::OpenFiles>(4);
 };
 
 /// A step that a run starts from, read through its Dataset like any other step.
@@ -93,6 +96,8 @@ struct PartEntry {
   const store::PartRow& part() const { return segment->table.parts[row]; }
 };
 PartEntry entry_of(const StepParts& step, int part);
+/// The segment's file, open.
+std::shared_ptr<const file::File> open_file_of(const StepParts& step, const PartEntry& entry);
 /// Reads a part, or some of it, of a store's step into place. Throws Error(corrupt), naming file, part and field, if a
 /// checksum differs.
 mesh::Part read_part(const StepParts& step, int part, const mesh::Request& request, const store::Place& place = {});

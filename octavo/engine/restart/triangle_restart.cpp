@@ -85,12 +85,12 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
   const PartEntry entry = entry_of(step, place);
   const store::Table& table = entry.segment->table;
   try {
-    const file::File file = file::open_read(entry.segment->path);
-    store::Source source = store::source_of(file);
+    const auto file = open_file_of(step, entry);
+    store::Source source = store::source_of(*file);
     const auto own = [&] {
       mesh::Request only;
       only.fields.emplace();
-      const store::StoredTriangles part = store::decode_triangles(table, entry.row, only, store::source_of(file));
+      const store::StoredTriangles part = store::decode_triangles(table, entry.row, only, store::source_of(*file));
       return store::mesh_of(part.mesh, part.arrays, {&part, 1});
     };
     source.neighbours = store::neighbours_of_step(*table.triangles, own, step.stored->store, step.found.flow);

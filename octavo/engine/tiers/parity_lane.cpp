@@ -98,20 +98,22 @@ Places share_places(const Nodes& nodes, const Places& mine, const std::vector<in
 
 // Members with higher numbers call those with lower ones. Member 0 calls nobody and answers at once, so the calls end
 // in the order of members. `places`: of the members, by number.
-std::vector<Socket> meet(const Socket& listening, std::span<const MeetingPlace> places, int member) {
+std::vector<Socket> meet(const Socket& listening, std::span<const MeetingPlace> places, int member,
+                         std::chrono::milliseconds most) {
   std::vector<Socket> peers(places.size());
   for (int m = 0; m < member; ++m) {
     const MeetingPlace& place = places[static_cast<std::size_t>(m)];
-    peers[static_cast<std::size_t>(m)] = connect_to(place.addresses, {place.token, member});
+    peers[static_cast<std::size_t>(m)] = connect_to(place.addresses, {place.token, member}, most);
   }
   auto called = accept_all(listening, member + 1, static_cast<int>(places.size()),
-                           places[static_cast<std::size_t>(member)].token);
+                           places[static_cast<std::size_t>(member)].token, most);
   for (std::size_t m = static_cast<std::size_t>(member) + 1; m < peers.size(); ++m) peers[m] = std::move(called[m]);
   for (std::size_t m = 0; m < peers.size(); ++m) peers[m].peer = places[m].rank;
   return peers;
 }
 
-void open_scheme(MPI_Comm comm, Nodes& nodes, const Scheme& scheme, int file, int files, std::vector<ParityLane>& out) {
+void open_scheme(MPI_Comm comm, Nodes& nodes, const Scheme& scheme, int file, int files, std::chrono::milliseconds most,
+                 std::vector<ParityLane>& out) {
   const NodePlace place = form_groups(comm, nodes, scheme);
   int most_files = files;
   if (nodes.group.get() != MPI_COMM_NULL) MPI_Allreduce(&files, &most_files, 1, MPI_INT, MPI_MAX, nodes.group.get());
@@ -131,7 +133,7 @@ void open_scheme(MPI_Comm comm, Nodes& nodes, const Scheme& scheme, int file, in
     const auto n = static_cast<std::size_t>(place.members);
     for (std::size_t i = 0; i < lanes.size(); ++i)
       out.push_back({scheme, place.group, lanes[i], place.member, lanes[i] == file,
-                     meet(listening[i], std::span(members).subspan(i * n, n), place.member)});
+                     meet(listening[i], std::span(members).subspan(i * n, n), place.member, most)});
   });
 }
 
@@ -214,7 +216,7 @@ struct Exchange {
 }  // namespace
 
 std::vector<ParityLane> open_lanes(MPI_Comm comm, const NodeRanks& node, const std::vector<Scheme>& schemes,
-                                   int& files_of_host) {
+                                   int& files_of_host, std::chrono::milliseconds most) {
   Nodes nodes;
   const int rank = ranks::rank_in(comm);
   nodes.node = ranks::split(comm, node.host, rank);
@@ -226,7 +228,7 @@ std::vector<ParityLane> open_lanes(MPI_Comm comm, const NodeRanks& node, const s
   if (ranks::rank_in(nodes.node.get()) == 0) before = 0;
   std::vector<ParityLane> lanes;
   for (const Scheme& scheme : schemes)
-    open_scheme(comm, nodes, scheme, node.has_file ? before : -1, files_of_host, lanes);
+    open_scheme(comm, nodes, scheme, node.has_file ? before : -1, files_of_host, most, lanes);
   return lanes;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -34,9 +35,9 @@ struct NodeRanks {
 };
 /// Collective over `comm`. The lanes of this rank, by scheme, then lane; connected. A rank learns of its group only.
 /// `files_of_host` gets the number of files of this node. Throws the same Error on all ranks: usage, where a scheme
-/// needs more nodes than there are; interrupted, where nodes cannot connect to each other.
+/// needs more nodes than there are; interrupted, where nodes cannot connect to each other within that time.
 std::vector<ParityLane> open_lanes(MPI_Comm comm, const NodeRanks& node, const std::vector<Scheme>& schemes,
-                                   int& files_of_host);
+                                   int& files_of_host, std::chrono::milliseconds most = meeting_time);
 
 /// A step for which parity is made.
 struct ParityJob {

@@ -356,8 +356,8 @@ bool make(MPI_Comm comm, const ParitySet& set, const Mine& mine) {
   Making making{comm, set, mine, holder->rank};
   if (mine.rank == making.maker)
     base::unless_failed(making.failure, [&] {
-      for (const int member : set.wanted)
-        making.made.emplace(member, create_segment(mine.disk.root, set.header, member));
+      const fs::path root = mine.parity[at(holder->index)].path.parent_path();
+      for (const int member : set.wanted) making.made.emplace(member, create_segment(root, set.header, member));
     });
   const std::uint64_t chunk = set.header.chunk;
   making.block.resize(static_cast<std::size_t>(std::min(parity_block, chunk)));
@@ -389,16 +389,18 @@ void remove_partial(const fs::path& root) {
 }  // namespace
 
 std::vector<LocalSegment> segments_on(const LocalDisk& disk) {
-  if (disk.root.empty()) return {};
-  std::vector<LocalSegment> segments = list_local(disk.root);
+  std::vector<LocalSegment> segments;
+  for (const fs::path& root : disk.roots)
+    for (LocalSegment& segment : list_local(root)) segments.push_back(std::move(segment));
   std::erase_if(segments, [&](const LocalSegment& segment) { return disk.damaged.contains(segment.directory); });
   return segments;
 }
 
 std::vector<ParityFile> parity_on(LocalDisk& disk) {
-  if (disk.root.empty()) return {};
   std::vector<std::string> notes;
-  std::vector<ParityFile> parity = list_parity(disk.root, notes);
+  std::vector<ParityFile> parity;
+  for (const fs::path& root : disk.roots)
+    for (ParityFile& file : list_parity(root, notes)) parity.push_back(std::move(file));
   for (std::string& damage : notes)
     if (std::find(disk.notes.begin(), disk.notes.end(), damage) == disk.notes.end())
       disk.notes.push_back(std::move(damage));
@@ -413,7 +415,7 @@ std::int64_t rebuild_lost(MPI_Comm comm, LocalDisk& disk, const StepsInStore& st
     std::vector<LocalSegment> segments;
     std::vector<ParityFile> parity;
     ranks::agree(comm, [&] {
-      if (!disk.root.empty()) remove_partial(disk.root);
+      for (const fs::path& root : disk.roots) remove_partial(root);
       segments = segments_on(disk);
       parity = parity_on(disk);
     });

@@ -12,14 +12,14 @@
 
 namespace octavo::engine {
 
-/// The files of a host on its local disk, without those that were found to be damaged.
+/// The files of hosts on their local disks, without those that were found to be damaged.
 struct LocalDisk {
-  std::filesystem::path root;  ///< empty: another rank of the host looks at it
+  std::vector<std::filesystem::path> roots;  ///< one a host; of its own host in a run, if no other rank looks at it
   std::set<std::filesystem::path> damaged;
   std::vector<std::string> notes;            ///< on the damage
   std::map<std::string, std::size_t> tries;  ///< of rank 0: by set of parity files
 };
-/// The files that are there now. Empty without a root.
+/// The files that are there now.
 std::vector<LocalSegment> segments_on(const LocalDisk& disk);
 std::vector<ParityFile> parity_on(LocalDisk& disk);
 

@@ -174,7 +174,8 @@ LocalTier local_tier(MPI_Comm comm, const fs::path& staging_directory, const fs:
 
 Rescue rescue(MPI_Comm comm, const LocalTier& tier, const fs::path& path) {
   Rescue out;
-  LocalDisk disk{tier.first_of_host ? tier.root : fs::path(), {}, {}, {}};
+  LocalDisk disk;
+  if (tier.first_of_host) disk.roots = {tier.root};
   std::vector<fs::path> done;
   Arrived arrived;
   bool sound = true;

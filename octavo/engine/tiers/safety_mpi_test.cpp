@@ -1,5 +1,8 @@
+#include <dlfcn.h>
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <random>
@@ -9,11 +12,25 @@
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/tiers/copies.hpp"
 #include "octavo/engine/tiers/parity_file.hpp"
+#include "octavo/engine/tiers/parity_lane.hpp"
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/file/posix.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
+
+namespace {
+std::atomic<bool> no_network{false};
+}
+
+// In front of the C library's: while the network is away, no node of it can be called.
+extern "C" __attribute__((visibility("default"))) int connect(int socket, const sockaddr* address, socklen_t length) {
+  static const auto real = reinterpret_cast<decltype(&connect)>(::dlsym(RTLD_NEXT, "connect"));
+  if (!no_network || (address->sa_family != AF_INET && address->sa_family != AF_INET6))
+    return real(socket, address, length);
+  errno = EHOSTUNREACH;
+  return -1;
+}
 
 // Checkpoints that survive the loss of nodes. A node is a directory, which vanishes.
 namespace octavo::engine {
@@ -133,10 +150,10 @@ std::vector<std::set<int>> losses(int nodes, int most) {
   return all;
 }
 
-void expect_survives(NodePerRank& place, Safety safety, int nodes, int most) {
+void expect_survives(NodePerRank& place, Safety safety, const std::vector<std::set<int>>& losses) {
   place.run({3, 4}, [&](const Writer& writer) { EXPECT_TRUE(writer.newest_safe(Flow::checkpoint, safety)); });
   place.keep();
-  for (const std::set<int>& lost : losses(nodes, most)) {
+  for (const std::set<int>& lost : losses) {
     SCOPED_TRACE(text_of(lost));
     place.put_back();
     place.lose(lost);
@@ -152,14 +169,14 @@ TEST(SafetyMpi, option_partner_every_brings_back_the_files_of_any_one_node) {
   if (size() < 2) GTEST_SKIP() << "needs two nodes";
   NodePerRank place;
   place.options.partner_every = 1;
-  expect_survives(place, Safety::partner, size(), 1);
+  expect_survives(place, Safety::partner, losses(size(), 1));
 }
 
 TEST(SafetyMpi, option_xor_every_brings_back_the_files_of_any_one_node_of_a_group) {
   if (size() < 3) GTEST_SKIP() << "needs three nodes";
   NodePerRank place;
   place.options.xor_every = 1;
-  expect_survives(place, Safety::xor_group, size(), 1);
+  expect_survives(place, Safety::xor_group, losses(size(), 1));
 }
 
 TEST(SafetyMpi, option_rs_every_brings_back_the_files_of_any_two_nodes_of_a_group) {
@@ -167,7 +184,23 @@ TEST(SafetyMpi, option_rs_every_brings_back_the_files_of_any_two_nodes_of_a_grou
   NodePerRank place;
   place.options.rs_every = 1;
   place.options.group_size = size();
-  expect_survives(place, Safety::reed_solomon, size(), 2);
+  expect_survives(place, Safety::reed_solomon, losses(size(), 2));
+}
+
+// Of six nodes in groups of three, those of even numbers are one group, the others the other.
+TEST(SafetyGroupsMpi, each_of_two_groups_bears_its_own_lost_nodes_at_the_same_time) {
+  if (size() != 6) GTEST_SKIP() << "needs six nodes";
+  {
+    NodePerRank place;
+    place.options.xor_every = 1;
+    expect_survives(place, Safety::xor_group, {{0, 1}, {2, 5}, {3, 4}});
+    place.put_back();
+    place.lose({1, 2, 4});  // one too many in the first group
+    EXPECT_FALSE(place.restart());
+  }
+  NodePerRank place;
+  place.options.rs_every = 1;
+  expect_survives(place, Safety::reed_solomon, {{0, 1, 2, 3}, {0, 3, 4, 5}, {1, 2, 4, 5}});
 }
 
 TEST(SafetyMpi, nodes_with_different_numbers_of_files_protect_each_other) {
@@ -175,7 +208,7 @@ TEST(SafetyMpi, nodes_with_different_numbers_of_files_protect_each_other) {
   NodePerRank place;
   place.options.ranks_per_node = size() - 1;  // all files but one on the first node
   place.options.partner_every = 1;
-  expect_survives(place, Safety::partner, 2, 1);
+  expect_survives(place, Safety::partner, losses(2, 1));
 }
 
 TEST(SafetyMpi, without_protection_a_lost_node_takes_the_step_with_it) {
@@ -521,6 +554,59 @@ TEST(SafetyMpi, a_group_larger_than_the_run_is_refused_on_all_ranks_when_the_wri
                                  std::to_string(size())));
   EXPECT_THAT(message, HasSubstr("option rs_every"));
   expect_same_everywhere(message);
+}
+
+TEST(SafetyMpi, a_staging_directory_that_is_impossible_on_one_node_is_told_to_all_when_the_writer_is_opened) {
+  if (size() < 2) GTEST_SKIP() << "needs two nodes";
+  NodePerRank place;
+  place.run({1});
+  barrier();
+  const fs::path second = nodes_of(place.disk).at(1);
+  barrier();
+  if (rank() == 0) {
+    fs::remove_all(place.here);
+    fs::create_directories(second.parent_path());
+    std::ofstream(second) << "no directory";
+  }
+  barrier();
+  const auto open = [&] { return message_of([&] { Writer(everyone(), place.store, whole_header(), place.options); }); };
+  const std::string message = open();
+  EXPECT_THAT(message, HasSubstr("cannot make the directory"));
+  EXPECT_THAT(message, HasSubstr("staging_directory"));
+  EXPECT_THAT(message, HasSubstr(second.string()));
+  expect_same_everywhere(message);
+  // Nor is there a restart that leaves the node out.
+  const std::string again = message_of([&] { place.restart(); });
+  EXPECT_THAT(again, HasSubstr(second.string()));
+  expect_same_everywhere(again);
+  if (rank() == 0) fs::remove(second);
+  barrier();
+  EXPECT_EQ(open(), "no error");
+}
+
+// The last rank cannot call the others; they wait for it in vain.
+TEST(SafetyMpi, a_member_that_cannot_reach_the_others_is_told_to_all_when_the_writer_is_opened) {
+  if (size() < 3) GTEST_SKIP() << "needs three nodes";
+  const Scheme scheme{Safety::xor_group, 1, size(), 1};
+  const auto open = [&] {
+    int files = 0;
+    return message_of([&] {
+      open_lanes(everyone(), {rank(), true, true}, {scheme}, files, std::chrono::milliseconds(300));
+    });
+  };
+  no_network = rank() == size() - 1;
+  const std::string message = open();
+  // As a run waits: a minute.
+  NodePerRank place;
+  place.options.xor_every = 1;
+  const std::string of_writer =
+      testing::is_long() ? message_of([&] { Writer(everyone(), place.store, whole_header(), place.options); }) : "";
+  no_network = false;
+  EXPECT_THAT(message, HasSubstr("did not meet those that share its work within 0.3 s"));
+  expect_same_everywhere(message);
+  EXPECT_THAT(of_writer, HasSubstr(testing::is_long() ? "did not meet those that share its work within 60 s" : ""));
+  expect_same_everywhere(of_writer);
+  EXPECT_EQ(open(), "no error");
 }
 
 TEST(SafetyMpi, options_that_nothing_can_come_of_are_refused) {

@@ -101,14 +101,13 @@ OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place) {
   return open_segment(scan, place, file::open_read(scan.subfiles[place.subfile].path));
 }
 
-OpenedSegment open_segment(const std::filesystem::path& subfile, const Extent& footer) {
-  const file::File file = file::open_read(subfile);
-  OpenedSegment segment{subfile, {}, footer, {}};
+OpenedSegment open_segment(const file::File& file, const Extent& footer) {
+  OpenedSegment segment{file.path(), {}, footer, {}};
   const auto bytes = read_extent(file, footer, "footer");
   try {
     segment.footer = parse_footer(bytes, footer);
   } catch (Error& error) {
-    throw error.at(byte_range(subfile, footer.offset, footer.length));
+    throw error.at(byte_range(segment.path, footer.offset, footer.length));
   }
   read_table(file, segment);
   return segment;
@@ -162,8 +161,8 @@ Source source_of(const file::File& file) {
           {}};
 }
 
-void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request, const ValueSink& sink) {
-  const file::File file = file::open_read(segment.path);
+void stream_from(const file::File& file, const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
+                 const ValueSink& sink) {
   try {
     stream_part(segment.table, row, request, source_of(file), sink);
   } catch (Error& error) {

@@ -34,8 +34,8 @@ struct OpenedStep {
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
 /// The same from its file, which is open.
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place, const file::File& file);
-/// The same for the segment whose footer is there; reads the footer too.
-OpenedSegment open_segment(const std::filesystem::path& subfile, const Extent& footer);
+/// The same for the segment whose footer is there, in a file that is open; reads the footer too.
+OpenedSegment open_segment(const file::File& subfile, const Extent& footer);
 /// Joins the segments of a step. Throws Error(corrupt) if their headers disagree or a contributor is there twice.
 OpenedStep join_segments(const StepFound& step, std::vector<OpenedSegment> segments);
 OpenedStep open_segments(const Scan& scan, const StepFound& step);
@@ -53,8 +53,9 @@ std::string lost_bytes_note(const OpenedStep& step, const std::string& kept = {}
 /// The same for a step as open_step() chooses it.
 std::string lost_bytes_note(const std::filesystem::path& store, std::optional<Flow> flow,
                             std::optional<std::int64_t> step, const std::string& kept = {});
-/// Gives the sink a part's values: stream_part() on the segment's file.
-void stream_from(const OpenedSegment& segment, std::size_t row, const mesh::Request& request, const ValueSink& sink);
+/// Gives the sink a part's values: stream_part() on the segment's file, which is open.
+void stream_from(const file::File& file, const OpenedSegment& segment, std::size_t row, const mesh::Request& request,
+                 const ValueSink& sink);
 
 inline const PartRow& part_row(const OpenedStep& step, const PartPlace& place) {
   return step.segments[place.segment].table.parts[place.row];
