@@ -2,9 +2,9 @@
 
     make bench                              all tables, on samples made here and on the real sets where they are
     .venv/bin/python bench/run.py map       one of those at its end, by name
-    .venv/bin/python bench/run.py scale     the tables of docs/scaling.md, on virtual ranks: some minutes, 3 GB
-                            scale --long    those of its rows that take an hour, 10 GB
-                            scale --write   either, and puts it into the page
+    .venv/bin/python bench/run.py scale     tables of virtual ranks: some minutes, 3 GB
+                            scale --long    those of their rows that take half an hour, 7 GB
+                            scale --write   either, and puts it into bench/results/scaling.md
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
 interpreter's are taken off. These are ratios of one machine in one run: compare columns, not runs.
@@ -379,7 +379,7 @@ def malpasset(folder):
 
 
 SCALE = ROOT / "build" / "release" / "bench" / "octavo_bench_scale"
-PAGE = ROOT / "docs" / "scaling.md"
+PAGE = ROOT / "bench" / "results" / "scaling.md"
 
 
 def block_of(page, command):
@@ -394,10 +394,12 @@ def block_of(page, command):
 def scale(folder, *options):
     """Messages, memory and file operations of virtual ranks, which run the engine's own code: docs/scaling.md."""
     words = ["--metadata-rate", "10k", *(word for word in options if word == "--long")]
+    command = " ".join(["bench/run.py scale", *words[2:]])
+    if "--write" in options:
+        block_of(PAGE.read_text(), command)  # there is a place for it, before minutes go by
     # Virtual ranks take their turns all over the memory: huge pages save a fifth of the time.
     pages = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
     printed = subprocess.run([SCALE, *words], check=True, stdout=subprocess.PIPE, text=True, env=pages).stdout
-    command = " ".join(["bench/run.py scale", *words[2:]])
     print(f"\n```\n$ {command}\n{printed}```")
     if "--write" in options:
         before, _, after = block_of(PAGE.read_text(), command)
