@@ -113,6 +113,8 @@ engine::Options engine_options(const Setup& setup, int per_file, bool checksums,
   options.checksums = checksums;
   options.drop_pages = setup.sync;  // without syncs nobody waits for a disk, and no peer asks it to write
   options.checkpoint.codec = options.analysis.codec = engine::parse_codec(setup.codec);
+  // A named codec is kept, but in mode auto, which may store values as they are.
+  options.checkpoint_codec_by_cost = options.analysis_codec_by_cost = mode == engine::Mode::automatic;
   for (const auto& [name, value] : setup.options) engine::set_option(options, name, value);
   return options;
 }

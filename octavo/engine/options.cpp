@@ -361,7 +361,7 @@ bool is_codec_by_cost(const Options& options, store::Flow flow) {
   const bool is_default = encoding.codec == codec::Settings{} && !encoding.single_precision;
   const auto& given =
       flow == store::Flow::checkpoint ? options.checkpoint_codec_by_cost : options.analysis_codec_by_cost;
-  return is_default && given.value_or(options.mode == Mode::automatic);
+  return is_default && given.value_or(options.mode != Mode::sync);
 }
 
 namespace {

@@ -88,7 +88,7 @@ struct Options {
   // By flow.
   store::EncodeOptions checkpoint;
   store::EncodeOptions analysis;
-  /// Values of codec lossless may be stored as they are: is_codec_by_cost() decides. Nothing: only in mode automatic.
+  /// Values of codec lossless may be stored as they are: is_codec_by_cost() decides. Nothing: yes, but in mode sync.
   std::optional<bool> checkpoint_codec_by_cost;
   std::optional<bool> analysis_codec_by_cost;  //
   Cadence checkpoint_every;                    ///< for Writer::due()

@@ -290,9 +290,19 @@ TEST(Options, hints_that_a_store_does_not_follow_are_named_with_the_option_to_us
   EXPECT_THAT(lines[2], HasSubstr("mpi_io_hint.vendors_own"));
 }
 
+TEST(Options, a_codec_that_nobody_names_is_by_cost_but_in_sync_mode) {
+  Options options;
+  EXPECT_EQ(options.mode, Mode::background);
+  EXPECT_TRUE(is_codec_by_cost(options, store::Flow::checkpoint));
+  EXPECT_TRUE(is_codec_by_cost(options, store::Flow::analysis));
+  options.analysis.codec.effort = codec::Effort::max;
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::analysis)) << "who asks for effort wants small steps";
+  options.mode = Mode::sync;
+  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint));
+}
+
 TEST(Options, the_codec_auto_is_by_cost_and_any_other_word_is_not) {
   Options options;
-  EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint));
   options.mode = Mode::automatic;
   EXPECT_TRUE(is_codec_by_cost(options, store::Flow::checkpoint));
   set_option(options, "checkpoint.codec", "lossless");

@@ -632,9 +632,10 @@ def series_errors(store: str) -> None:
 def counted(store: str, steps: str, options: str) -> None:
     """Checkpoints, one after another, beside `old` analysis steps in files of their own and `old_checkpoints`: for
     test_metadata.py. A file is written behind the sixth, when each slot has been used twice, and before the writer is
-    closed."""
+    closed; with `wait` each step is durable by then, in any mode."""
     comm = everyone()
     words = json.loads(options)
+    waits = words.pop("wait", False)
     tree = octree(comm.rank, comm.size)
     with octavo.Writer(comm, store, header(), mode="sync", analysis={"append": False}) as writer:
         for step in range(words.pop("old", 0)):
@@ -643,10 +644,13 @@ def counted(store: str, steps: str, options: str) -> None:
         for step in range(first):
             write_step(writer, tree, step)
     with octavo.Writer(comm, store, header(), **{"mode": "sync", **words}) as writer:
+        settle = writer.wait if waits else lambda: None
         for step in range(int(steps)):
             if step == 6:
+                settle()
                 Path(f"{store}.{comm.rank}.mark").write_text("begin")
             write_step(writer, tree, first + step)
+        settle()
         Path(f"{store}.{comm.rank}.mark").write_text("end")
 
 
