@@ -43,8 +43,7 @@ void add(PartClumps& to, PartClumps&& later);
 struct Clump {
   ClumpSums sums;  ///< where it crosses a periodic side, in one piece: the box may reach beyond the domain
   mesh::Point3 centre{};
-  std::array<bool, 3>
-      around{};  ///< it hangs together with itself around this axis, of which its box then is the domain's
+  std::array<bool, 3> around{};  ///< the clump wraps around this periodic axis: its box spans the domain there
 };
 struct JoinedClumps {
   std::vector<Clump> clumps;                      ///< the heaviest first (by mass, or volume where there is no density)

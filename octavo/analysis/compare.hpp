@@ -50,7 +50,7 @@ struct PairSums {
   Difference mismatch;     ///< the first; where mismatches > 0
 };
 
-/// Adds values a[i] and b[i] of cells at keys[i], otherwise of `place`.
+/// Adds the pairs a[i], b[i]. Cell i is at keys[i]; `place` gives the rest of its position.
 void count_pairs(std::span<const double> a, std::span<const double> b, std::span<const mesh::CurveKey> keys,
                  const CellPlace& place, PairSums& to);
 void add(PairSums& to, const PairSums& other);

@@ -122,7 +122,7 @@ class SmoothedAxis {
     return {static_cast<std::size_t>(begin), static_cast<std::size_t>(end)};
   }
 
-  /// Ascending by pixel; they sum to what is of the cell in the window.
+  /// The cell's share in each pixel, pixels ascending. They sum to the part of the cell that is inside the window.
   const std::vector<PixelShare>& shares(std::uint32_t cell) {
     const auto [found, fresh] = shares_.try_emplace(cell);
     if (fresh) found->second = shares_of(cell);

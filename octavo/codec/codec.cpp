@@ -84,8 +84,8 @@ struct Best {
   }
 };
 
-/// Whether a general compressor can have a chance: values occur again, or end in zero bytes. Noise, which fields mostly
-/// are, says no and saves the trial.
+/// Whether a general compressor can have a chance: values occur again, or end in zero bytes. Most fields are noise:
+/// then this is false, and we skip the trial.
 template <class T>
 bool may_repeat(std::span<const T> values) {
   const auto slot_bits = static_cast<unsigned>(std::clamp<int>(bit_length(values.size()) + 1, 6, 16));

@@ -220,7 +220,7 @@ class Lanes {
 };
 
 /// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
-/// cells. The model's grid puts the estimates on the grid, where they have a place there.
+/// cells. Estimates are rounded to the model's grid if they lie on it.
 template <Base base, class Model, class Settle>
 void predict_families(const Model& model, const Numbers& numbers, const Stencil& stencil,
                       std::span<const std::uint32_t> families, std::size_t j, Settle&& settle) {

@@ -125,8 +125,8 @@ Sliced slice(const LinearGrid& grid, std::span<const double> values, std::span<c
 }
 
 Drift drift_of(const Slices& slices, const Response& response) {
-  // Sums of weight, weight * place, weight * place^2: of all, and of those before the edge, whose cell is the one
-  // below.
+  // Sums of weight, weight * place, weight * place^2 over all slices, and over those below the edge, which belong to
+  // the cell below.
   std::array<double, 3> all{}, before{};
   const auto add = [&](std::array<double, 3>& to, std::size_t s) {
     const double place = (static_cast<double>(s) + 0.5) / num_slices, weight = slices.weight[s];

@@ -119,7 +119,7 @@ bool distinct(std::vector<std::int64_t> values) {
   return std::adjacent_find(values.begin(), values.end()) == values.end();
 }
 
-/// The pair itself; numbers if it cannot be (several of one identity, ids below 1).
+/// Writes id and cpu. If identities occur twice or ids are below 1, writes 1, 2, 3 ... instead.
 void put_pairs(Particles& particles, const Identities& who, bool twice, const Words& to,
                std::vector<std::string>& notes) {
   const bool valid = std::all_of(who.id.begin(), who.id.end(), [](std::int64_t id) { return id > 0; });

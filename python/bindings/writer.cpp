@@ -110,7 +110,7 @@ engine::Target target_from(const TargetWords& words) {
 /// The address of the CUDA stream that an array in device memory waits for (octavo.device). None: host memory.
 using Stream = std::optional<std::uintptr_t>;
 
-/// The engine's writer, until an exception leaves it, and the arrays that it reads later than Python hands them over.
+/// The engine's writer, and references to the arrays that it reads after the Python call has returned.
 class Writer {
  public:
   /// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.

@@ -205,7 +205,7 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
     tries_logarithms = bits_of_logarithms <= 1.05 * bits;
   }
   const bool found = tries_values && encode_with_head(chunk, grid, limit, head, decoded, payload);
-  // Under parents values must have won already, if they were tried.
+  // With parents we try logarithms only if plain values fitted, or were not tried.
   const bool lost = effort != Effort::max && tries_values && !found && !context.parents.empty();
   if (!tries_logarithms || lost) return found;
   head.logarithms = true;

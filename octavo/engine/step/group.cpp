@@ -382,7 +382,7 @@ Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, con
   return {first, all};
 }
 
-// The segment's local store, which holds it alone, is removed.
+// Removes the local store, which holds only this segment.
 void leave_disk(const Detour& detour, store::SegmentPlan& plan, std::optional<store::SegmentWriter>& segment) {
   segment.reset();
   file::remove_all(plan.store);

@@ -506,7 +506,7 @@ void encode_opaque(const OpaqueBytes& opaque, codec::Effort effort, EncodedPart&
 // ------------------------------------------------------------------ weights
 
 // Fields that are stored bit for bit from their prediction: any of them may weigh others. Their values must be in
-// memory: `pack` gives an array that a run has lent once, and then the run has it again.
+// memory: `pack` reads an array that a run has lent only once, and then the array belongs to the run again.
 Weighing weighing_in(const PartView& part, const LevelTable& table, const EncodeOptions& options) {
   std::vector<const Values*> fields;
   for (const Values& values : part.fields) {

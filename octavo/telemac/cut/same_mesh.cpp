@@ -100,7 +100,7 @@ void require_same_places(const base::Ranks& ranks, const serafin::Series& mesh, 
 
 bool is_single(double value) { return static_cast<double>(static_cast<float>(value)) == value; }
 
-/// Two units in the last place of a number so large: of single precision where either value may be of that.
+/// Two units in the last place of `most`: in single precision if `a` or `b` may come from it.
 double unit_of(double a, double b, double most) { return most * (is_single(a) || is_single(b) ? 0x1p-22 : 0x1p-51); }
 
 std::string digits(double value) {
