@@ -61,9 +61,9 @@ file::Striping striping_of(const Options& options) {
   return striping;
 }
 
-std::int64_t alignment_of(const Options& options) {
+std::int64_t alignment_of(const Options& options, int ranks) {
   const std::int64_t stripe = striping_of(options).size;
-  const auto usual = options.direct_io ? static_cast<std::int64_t>(file::direct_alignment) : 8;
+  const auto usual = options.direct_io || ranks > 1 ? static_cast<std::int64_t>(file::direct_alignment) : 8;
   return options.alignment.value_or(stripe > 0 ? stripe : usual);
 }
 
