@@ -16,8 +16,9 @@ MPI_Info info_of(const Options& options);
 /// The hints that a store's files follow, on Lustre: striping_factor (targets, -1: all), striping_unit (bytes, a
 /// multiple of 65536), start_iodevice. Throws Error(usage) for a value that Lustre cannot have.
 file::Striping striping_of(const Options& options);
-/// The option alignment. Unless it is set: the hint striping_unit, else 4096 with direct_io, else 8.
-std::int64_t alignment_of(const Options& options);
+/// The option alignment, for a file of so many ranks. Unless it is set: the hint striping_unit, else a page of 4096
+/// bytes if there is more than one rank or with direct_io, else 8.
+std::int64_t alignment_of(const Options& options, int ranks);
 /// One line for each hint that a store does not follow, with the option that does its work if there is one.
 std::vector<std::string> hints_not_followed(const Options& options);
 

@@ -204,17 +204,18 @@ TEST(Options, without_a_word_from_the_user_a_node_has_four_files_at_most) {
   EXPECT_EQ(files(options, 128), 4);
 }
 
-TEST(Options, direct_io_and_stripes_set_the_alignment_unless_the_user_does) {
+TEST(Options, ranks_that_share_a_file_and_direct_io_and_stripes_set_the_alignment_unless_the_user_does) {
   Options options;
-  EXPECT_EQ(alignment_of(options), 8);
+  EXPECT_EQ(alignment_of(options, 1), 8);
+  EXPECT_EQ(alignment_of(options, 2), 4096);
   set_option(options, "direct_io", "true");
-  EXPECT_EQ(alignment_of(options), 4096);
+  EXPECT_EQ(alignment_of(options, 1), 4096);
   set_option(options, "mpi_io_hint.striping_unit", "1048576");
-  EXPECT_EQ(alignment_of(options), 1048576);
+  EXPECT_EQ(alignment_of(options, 2), 1048576);
   set_option(options, "alignment", "512");
-  EXPECT_EQ(alignment_of(options), 512);
+  EXPECT_EQ(alignment_of(options, 2), 512);
   set_option(options, "alignment", "auto");
-  EXPECT_EQ(alignment_of(options), 1048576);
+  EXPECT_EQ(alignment_of(options, 1), 1048576);
 }
 
 TEST(Options, recycle_needs_keep_last_and_checkpoint_append_has_none) {

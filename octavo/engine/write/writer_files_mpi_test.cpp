@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -307,6 +308,27 @@ TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
   wrong.alignment = 12;
   EXPECT_THAT(testing::message_of([&] { open(directory, wrong); }),
               ::testing::HasSubstr("alignment: expected a multiple of 8"));
+}
+
+TEST(WriterMpi, ranks_that_share_a_file_share_none_of_its_pages) {
+  const testing::SharedDirectory directory;
+  Options options = usual();
+  options.contributors_per_file = 0;
+  Writer writer = open(directory, options);
+  for (std::int64_t step : {1, 2}) write_files(writer, Flow::analysis, step);
+  writer.close();
+  for (std::int64_t step : {1, 2}) {
+    std::map<int, std::uint64_t> begin;  // of each rank's range
+    for (const auto& stream : store::list_streams(directory.path(), Flow::analysis, step))
+      begin[stream.part] = std::min(begin.emplace(stream.part, stream.offset).first->second, stream.offset);
+    ASSERT_EQ(begin.size(), static_cast<std::size_t>(size()));
+    for (const auto& [part, offset] : begin)
+      if (size() > 1) {
+        EXPECT_EQ(offset % 4096, 0U) << "step " << step << ", part " << part;
+      }
+    expect_files(directory.path(), Flow::analysis, step);
+  }
+  testing::barrier();
 }
 
 TEST(WriterMpi, option_sync_policy_says_when_files_are_synced_and_steps_are_durable) {
