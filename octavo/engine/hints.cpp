@@ -63,8 +63,8 @@ file::Striping striping_of(const Options& options) {
 
 std::int64_t alignment_of(const Options& options, int ranks) {
   const std::int64_t stripe = striping_of(options).size;
-  // A stripe that several writers share is locked back and forth between them, and a page that they share is read again:
-  // so parts begin at stripes, or at pages.
+  // A stripe that several writers share is locked back and forth between them, and a page that they share is read
+  // again: so parts begin at stripes, or at pages.
   const auto usual = options.direct_io || ranks > 1 ? static_cast<std::int64_t>(file::direct_alignment) : 8;
   return options.alignment.value_or(stripe > 0 ? stripe : usual);
 }
