@@ -307,7 +307,9 @@ void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
 bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
   segment.sync = options.sync_policy == SyncPolicy::step;
   segment.direct_io = options.direct_io;
-  segment.alignment = static_cast<std::uint64_t>(alignment_of(options, group.size()));
+  // Checkpoints are written over, so their ranks share no page. Analysis steps are appended, and stay dense.
+  segment.alignment =
+      static_cast<std::uint64_t>(alignment_of(options, segment.flow == Flow::checkpoint ? group.size() : 1));
   if (segment.flow == Flow::analysis) {
     segment.stays_open = options.append_analysis;
     if (!options.append_analysis) segment.directory = "analysis" / store::fanned_out(segment.step);

@@ -310,23 +310,23 @@ TEST(WriterMpi, option_alignment_says_where_the_range_of_each_rank_begins) {
               ::testing::HasSubstr("alignment: expected a multiple of 8"));
 }
 
-TEST(WriterMpi, ranks_that_share_a_file_share_none_of_its_pages) {
+TEST(WriterMpi, ranks_that_share_a_checkpoint_s_file_share_none_of_its_pages) {
   const testing::SharedDirectory directory;
   Options options = usual();
   options.contributors_per_file = 0;
   Writer writer = open(directory, options);
-  for (std::int64_t step : {1, 2}) write_files(writer, Flow::analysis, step);
+  for (std::int64_t step : {1, 2}) write_files(writer, Flow::checkpoint, step);
   writer.close();
   for (std::int64_t step : {1, 2}) {
     std::map<int, std::uint64_t> begin;  // of each rank's range
-    for (const auto& stream : store::list_streams(directory.path(), Flow::analysis, step))
+    for (const auto& stream : store::list_streams(directory.path(), Flow::checkpoint, step))
       begin[stream.part] = std::min(begin.emplace(stream.part, stream.offset).first->second, stream.offset);
     ASSERT_EQ(begin.size(), static_cast<std::size_t>(size()));
     for (const auto& [part, offset] : begin)
       if (size() > 1) {
         EXPECT_EQ(offset % 4096, 0U) << "step " << step << ", part " << part;
       }
-    expect_files(directory.path(), Flow::analysis, step);
+    expect_files(directory.path(), Flow::checkpoint, step);
   }
   testing::barrier();
 }
