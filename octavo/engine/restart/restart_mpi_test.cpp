@@ -450,10 +450,12 @@ void flip_a_bit_of(const std::filesystem::path& store, std::int64_t step, const 
   if (rank() == 0)
     for (const auto& stream : store::list_streams(store, Flow::checkpoint, step))
       if (stream.field == field && stream.stored_bytes > 0) {
+        // The last byte is of values, whichever codec the step got by its cost.
+        const auto place = static_cast<std::streamoff>(stream.offset + stream.stored_bytes - 1);
         std::fstream file(stream.file, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(static_cast<std::streamoff>(stream.offset));
+        file.seekg(place);
         const int byte = file.get();
-        file.seekp(static_cast<std::streamoff>(stream.offset));
+        file.seekp(place);
         file.put(static_cast<char>(byte ^ 16));
         break;
       }
