@@ -96,7 +96,10 @@ def test_a_hop_of_a_walk_names_what_is_there(hop):
     functions = [name for name in named if "/" not in name]
     assert functions, hop
     for name in functions:
-        last, scope = name.split("::")[-1], r"(?:\w+::)*" if "::" not in name else re.escape(name.rsplit("::", 1)[0]) + "::"
+        last, scope = (
+            name.split("::")[-1],
+            r"(?:\w+::)*" if "::" not in name else re.escape(name.rsplit("::", 1)[0]) + "::",
+        )
         defined = rf"^(?:[A-Za-z][\w:<>,&* ]* [&*]?{scope}|def |    \w+\.def\(\"){re.escape(last)}[(\"]"
         assert re.search(defined, text, re.MULTILINE), f"{name}: {hop}"
 
