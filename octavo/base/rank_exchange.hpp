@@ -10,7 +10,6 @@
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/pack.hpp"
 #include "octavo/base/ranks.hpp"
-#include "octavo/base/release.hpp"
 
 /// Exchange of vectors between ranks. All functions that take Ranks are collective.
 namespace octavo::base {
@@ -56,7 +55,7 @@ std::vector<T> exchange(const Ranks& ranks, std::vector<std::vector<T>> to) {
   std::vector<std::string> bytes;
   for (auto& values : to) {
     bytes.push_back(to_bytes(values));
-    release(values);
+    std::vector<T>().swap(values);  // frees the memory, which `values = {}` keeps
   }
   std::vector<T> all;
   for (std::string& some : all_to_all(ranks, std::move(bytes))) append(all, some);
