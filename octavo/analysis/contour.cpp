@@ -75,7 +75,7 @@ class SurfaceMaker {
   void triangle(std::uint32_t a, std::uint32_t b, std::uint32_t c) { to_.triangles.push_back({a, b, c}); }
 
   std::uint32_t point(std::uint32_t a, std::uint32_t b) {
-    // Whoever asks, the same leaf is first: the parts on both sides of a border compute the same bits.
+    // The leaf with the smaller key comes first, so the parts on both sides of a border compute the same bits.
     if (leaves_[b].key < leaves_[a].key) std::swap(a, b);
     const auto [found, added] =
         made_.try_emplace(std::uint64_t{a} << 32 | b, static_cast<std::uint32_t>(to_.points.size()));

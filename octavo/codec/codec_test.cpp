@@ -191,7 +191,7 @@ void expect_no_larger_than_bit_planes(const Case<T>& c) {
   EXPECT_LE(encoded(c, {}, decoded).size(), packed.size() + 16) << c.name;
 }
 
-// Of a real file blosc2's bitshuffle once was 4 % smaller (test_codec_sizes.py): slices lack what repeats far apart.
+// Estimates by slices miss what repeats far apart: bitshuffle was 4 % smaller on a real file (test_codec_sizes.py).
 TEST(Codec, heights_that_repeat_from_plane_to_plane_take_no_more_than_their_bit_planes) {
   expect_no_larger_than_bit_planes(heights_of_planes());
   for (const auto& c : testing::cases<float>(0.3)) expect_no_larger_than_bit_planes(c);

@@ -5,7 +5,7 @@
 #include "octavo/store/pack.hpp"
 #include "octavo/store/table.hpp"
 
-/// All that readers rely on later is checked here, once: counts fit each other from level to level, streams follow in
+/// Checks once what readers rely on later: counts fit each other from level to level, streams follow in
 /// the expected order without overlapping, and sizes follow from counts. Numbers are bounded before they are
 /// multiplied.
 namespace octavo::store {

@@ -187,7 +187,7 @@ TEST(SafetyMpi, option_rs_every_brings_back_the_files_of_any_two_nodes_of_a_grou
   expect_survives(place, Safety::reed_solomon, losses(size(), 2));
 }
 
-// Of six nodes in groups of three, those of even numbers are one group, the others the other.
+// Six nodes make two groups of three: those with even numbers, and those with odd ones.
 TEST(SafetyGroupsMpi, each_of_two_groups_bears_its_own_lost_nodes_at_the_same_time) {
   if (size() != 6) GTEST_SKIP() << "needs six nodes";
   {
