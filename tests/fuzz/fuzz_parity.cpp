@@ -22,6 +22,7 @@
 #include "octavo/engine/tiers/parity_lane.hpp"
 #include "octavo/engine/tiers/rebuild.hpp"
 #include "octavo/file/posix.hpp"
+#include "tests/fuzz/scratch_folder.hpp"
 
 // The first byte: the scheme (modulo 3); with 4, checksums of edited parity are put right, so that edits get past them.
 // An edit: the node and its file (data, parity, or a number in the parity's header), where (two bytes), what, a value.
@@ -153,26 +154,14 @@ Group sound_group(const fs::path& below, Safety safety, int members, int files, 
   return group;
 }
 
-struct Scratch {
-  fs::path path;
+struct Scratch : ScratchFolder {
   std::vector<Group> groups;
-  Scratch() {
-    const fs::path memory = "/dev/shm";
-    path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
-           ("octavo-fuzz-parity-" + std::to_string(::getpid()));
+  Scratch() : ScratchFolder("parity") {
     for (const auto& [safety, members, files, rows] :
          {std::tuple{Safety::partner, 2, 2, 1}, {Safety::xor_group, 3, 3, 1}, {Safety::reed_solomon, 5, 4, 2}}) {
       clear();
       groups.push_back(sound_group(path, safety, members, files, rows));
     }
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  void clear() const {
-    fs::remove_all(path);
-    fs::create_directories(path);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/telemac/cut/partition.hpp"
 #include "octavo/telemac/merge/merge_pieces.hpp"
+#include "tests/fuzz/scratch_folder.hpp"
 #include "tests/support/serafin_fixture.hpp"
 
 // Input: a byte that chooses sound pieces, concatenated or not, then edits of their files: which one, where (two bytes,
@@ -20,22 +21,10 @@ namespace fs = std::filesystem;
 
 using Files = std::map<std::string, std::string>;
 
-struct Scratch {
-  fs::path path;
+struct Scratch : ScratchFolder {
   std::vector<Files> sound;  ///< concatenated, then single ones
-  Scratch() {
-    const fs::path memory = "/dev/shm";
-    path = (fs::is_directory(memory) ? memory : fs::temp_directory_path()) /
-           ("octavo-fuzz-pieces-" + std::to_string(::getpid()));
+  Scratch() : ScratchFolder("pieces") {
     for (int kind = 0; kind < 4; ++kind) sound.push_back(cut(kind));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  void clear() const {
-    fs::remove_all(path);
-    fs::create_directories(path);
   }
   Files cut(int kind) const {
     clear();
