@@ -41,7 +41,8 @@ class Page:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def settled(self, state="ready"):
-        """Waits until all that is asked for is shown."""
+        """Waits until all that is asked for is shown. The page hears of a new size or of new colours a frame later."""
+        self.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         assert until(self.rests) == state, self.find("#message").text
         return self
 
