@@ -292,9 +292,15 @@ void judge_made(const Group& group, LocalDisk& disk, const std::set<int>& lost, 
     }
 }
 
+struct Mpi {
+  Mpi() { MPI_Init(nullptr, nullptr); }
+  ~Mpi() { MPI_Finalize(); }
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const Mpi mpi;
   static const Scratch scratch;
   if (size < 2) return 0;
   const Group& group = scratch.groups[data[0] % 4 % scratch.groups.size()];
