@@ -52,7 +52,12 @@ def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="also run the long tests")
 
 
+# A file's tests run one after another: those that take longest begin first, so that no worker is left alone with one.
+LONGEST = ("test_docs_run.py", "test_view_page.py", "test_view.py", "test_view_solid.py", "test_engine_preload.py")
+
+
 def pytest_collection_modifyitems(config, items):
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     if config.getoption("--long"):
         return
     for item in items:

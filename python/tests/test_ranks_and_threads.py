@@ -121,7 +121,7 @@ def test_ranks_open_a_file_of_a_store_at_most_twice_and_once_a_part(run_json, re
 
 
 @needs_mpi
-@pytest.mark.parametrize("kind", ["integral", "mean"])
+@pytest.mark.parametrize("kind", mostly_long("integral", "mean", short=["mean"]))
 def test_a_rank_holds_its_rows_of_a_map_and_little_more(run, tmp_path, kind):
     """A map of 4000^2 pixels on 8 ranks takes each rank at most its share of the image and 200 MB, the interpreter
     included; and one process the image and 200 MB. A mean is two sums a pixel."""
@@ -333,7 +333,7 @@ def opens_of(path, words, folder, ranks):
 
 @needs_mpi
 @needs_strace
-@pytest.mark.parametrize("ending", ["med", "vtkhdf", "nc", "msh"])
+@pytest.mark.parametrize("ending", mostly_long("med", "vtkhdf", "nc", "msh", short=["med", "msh"]))
 def test_rank_0_opens_a_file_of_triangles_and_one_more_reads_it(run, run_json, data, tmp_path, ending):
     """The number of ranks is no factor. A rank that reads the part opens the file anew."""
     source = data / "serafin" / "f2d_malpasset-large.slf"

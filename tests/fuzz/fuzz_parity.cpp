@@ -176,7 +176,7 @@ void edit_bytes(Bytes& bytes, std::size_t at, unsigned what, std::uint8_t value)
     case 1: *place ^= std::byte{value}; break;
     case 2: bytes.insert(place, 1 + value % 9, std::byte{value}); break;
     case 3: bytes.erase(place, place + std::min<std::ptrdiff_t>(1 + value % 16, bytes.end() - place)); break;
-    default: bytes.resize(bytes.size() - std::min<std::size_t>(bytes.size(), value));
+    default: bytes.erase(bytes.end() - std::min<std::ptrdiff_t>(std::ssize(bytes), value), bytes.end());
   }
 }
 
