@@ -306,6 +306,7 @@ void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
 
 bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
   segment.sync = options.sync_policy == SyncPolicy::step;
+  segment.relies_on_first = !local;  // a step on local disks is safe before segment 0 is in the store
   segment.direct_io = options.direct_io;
   // Checkpoints are written over, so their ranks share no page. Analysis steps are appended, and stay dense.
   segment.alignment =
