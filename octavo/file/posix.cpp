@@ -353,7 +353,9 @@ void sync_name(const fs::path& path) {
   synced_names.insert(name);
 }
 
-void make_directories(const fs::path& given) {
+namespace {
+
+void make_missing(const fs::path& given, bool sync) {
   const fs::path path = given.has_filename() ? given : given.parent_path();
   if (path.empty() || path == path.root_path()) return;
   struct stat status {};
@@ -361,14 +363,19 @@ void make_directories(const fs::path& given) {
   if (found && !S_ISDIR(status.st_mode)) throw failed("make the directory", ENOTDIR, path);
   const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
   // If this user cannot write to the parent, somebody else has made the directory, and we need not sync its name.
-  if (found && ::access(above.c_str(), R_OK | W_OK) != 0) return;
-  make_directories(path.parent_path());
+  if (found && (!sync || ::access(above.c_str(), R_OK | W_OK) != 0)) return;
+  make_missing(path.parent_path(), sync);
   if (!found) {
     permit("make the directory", Operation::make_directory, path);
     if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) throw failed("make the directory", errno, path);
   }
-  sync_name(path);
+  if (sync) sync_name(path);
 }
+
+}  // namespace
+
+void make_directories(const fs::path& path) { make_missing(path, true); }
+void make_unsynced_directories(const fs::path& path) { make_missing(path, false); }
 
 void imitate_process(int number) { imitated_process = number; }
 int imitated() { return imitated_process; }

@@ -85,6 +85,8 @@ void sync_name(const std::filesystem::path& path);
 /// Makes the directory and its missing parents, and syncs their names. It also syncs the names of existing parents, up
 /// to the first whose own parent this user cannot read and write (or up to the current directory).
 void make_directories(const std::filesystem::path& path);
+/// The same without syncing names, where somebody else does so.
+void make_unsynced_directories(const std::filesystem::path& path);
 
 /// This process's system calls so far, over all threads and files.
 struct Counts {

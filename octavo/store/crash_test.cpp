@@ -118,6 +118,14 @@ void write_promised(Log& log, const fs::path& store, const SegmentPlan& plan, st
   log.promises.push_back({plan.step, plan.attempt, log.done.size(), step.parts, never});
 }
 
+void write_segment(const Step& step, const fs::path& store, SegmentPlan plan, int segment) {
+  plan.store = store;
+  plan.segment = plan.subfile = segment;
+  SegmentWriter writer(plan, step.header);
+  writer.add(encode(step.parts[static_cast<std::size_t>(segment)], step.header, {}));
+  writer.commit();
+}
+
 // The writer of segment 0 commits, that of segment 1 dies before it has.
 void write_half(const fs::path& store, SegmentPlan plan, std::uint64_t seed) {
   const Step step = random_step(seed, tiny_options());
@@ -149,6 +157,28 @@ TEST(Crash, two_segments_in_two_files) {
   write_promised(log, dir / "s", plan_of(2, 2, 2), 2);
   log.stop();
   replay(log, dir / "s", true);
+}
+
+// The other writer may be faster than that of segment 0, which syncs the names of the directories that it made.
+TEST(Crash, two_segments_of_which_the_first_alone_syncs_names_of_directories) {
+  TemporaryDirectory dir;
+  Log log;
+  log.start();
+  for (const std::int64_t number : {1, 2}) {
+    SegmentPlan plan = plan_of(number, static_cast<unsigned>(number), 2);
+    plan.flow = Flow::checkpoint;
+    plan.relies_on_first = true;
+    const Step step = random_step(static_cast<std::uint64_t>(number), tiny_options());
+    const auto before = static_cast<std::ptrdiff_t>(log.done.size());
+    write_segment(step, dir / "s", plan, 1);
+    const auto is_of_directory = [](const auto& done) { return done.operation == file::Operation::sync_directory; };
+    // Its own file's name, and the first time that of the store's marker.
+    EXPECT_EQ(std::count_if(log.done.begin() + before, log.done.end(), is_of_directory), number == 1 ? 2 : 1);
+    write_segment(step, dir / "s", plan, 0);
+    log.promises.push_back({number, plan.attempt, log.done.size(), step.parts, never});
+  }
+  log.stop();
+  replay(log, dir / "s", false);
 }
 
 TEST(Crash, an_attempt_that_died_and_one_that_supersedes) {

@@ -92,7 +92,9 @@ bool parse(std::string_view text, Flow flow, DurableMark& mark) {
   if (!mark.orders.empty()) mark.known = mark.orders.back().last;
   std::string_view line = take_line(text);
   if (take(line, "newest step ")) mark.newest_step = take_number<std::int64_t>(line), line = take_line(text);
-  if (take(line, "known up to ")) mark.known = std::max(mark.known, take_number<std::uint64_t>(line).value_or(0));
+  if (take(line, "known up to "))
+    mark.known = std::max(mark.known, take_number<std::uint64_t>(line).value_or(0)), line = take_line(text);
+  if (take(line, "kept ")) mark.kept = take_number<std::uint32_t>(line).value_or(0);
   return true;
 }
 
@@ -125,6 +127,11 @@ DurableMark read_mark(const fs::path& store, Flow flow) {
 bool contains(const DurableMark& mark, std::uint64_t order) {
   return std::any_of(mark.orders.begin(), mark.orders.end(),
                      [&](const OrderRange& range) { return range.first <= order && order <= range.last; });
+}
+
+bool is_given_up(const DurableMark& mark, std::uint64_t order, const std::set<std::uint64_t>& complete) {
+  const auto newer = std::distance(complete.upper_bound(order), complete.end());
+  return mark.kept > 0 && newer >= std::ptrdiff_t{mark.kept};
 }
 
 void add(DurableMark& mark, std::uint64_t order, std::int64_t step) {
@@ -171,6 +178,7 @@ std::string to_text(const DurableMark& mark, Flow flow) {
   std::string more = mark.newest_step ? "newest step " + std::to_string(*mark.newest_step) + "\n" : "";
   if (mark.known > (mark.orders.empty() ? 0 : mark.orders.back().last))
     more += "known up to " + std::to_string(mark.known) + "\n";
+  if (mark.kept > 0) more += "kept " + std::to_string(mark.kept) + "\n";
   const std::string begin = first_line(flow) + "orders ";
   const std::size_t room = sector_size - checksum_line - begin.size() - more.size() - 2;
   std::span<const OrderRange> orders(mark.orders);

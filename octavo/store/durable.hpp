@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct DurableMark {
   bool is_there = false;  ///< the file exists: the flow has had a durable step
   bool is_whole = false;  ///< the mark lists the steps; false if it is empty or damaged
   bool is_damaged = false;
+  /// A listed step may be missing if so many steps of larger orders are complete, because their writer has then taken
+  /// its place. 0: never.
+  std::uint32_t kept = 0;
   std::vector<OrderRange> orders;           ///< of durable steps that nobody has removed on purpose; ascending
   std::uint64_t known = 0;                  ///< the mark says for every order up to this one whether it may be missing
   std::optional<std::int64_t> newest_step;  ///< number of the step with the largest order, if known
@@ -34,6 +38,8 @@ DurableMark read_mark(const std::filesystem::path& store, Flow flow);
 bool is_marked_durable(const std::filesystem::path& store, Flow flow);
 
 bool contains(const DurableMark& mark, std::uint64_t order);
+/// Whether a step of this order may be missing although the mark lists it. `complete`: the orders of complete steps.
+bool is_given_up(const DurableMark& mark, std::uint64_t order, const std::set<std::uint64_t>& complete);
 void add(DurableMark& mark, std::uint64_t order, std::int64_t step);
 /// Takes a step off the mark. Call it before the step is removed on purpose, and write the mark in between.
 void drop(DurableMark& mark, std::uint64_t order);

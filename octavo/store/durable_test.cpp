@@ -60,6 +60,11 @@ TEST(Durable, what_is_written_is_read_again) {
   note_failed(failed, 5);
   write_mark(dir.path(), Flow::checkpoint, failed, true);
   EXPECT_EQ(read_mark(dir.path(), Flow::checkpoint), failed);
+  failed.kept = 2;
+  write_mark(dir.path(), Flow::checkpoint, failed, true);
+  EXPECT_EQ(read_mark(dir.path(), Flow::checkpoint), failed);
+  EXPECT_FALSE(is_given_up(failed, 3, {3, 4}));
+  EXPECT_TRUE(is_given_up(failed, 3, {4, 6}));
   note_durable(dir.path(), Flow::analysis, 6, 60);
   EXPECT_EQ(read_mark(dir.path(), Flow::analysis).orders, (std::vector<OrderRange>{{5, 6}}));
   EXPECT_EQ(read_mark(dir.path(), Flow::analysis).newest_step, 60);

@@ -232,6 +232,9 @@ struct SegmentPlan {
   bool direct_io = false;       ///< streams bypass the page cache, if the file system supports it
   bool marked = false;          ///< the store's marker is known to exist
   bool stays_open = false;      ///< later steps go to the same subfile, so the caller keeps it open
+  /// Nobody relies on this segment before segment 0 is committed in the same store. Then the writer of segment 0 alone
+  /// syncs the names of directories.
+  bool relies_on_first = false;
 };
 
 /// Writes one segment of a step to the end of its subfile. The segment is invisible until commit() has returned; the

@@ -140,6 +140,17 @@ cbor::Map from_header(const Table& table) {
   return map;
 }
 
+struct ListLength {
+  template <class T>
+  std::size_t operator()(const std::vector<T>& items) const {
+    return items.size();
+  }
+  template <class T>
+  std::size_t operator()(const T&) const {
+    return 1;
+  }
+};
+
 void set_attributes(const TriangleMesh& mesh, mesh::Header& header) {
   header.attributes["triangles"] = mesh.triangles;
   header.attributes["planes"] = std::int64_t{mesh.planes};
@@ -453,6 +464,10 @@ std::optional<MeshOrigin> origin_in(const mesh::Header& header) {
   const auto *step = number(mesh_step_attribute), *checksum = number(mesh_checksum_attribute);
   if (step == nullptr || checksum == nullptr) return {};
   return MeshOrigin{*step, *checksum};
+}
+
+void drop_long_lists(mesh::Header& header) {
+  std::erase_if(header.attributes, [](const auto& one) { return std::visit(ListLength{}, one.second) > most_listed; });
 }
 
 std::string describe(const Table& table, const StreamRow& stream) {

@@ -65,6 +65,12 @@ std::vector<std::byte> to_bytes(const Table& table);
 /// the footer.
 Table parse_table(std::span<const std::byte> bytes, const Footer& footer);
 
+/// Attributes that are lists of more items stand in the table of segment 0 alone: they may have one item for each part
+/// of a step, and no file is to grow with the parts in others.
+constexpr std::size_t most_listed = 64;
+/// Removes these attributes.
+void drop_long_lists(mesh::Header& header);
+
 /// The error of a table whose content disagrees with itself.
 base::Error inconsistent(const std::string& what);
 

@@ -115,12 +115,11 @@ def test_new_files_are_opened_by_one_rank_alone(tmp_path, mode, ranks_of_file):
     """A file takes two opens, its own and its directory's, and three syncs: of that directory, of head and content, of
     the record. A step takes two opens more, of the directory with its name and of the one that is removed, and two
     syncs, of that name and of the mark. Directories of up to four steps before those that count may still be removed
-    behind them. Each of several writers syncs the name of the step's directory, which takes one open and one sync
-    more: it does not wait for another rank to do that."""
+    behind them. Of several writers that of the first file alone syncs the name of the step's directory."""
     options = in_mode(mode, keep_last=2, recycle=False, contributors_per_file=ranks_of_file)
     first, *others = a_step(tmp_path, 2, options)
     for counts in others:
-        assert counts.get("open", 0) <= 3 * ranks_of_file and counts.get("sync", 0) <= 4 * ranks_of_file
+        assert counts.get("open", 0) <= 2 * ranks_of_file and counts.get("sync", 0) <= 3 * ranks_of_file
     assert first["open"] <= 2 + 2 + 4 / STEPS and first["sync"] <= 3 + 2
 
 

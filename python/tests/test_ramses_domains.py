@@ -54,6 +54,19 @@ def files_of(path):
     return {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
 
 
+def test_bounds_of_many_domains_stand_in_one_file_of_a_store_and_come_back(run, tmp_path):
+    many = tmp_path / "output_00003"
+    run("sample", many, "--to", "ramses", "--levels", "4-4", "--domains", 100)
+    run("convert", many, tmp_path / "o.octavo", "--per-file", 10)
+    files = sorted((tmp_path / "o.octavo" / "analysis").glob("data.*"))
+    assert [b"bound_key" in file.read_bytes() for file in files] == [True] + 9 * [False]
+    run("convert", tmp_path / "o.octavo", tmp_path / "back/output_00003", "--to", "ramses")
+    run("convert", many, tmp_path / "straight/output_00003", "--to", "ramses")
+    assert files_of(tmp_path / "back/output_00003") == files_of(tmp_path / "straight/output_00003")
+    bounds = [octavo.open(path).attributes["bound_key"] for path in (many, tmp_path / "o.octavo")]
+    assert len(bounds[0]) == 101 and list(bounds[0]) == list(bounds[1])
+
+
 @pytest.mark.parametrize("domains", [2, 3])
 def test_walls_come_through_a_store(data, run, tmp_path, domains):
     """For both flows, and for a store that was cut into other domains on the way."""

@@ -153,30 +153,39 @@ def read_commits(path):
 
 def read_mark(path, flow):
     """The orders of the flow's steps that were durable, and the number of the newest; (None, None) where no mark lists any."""
+    return read_whole_mark(path, flow)[:2]
+
+
+def read_whole_mark(path, flow):
+    """The same, and how many steps the writer keeps; 0: all."""
     file = Path(path) / f"{flow}.durable"
     data = file.read_bytes() if file.exists() else b""
     if not any(data):
-        return None, None
+        return None, None, 0
     expect(len(data) == SECTOR and data[486:] == b"checksum %016x\n" % xxh3(data[:486]), f"{file} is damaged")
     first, orders, *rest = data.decode().splitlines()
     expect(first.startswith(f"This store has had durable {flow} steps: "), f"{file} is of another flow")
     ranges = [tuple(map(int, item.split("-"))) for item in orders.removeprefix("orders ").split(",") if item]
     newest = next((int(line.removeprefix("newest step ")) for line in rest if line.startswith("newest step ")), None)
-    return {order for item in ranges for order in range(item[0], item[-1] + 1)}, newest
+    kept = next((int(line.removeprefix("kept ")) for line in rest if line.startswith("kept ")), 0)
+    return {order for item in ranges for order in range(item[0], item[-1] + 1)}, newest, kept
 
 
 def lost_orders(path, flow):
-    """The orders of marked steps that are not complete, without those of an abandoned branch."""
+    """The orders of marked steps that are not complete, without those of an abandoned branch and those that were given up."""
     complete = [commits[0].footer for commits in complete_steps(path) if commits[0].footer["flow"] == flow]
     order_of = {footer["attempt"]: footer["order"] for footer in complete}
-    marked, _ = read_mark(path, flow)
+    marked, _, kept = read_whole_mark(path, flow)
 
     def is_abandoned(order):
         later = [f for f in complete if f["order"] > order and f["continues"] is not None]
         return any(order_of.get(footer["continues"]["attempt"], 0) < order for footer in later)
 
+    def is_given_up(order):
+        return 0 < kept <= sum(other > order for other in order_of.values())
+
     gone = (marked or set()) - set(order_of.values())
-    return {order for order in gone if not is_abandoned(order)}
+    return {order for order in gone if not is_abandoned(order) and not is_given_up(order)}
 
 
 # ------------------------------------------------------------------------------------------------ steps
@@ -233,7 +242,9 @@ def open_step(commits):
     footer = commits[0].footer
     identity = (footer["flow"], footer["step"], footer["attempt"], footer["time"])
     segments = list(zip(commits, tables, strict=True))
-    return Step(*identity, full["header"], species, full.get("triangles"), segments, parts)
+    attributes = full["header"]["attributes"] | tables[0]["header"]["attributes"]  # long lists stand in segment 0 alone
+    header = full["header"] | {"attributes": attributes}
+    return Step(*identity, header, species, full.get("triangles"), segments, parts)
 
 
 def type_of(field):

@@ -104,6 +104,22 @@ def test_what_a_mark_lists_and_is_gone_is_lost(tmp_path):
         octavo_reader.read_mark(store, "analysis")
 
 
+def test_a_mark_that_says_how_many_are_kept_excuses_those_before(tmp_path):
+    store = tmp_path / "run.octavo"
+    shutil.copytree(GOLDEN / next(name for name in STORES if name.endswith("-lossless")) / "run.octavo", store)
+    mark = store / "analysis.durable"
+    lines = mark.read_bytes()[:485].rstrip().replace(b"orders 1-3", b"orders 1-3,90-91")
+
+    def write(text):
+        data = text.ljust(485) + b"\n"
+        mark.write_bytes(data + b"checksum %016x\n" % xxhash.xxh3_64_intdigest(data))
+        return octavo_reader.lost_orders(store, "analysis")
+
+    assert write(lines) == {90, 91} == write(lines + b"\nkept 1")  # newer than all that are complete
+    assert write(lines.replace(b"1-3,90", b"0-3,90") + b"\nkept 4") == {0, 90, 91}
+    assert write(lines.replace(b"1-3,90", b"0-3,90") + b"\nkept 3") == {90, 91}
+
+
 def test_all_layouts_are_in_the_golden_stores():
     store = GOLDEN / "v2.0-layouts" / "run.octavo"
     steps = octavo_reader.read_store(store)

@@ -176,10 +176,15 @@ std::optional<StepParts> nearest_step(MPI_Comm comm, const LocalTier& tier, cons
     step.known.emplace(segment.first, segment);
     store::OpenedSegment opened = store::open_segment(*step.handles->get(segment.file), segment.footer);
     step.head = store::with_rows(opened.table, {});
+    drop_lists_of_parts(step.head.header);
+    store::drop_long_lists(opened.table.header);
     opened.table = store::with_rows(opened.table, {static_cast<std::size_t>(own->row)});
     step.opened.emplace(rank,
                         std::pair(std::make_shared<const store::OpenedSegment>(std::move(opened)), std::size_t{0}));
   });
+  // Rank 0 has part 0, and so segment 0, which alone has the long lists.
+  auto& attributes = step.head.header.attributes;
+  attributes = base::unpacked<std::decay_t<decltype(attributes)>>(ranks::from_first(comm, base::packed(attributes)));
   return opened_step(std::move(step));
 }
 

@@ -168,5 +168,42 @@ TEST(RestartMpi, a_rank_needs_its_share_and_one_field_of_one_part_three_times) {
     restart_within({layout, parts, codec::Method::zstd, 1.5 + 3.0 * ranks / parts});
 }
 
+// A part a rank and a file, of a run that had so many domains. Returns the most memory that this rank took.
+std::int64_t memory_beside_bounds(std::size_t domains) {
+  testing::SharedDirectory directory;
+  const auto store = directory.path() / "run.octavo";
+  mesh::Header header = header_of(cells);
+  header.code = "RAMSES";
+  header.attributes["bound_key"] = std::vector<double>(domains + 1);
+  header.attributes["own list"] = std::vector<double>(100);
+  store::SegmentPlan plan;
+  plan.store = store;
+  plan.flow = store::Flow::checkpoint;
+  plan.segments = testing::size();
+  for (plan.segment = 0; rank() == 0 && plan.segment < plan.segments; plan.subfile = ++plan.segment) {
+    store::SegmentWriter writer(plan, header);
+    writer.add(store::encode(part_of(header, cells, plan.segment, plan.segments), header, {}));
+    writer.commit();
+  }
+  header = {};
+  testing::barrier();
+  const std::int64_t before = testing::allocated;
+  testing::most_allocated = before;
+  const auto found = restart(everyone(), store, {});
+  const std::int64_t most = testing::most_allocated - before;
+  EXPECT_TRUE(found && found->header.attributes.contains("own list"));
+  EXPECT_FALSE(found->header.attributes.contains("bound_key"));
+  return most;
+}
+
+TEST(RestartMpi, a_rank_holds_no_bounds_of_the_domains_of_others) {
+  edge = 12;
+  const std::int64_t few = memory_beside_bounds(100), many = memory_beside_bounds(200000);
+  // Rank 0 reads the table of segment 0, where they are.
+  if (rank() > 0) {
+    EXPECT_LT(many, few + 10000);
+  }
+}
+
 }  // namespace
 }  // namespace octavo::engine

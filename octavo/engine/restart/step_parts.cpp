@@ -54,12 +54,13 @@ void both(Way& way, Told& told) {
 struct ToldHead {
   std::vector<std::byte> footer, table;
   store::Extent at{};  // of the footer
+  int segment = 0;
 };
 
 template <class Way>
 void both(Way& way, ToldHead& told) {
   using base::both;
-  both(way, told.footer, told.table, told.at);
+  both(way, told.footer, told.table, told.at, told.segment);
 }
 
 std::string file_of_segment(const std::string& first, int segment) {
@@ -108,6 +109,7 @@ const auto& opened_part(StoredStep& step, int part) {
       rows.push_back(static_cast<std::size_t>(p - segment.first));
     }
   opened->table = store::with_rows(opened->table, rows);
+  store::drop_long_lists(opened->table.header);
   for (std::size_t row = 0; row < parts.size(); ++row) step.opened.try_emplace(parts[row], opened, row);
   return step.opened.at(part);
 }
@@ -173,6 +175,13 @@ std::vector<StepParts> find_steps(const fs::path& path, store::Flow flow, std::v
   std::sort(steps.begin(), steps.end(),
             [](const StepParts& a, const StepParts& b) { return a.found.step > b.found.step; });
   return steps;
+}
+
+// Lists with an item for each part of the run that wrote the step mean nothing for other parts, and no rank is to hold
+// them.
+void drop_lists_of_parts(mesh::Header& header) {
+  for (const std::string_view name : formats::words_of(header).lists_of_parts)
+    header.attributes.erase(std::string(name));
 }
 
 Deal deal(int parts, int ranks, int rank) {
@@ -241,6 +250,22 @@ void number_parts(MPI_Comm comm, StoredStep& step, std::vector<SegmentRef>& mine
   }
 }
 
+store::OpenedSegment open_segment_of(StoredStep& step, const SegmentRef& segment) {
+  return store::open_segment(*step.handles->get(step.store / segment.file), segment.footer);
+}
+
+using Attributes = decltype(mesh::Header::attributes);
+
+// Collective. The attributes of segment 0, which alone has the long ones. Its reader is the first rank with segments.
+Attributes first_attributes(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& mine) {
+  const int reader = ranks::lowest_where(comm, !mine.empty());
+  Attributes attributes;
+  ranks::agree(comm, [&] {
+    if (ranks::rank_in(comm) == reader) attributes = open_segment_of(step, mine.front()).table.header.attributes;
+  });
+  return base::unpacked<Attributes>(ranks::from_rank(comm, reader, base::packed(attributes)));
+}
+
 // Collective. The first segment that has parts describes the step. If none has, the first one does.
 void learn_head(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& mine) {
   const auto telling = std::find_if(mine.begin(), mine.end(),
@@ -249,15 +274,18 @@ void learn_head(MPI_Comm comm, StoredStep& step, const std::vector<SegmentRef>& 
   ToldHead told;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != teller) return;
-    const auto file = step.handles->get(step.store / telling->file);
-    const store::OpenedSegment segment = store::open_segment(*file, telling->footer);
+    store::OpenedSegment segment = open_segment_of(step, *telling);
     store::Footer footer = segment.footer;
     // The head describes the step alone; parts are learned by those who read them.
     footer.parts = 0;
-    told = {to_bytes(footer), to_bytes(store::with_rows(segment.table, {})), segment.at};
+    drop_lists_of_parts(segment.table.header);
+    told = {to_bytes(footer), to_bytes(store::with_rows(segment.table, {})), segment.at, segment.footer.segment};
   });
   told = base::unpacked<ToldHead>(ranks::from_rank(comm, teller, base::packed(told)));
   ranks::agree(comm, [&] { step.head = store::parse_table(told.table, store::parse_footer(told.footer, told.at)); });
+  if (told.segment == 0) return;
+  step.head.header.attributes.merge(first_attributes(comm, step, mine));
+  drop_lists_of_parts(step.head.header);
 }
 
 // Collective. Tells the ranks to which the parts of this rank's segments are dealt.

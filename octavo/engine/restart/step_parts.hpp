@@ -74,6 +74,8 @@ std::vector<StepParts> find_steps(const std::filesystem::path& store, store::Flo
 StepParts share_step(MPI_Comm comm, const StepParts& found);
 /// The step as data, once this rank knows where its parts are.
 StepParts opened_step(StoredStep step);
+/// Removes the attributes that list something of each part: a code's own bounds of its domains.
+void drop_lists_of_parts(mesh::Header& header);
 /// Collective. Tells other ranks of parts that this rank knows: `told` has pairs of a rank and a part, ascending by
 /// rank. Returns the parts of which this rank was told, ascending.
 std::vector<int> tell_parts(MPI_Comm comm, StepParts& step, const std::vector<std::pair<int, int>>& told);

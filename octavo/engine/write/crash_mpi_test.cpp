@@ -549,6 +549,111 @@ TEST(CrashMpi, of_slots_that_are_used_again) {
   crash_everywhere({options, false, false});
 }
 
+// Records by rank, each rank's by time.
+std::vector<std::vector<const Record*>> records_by_rank(const Log& log) {
+  std::vector<std::vector<const Record*>> out(static_cast<std::size_t>(size()));
+  for (const Record& record : log.records) out[static_cast<std::size_t>(record.rank)].push_back(&record);
+  return out;
+}
+
+// The number of records up to the end of the n-th slot that a rank writes, from 1.
+std::size_t end_of_slot(const std::vector<const Record*>& records, std::int64_t nth) {
+  fs::path slot;
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const fs::path here = fs::path(records[k]->done.path).parent_path();
+    if (!here.filename().string().starts_with("slot.") || here == slot) continue;
+    slot = here;
+    if (nth-- == 0) return k;
+  }
+  return records.size();
+}
+
+// The number of records up to the mark that names the step as the newest.
+std::size_t before_mark_of(const std::vector<const Record*>& records, std::int64_t step) {
+  const auto names = [&](const Record* record) {
+    return record->done.operation == file::Operation::write && fs::path(record->done.path).extension() == ".durable" &&
+           newest_in_mark(record->done.bytes) == step;
+  };
+  return static_cast<std::size_t>(std::find_if(records.begin(), records.end(), names) - records.begin());
+}
+
+// Rank 0 has come so far, each other rank to all moments in [first, last). The step is there, and none is lost.
+void crash_of_slow_first(const Log& log, std::size_t rank_0, const std::function<std::size_t(std::size_t)>& first,
+                         const std::function<std::size_t(std::size_t)>& last, std::int64_t step, const fs::path& from,
+                         const fs::path& scratch) {
+  const auto records = records_by_rank(log);
+  testing::Random random(3);
+  for (std::size_t moment = 0;; ++moment) {
+    bool goes_on = false;
+    std::vector<const Record*> done(records[0].begin(), records[0].begin() + static_cast<std::ptrdiff_t>(rank_0));
+    for (std::size_t r = 1; r < records.size(); ++r) {
+      const std::size_t end = std::min(first(r) + moment, last(r));
+      goes_on = goes_on || end < last(r);
+      done.insert(done.end(), records[r].begin(), records[r].begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    std::stable_sort(done.begin(), done.end(), [](const auto* a, const auto* b) { return a->time < b->time; });
+    testing::Disk disk;
+    for (const Record* record : done) testing::advance(record->done, disk);
+    testing::rebuild(disk, from, scratch, Fate::kept, random);
+    const std::string what = "step " + std::to_string(step) + ", moment " + std::to_string(moment);
+    const auto listed = store::list_steps(scratch / "run.octavo");
+    EXPECT_TRUE(std::ranges::any_of(listed, [&](const auto& info) { return info.step == step; })) << what;
+    for (const store::StepInfo& info : listed) {
+      const auto parts = testing::read_all(store::open_step(scratch / "run.octavo", info.flow, info.step));
+      EXPECT_TRUE(trees().is_step(parts, info.step)) << what << ": " << info.step;
+    }
+    for (const store::Finding& finding : store::scan_store(scratch / "run.octavo").damage)
+      ADD_FAILURE() << what << ": " << note_of(finding);
+    if (!goes_on) return;
+  }
+}
+
+Options with_one_slot_more() {
+  Options options = with(Mode::background, 1);
+  options.recycle = true;
+  options.keep_last = 1;
+  return options;
+}
+
+TEST(CrashMpi, a_step_whose_slot_others_overwrite_before_rank_0_has_written_the_mark_is_not_lost) {
+  if (size() < 2) GTEST_SKIP() << "needs a rank that is faster than rank 0";
+  const testing::SharedDirectory root, scratch;
+  const Log log = run({with_one_slot_more(), false, true}, trees(), root.path() / "run.octavo");
+  const auto records = records_by_rank(log);
+  for (std::int64_t step = 2; rank() == 0 && step < last_step; ++step)
+    ASSERT_NO_FATAL_FAILURE(crash_of_slow_first(
+        log, before_mark_of(records[0], step), [&](std::size_t r) { return end_of_slot(records[r], step); },
+        [&](std::size_t r) { return end_of_slot(records[r], step + 1); }, step, root.path(), scratch.path() / "x"));
+  MPI_Barrier(everyone());
+}
+
+TEST(CrashMpi, a_step_of_an_abandoned_branch_whose_slot_is_used_at_once_is_not_lost) {
+  if (size() < 2) GTEST_SKIP() << "needs a rank that is faster than rank 0";
+  const testing::SharedDirectory root, scratch;
+  const fs::path store = root.path() / "run.octavo";
+  Recorder recorder(1, Safety::local);
+  const auto write = [&](std::int64_t begin, std::int64_t end, const std::optional<store::StepId>& from) {
+    Writer writer(everyone(), store, trees().header, with_one_slot_more(), from);
+    const std::size_t opened = recorder.records.size();
+    for (std::int64_t step = begin; step <= end; ++step) write_tree_step(writer, step);
+    writer.close();
+    return opened;
+  };
+  write(1, 3, {});
+  const auto listed = store::list_steps(store);  // steps 2 and 3: one slot is free for the next
+  ASSERT_EQ(listed.size(), 2u);
+  MPI_Barrier(everyone());
+  const std::size_t opened = write(3, 3, store::StepId{2, listed[0].attempt});
+  const auto texts = ranks::ranks_of(everyone()).all_gather(std::to_string(opened));
+  const Log log = recorder.all();
+  const auto records = records_by_rank(log);
+  if (rank() == 0)
+    crash_of_slow_first(
+        log, opened, [&](std::size_t r) { return std::stoul(texts[r]); },
+        [&](std::size_t r) { return records[r].size(); }, 2, root.path(), scratch.path() / "x");
+  MPI_Barrier(everyone());
+}
+
 TEST(CrashMpi, while_older_checkpoints_are_removed) {
   Options options = with(Mode::background, 1);
   options.keep_last = 1;

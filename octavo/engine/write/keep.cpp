@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -101,6 +102,7 @@ Keeper::Keeper(const fs::path& store, const Options& options, const FoundCheckpo
     : store_(store), options_(options) {
   for (Flow flow : {Flow::checkpoint, Flow::analysis})
     marks_[static_cast<std::size_t>(flow)] = store::read_mark(store_, flow);
+  settle(found);
   if (options_.keep_last == 0) return;
   for (const auto& [directory, here] : found) {
     for (const KeptStep& step : here.listed) kept_.push_back(step);
@@ -113,6 +115,18 @@ Keeper::Keeper(const fs::path& store, const Options& options, const FoundCheckpo
   for (const KeptStep& step : kept_)
     if (resumed_from && step.id.step > resumed_from->step) abandoned_.push_back(step.id);
   remove_too_many(resumed_from);
+}
+
+// The steps whose places an earlier run was taking when it was killed leave the mark, since this run may keep more.
+void Keeper::settle(const FoundCheckpoints& found) {
+  store::DurableMark& mark = marks_[checkpoint];
+  std::set<std::uint64_t> complete;
+  for (const auto& [directory, here] : found)
+    for (const KeptStep& step : here.listed) complete.insert(step.order);
+  for (const store::OrderRange& range : std::vector(mark.orders))
+    for (std::uint64_t order = range.first; mark.kept > 0 && order <= range.last; ++order)
+      if (!complete.contains(order) && store::is_given_up(mark, order, complete)) store::drop(mark, order);
+  mark.kept = static_cast<std::uint32_t>(options_.keep_last);
 }
 
 // A killed run may have committed one more checkpoint than it had reported. The checkpoint that the new run continues
@@ -207,12 +221,11 @@ bool Keeper::has_removable() const {
          std::any_of(kept_.begin(), kept_.end(), [&](const KeptStep& step) { return is_removable(step.directory); });
 }
 
-Chore Keeper::taken(const std::string& slot) {
-  const auto held =
-      std::find_if(kept_.begin(), kept_.end(), [&](const KeptStep& kept) { return kept.directory == slot; });
-  if (held == kept_.end()) return {};
-  forget(KeptStep(*held));
-  return chore(Flow::checkpoint);
+void Keeper::give_up(const std::vector<std::string>& slots) {
+  const std::size_t before = kept_.size();
+  for (const KeptStep& step : std::vector(kept_))
+    if (std::find(slots.begin(), slots.end(), step.directory) != slots.end()) forget(step);
+  if (kept_.size() < before) chore(Flow::checkpoint)();
 }
 
 std::optional<store::DurableMark> Keeper::mark_for_index() {

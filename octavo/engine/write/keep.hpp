@@ -83,9 +83,10 @@ class Keeper {
   Change failed(store::Flow flow, const KeptStep& step);
   /// Parts of a checkpoint are still on local disks. With the next checkpoint the parts go that are in the store.
   void half_drained(const std::string& directory);
-  /// A slot is about to be overwritten. The chore removes its old step from the mark, so that nobody reports the step
-  /// as lost.
-  Chore taken(const std::string& slot);
+  /// When the writer is opened: this run overwrites these slots first, whichever steps they hold. The mark loses those
+  /// before any rank can do so. (Later it loses a step when a newer one is durable, and says how many are kept: a rank
+  /// may overwrite the step before the mark is written.)
+  void give_up(const std::vector<std::string>& slots);
 
   /// Returns the checkpoints' mark once enough checkpoints have gone since the last time, so that the index drops their
   /// lines: it never has more than twice as many lines as checkpoints are kept, and a few more. Else returns nothing.
@@ -95,6 +96,7 @@ class Keeper {
   bool has_removable() const;
 
  private:
+  void settle(const FoundCheckpoints& found);
   void remove_too_many(const std::optional<store::StepId>& resumed_from);
   bool is_abandoned(const KeptStep& step) const;
   bool is_removable(const std::string& directory) const;

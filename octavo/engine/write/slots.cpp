@@ -56,18 +56,23 @@ void Slots::find(MPI_Comm comm, const std::filesystem::path& store, const FoundC
   for (std::int64_t age : ages) slots_.push_back({age == nothing ? Slot::Use::free : Slot::Use::holds, -age});
 }
 
+// A step is needed if fewer than keep_ are newer. With keep_ + 1 slots there is one for the next step even when keep_
+// steps are complete, so a step that may fail never overwrites one that is needed.
+bool Slots::is_needed(const Slot& slot) const {
+  if (slot.use != Slot::Use::holds) return slot.use == Slot::Use::writing;
+  const auto is_newer = [&](const Slot& other) { return other.use == Slot::Use::holds && other.number > slot.number; };
+  return static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), is_newer)) < keep_;
+}
+
+std::vector<std::string> Slots::unneeded() const {
+  std::vector<std::string> names;
+  for (std::size_t s = 0; s < slots_.size(); ++s)
+    if (!is_needed(slots_[s])) names.push_back(slot_name(s));
+  return names;
+}
+
 std::optional<std::string> Slots::take(std::int64_t number) {
-  std::vector<std::int64_t> held;
-  for (const Slot& slot : slots_)
-    if (slot.use == Slot::Use::holds) held.push_back(slot.number);
-  std::sort(held.rbegin(), held.rend());
-  // held[keep_] is the newest step beyond those that we keep. With keep_ + 1 slots there is one for the next step even
-  // when keep_ steps are complete, so a step that may fail never overwrites one that is needed.
-  const auto needed = [&](const Slot& slot) {
-    if (slot.use != Slot::Use::holds) return slot.use == Slot::Use::writing;
-    return held.size() <= keep_ || slot.number > held[keep_];
-  };
-  auto slot = std::find_if_not(slots_.begin(), slots_.end(), needed);
+  auto slot = std::find_if_not(slots_.begin(), slots_.end(), [&](const Slot& one) { return is_needed(one); });
   if (slot == slots_.end() && slots_.size() > keep_) return {};
   if (slot == slots_.end()) slot = slots_.insert(slot, Slot{});
   *slot = {Slot::Use::writing, number};

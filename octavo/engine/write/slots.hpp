@@ -25,6 +25,8 @@ class Slots {
   /// A slot for the step of this number: one that holds none of the newest `keep` durable steps and no step that is
   /// still on its way. Nothing if there is none yet: then a step on its way must first become durable or fail.
   std::optional<std::string> take(std::int64_t number);
+  /// The slots that take() may give as long as no further step is durable.
+  std::vector<std::string> unneeded() const;
   void durable(std::int64_t number);
   void failed(std::int64_t number);
 
@@ -33,6 +35,7 @@ class Slots {
     enum class Use : std::uint8_t { free, writing, holds } use = Use::free;
     std::int64_t number = 0;  ///< of the step: larger ones are newer; negative: written before this run
   };
+  bool is_needed(const Slot& slot) const;
   void set(std::int64_t number, Slot::Use use);
   std::size_t keep_ = 0;
   std::vector<Slot> slots_;

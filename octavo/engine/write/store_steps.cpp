@@ -188,7 +188,7 @@ void StoreSteps::set_striping() {
 
 // On rank 0. A store that cannot be read is left to its first step, but its slots are not.
 FoundCheckpoints StoreSteps::look() const {
-  if (options.keep_last == 0) return {};
+  if (options.keep_last == 0 && store::read_mark(path, Flow::checkpoint).kept == 0) return {};
   std::error_code ignored;
   try {
     return look_for_checkpoints(path);
@@ -221,6 +221,7 @@ void StoreSteps::open_keeper() {
   if (!recycles(options)) return;
   slots = Slots(options.keep_last);
   slots.find(comm, path, found, resumed_from);
+  if (keeper) keeper->give_up(slots.unneeded());  // the calls that follow are collective
 }
 
 // Collective. Before the first step, which may need the room.
@@ -306,6 +307,7 @@ void StoreSteps::fold_triangles(StepJob& job, bool is_new) {
 
 bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) {
   segment.sync = options.sync_policy == SyncPolicy::step;
+  segment.relies_on_first = !local;  // a step on local disks is safe before segment 0 is in the store
   segment.direct_io = options.direct_io;
   // Checkpoints are written over, so their ranks share no page. Analysis steps are appended, and stay dense.
   segment.alignment =
@@ -325,8 +327,6 @@ bool StoreSteps::choose_files(store::SegmentPlan& segment, std::int64_t number) 
   if (!slot) return false;
   segment.directory = *slot;
   segment.recycle = true;
-  // The chore is queued before the step, so the mark has lost the slot's old step when this thread overwrites it.
-  if (keeper) do_behind(keeper->taken(*slot));
   return true;
 }
 

@@ -43,6 +43,8 @@ constexpr std::array<Word, 1> also_words{{{"thermal_pressure", "pressure"}}};
 constexpr std::array<Word, 1> particle_words{{{"tag", "family_tag"}}};
 constexpr std::array<std::string_view, 4> reserved{"identity", "id", "cpu", "tag"};
 constexpr std::array<std::string_view, 3> field_lists{"hydro_variables", "grav_variables", "rt_variables"};
+constexpr std::array<std::string_view, 7> lists_of_parts{
+    "bound_key", "bound_key_low", "bisection_wall", "bisection_next", "bisection_indx", "cpubox_min", "cpubox_max"};
 
 void set_step(mesh::Header& header, std::int64_t step) { header.attributes["nstep_coarse"] = step; }
 
@@ -246,7 +248,8 @@ const Words words{.code = "RAMSES",
                   .domain_from_zero = true,
                   .field_lists = field_lists,
                   .set_step = &set_step,
-                  .complete_particles = &complete_particles};
+                  .complete_particles = &complete_particles,
+                  .lists_of_parts = lists_of_parts};
 
 constinit const Format row{
     .name = "ramses",

@@ -45,6 +45,8 @@ struct Words {
   /// Adds the attributes that every particle of the code has, and brings all into the code's order and types. Notes say
   /// so.
   void (*complete_particles)(mesh::Particles& particles, int dim, std::vector<std::string>& notes) = nullptr;
+  /// Attributes that list something of each part, such as bounds. A restart leaves them out: other parts have others.
+  std::span<const std::string_view> lists_of_parts{};
 };
 
 /// One code's name of a field in another: "dens" of FLASH is "density" of the others.

@@ -53,6 +53,7 @@ OpenedSegment segment_of(const SegmentText& text) {
 Table head_of(const Table& whole, const OpenedStep& step) {
   Table head = with_rows(whole, {});
   head.species = step.species;
+  head.header.attributes = step.header.attributes;
   return head;
 }
 
@@ -80,7 +81,13 @@ std::string describe(const OpenedStep& step, const mesh::Dataset& dataset, const
   }
   for (auto& [s, of_segment] : rows) {
     std::sort(of_segment.begin(), of_segment.end());
-    text.segments.push_back(text_of(step.segments[s], with_rows(step.segments[s].table, of_segment)));
+    Table table = with_rows(step.segments[s].table, of_segment);
+    // The first one tells all attributes of the step, the others those that all segments have.
+    if (text.segments.empty())
+      table.header.attributes = step.header.attributes;
+    else
+      drop_long_lists(table.header);
+    text.segments.push_back(text_of(step.segments[s], table));
   }
   return base::packed(text);
 }

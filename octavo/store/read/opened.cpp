@@ -15,6 +15,7 @@ using base::Kind;
 std::vector<std::byte> header_bytes(const OpenedSegment& segment) {
   Table only;
   only.header = segment.table.header;
+  drop_long_lists(only.header);
   only.widths = segment.table.widths;
   only.triangles = segment.table.triangles;
   only.mesh = segment.table.mesh;
@@ -124,6 +125,9 @@ OpenedStep join_segments(const StepFound& found, std::vector<OpenedSegment> segm
   while (first + 1 < step.segments.size() && step.segments[first].table.parts.empty()) ++first;
   check_headers(step, first);
   step.header = step.segments[first].table.header;
+  // Segment 0 has the long lists. `insert` leaves attributes alone that are there.
+  const auto& of_first = step.segments[0].table.header.attributes;
+  step.header.attributes.insert(of_first.begin(), of_first.end());
   for (const OpenedSegment& segment : step.segments) add_species(segment.table, step.species);
   order_parts(step);
   step.triangles = step.segments[first].table.triangles;

@@ -36,7 +36,8 @@ OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place);
 OpenedSegment open_segment(const Scan& scan, const SegmentPlace& place, const file::File& file);
 /// The same for the segment whose footer is there, in a file that is open; reads the footer too.
 OpenedSegment open_segment(const file::File& subfile, const Extent& footer);
-/// Joins the segments of a step. Throws Error(corrupt) if their headers disagree or a contributor is there twice.
+/// Joins the segments of a step, of which the first one knows all attributes. Throws Error(corrupt) if their headers
+/// disagree or a contributor is there twice.
 OpenedStep join_segments(const StepFound& step, std::vector<OpenedSegment> segments);
 OpenedStep open_segments(const Scan& scan, const StepFound& step);
 /// The complete step of this number, as open_step() chooses it.

@@ -260,6 +260,32 @@ TEST(Read, the_mesh_and_the_footers_are_small) {
   EXPECT_LT(mesh, whole / 20);
 }
 
+// A step with a list of so many items, such as the bounds of a code's domains. Returns the bytes of each file's table.
+std::vector<std::uint64_t> tables_with_list(std::size_t items) {
+  Step step = random_step(4);
+  step.header.attributes["bound_key"] = std::vector<double>(items, 0.5);
+  step.header.attributes["nstep"] = std::vector<std::int64_t>{3, 4};
+  const TemporaryDirectory dir;
+  write_step(step, dir / "s", plan_of(1, 1, static_cast<int>(step.parts.size())));
+  const DescribedStep whole = open_described(dir / "s", {}, {});
+  EXPECT_EQ(whole.dataset.header.attributes, step.header.attributes);
+  EXPECT_EQ(understand(whole.describe({whole.dataset.num_parts - 1})).header.attributes, step.header.attributes);
+  EXPECT_TRUE(same_parts(read_all(whole.dataset), step.parts));
+  EXPECT_TRUE(verify(dir / "s", 1).findings.empty());
+  std::vector<std::uint64_t> bytes;
+  for (const Subfile& subfile : scan_store(dir / "s").subfiles)
+    bytes.push_back(subfile.commits.at(0).footer.table.length);
+  return bytes;
+}
+
+TEST(Read, a_list_with_an_item_for_each_part_of_a_step_is_in_one_file_alone) {
+  auto few = tables_with_list(100), many = tables_with_list(100000);
+  ASSERT_GT(few.size(), 1u);
+  EXPECT_GE(many[0], few[0] + 99900 * sizeof(double));
+  few[0] = many[0] = 0;
+  EXPECT_EQ(few, many);
+}
+
 TEST(Read, verify_says_where_owned_leaves_do_not_fill_the_domain) {
   Step step = random_step(14);
   step.parts.pop_back();

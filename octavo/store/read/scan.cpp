@@ -145,6 +145,28 @@ void read_directory(Scan& scan, const fs::path& directory, const DurableMark& ma
     scan.subfiles.push_back(read && path == first ? std::move(*read) : read_subfile(path));
 }
 
+// A step that its writer has given up may be half overwritten while the mark still lists it. So where the mark vouches
+// for one, the other subfiles are read after all.
+void read_given_up(Scan& scan, Flow flow, Totals& totals) {
+  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
+  if (mark.kept == 0) return;
+  std::set<std::uint64_t> orders;
+  std::set<std::size_t> doubted;
+  for (const Subfile& subfile : scan.subfiles)
+    for (const Committed& commit : subfile.commits)
+      if (commit.footer.flow == flow && commit.footer.segment == 0) orders.insert(commit.footer.order);
+  for (const auto& [place, ignored] : totals) {
+    const Footer& footer = scan.subfiles[place.first].commits[place.second].footer;
+    if (footer.flow == flow && is_given_up(mark, footer.order, orders)) doubted.insert(place.first);
+  }
+  for (const std::size_t s : doubted) {
+    std::erase_if(totals, [&](const auto& one) { return one.first.first == s; });
+    const fs::path first = scan.subfiles[s].path;
+    for (const fs::path& path : subfiles_in(first.parent_path()))
+      if (path != first) scan.subfiles.push_back(read_subfile(path));
+  }
+}
+
 std::string hex(const Attempt& attempt) {
   std::string text;
   for (std::size_t i = 0; i < 4; ++i)
@@ -329,8 +351,10 @@ std::string describe_lost(const Scan& scan, Flow flow, std::uint64_t order) {
 }
 
 void find_lost(Scan& scan, Flow flow) {
+  const DurableMark mark = scan.marks[static_cast<std::size_t>(flow)];
   const auto complete = complete_orders(scan, flow);
-  std::vector<std::uint64_t> missing = missing_from(scan.marks[static_cast<std::size_t>(flow)].orders, complete);
+  std::vector<std::uint64_t> missing = missing_from(mark.orders, complete);
+  std::erase_if(missing, [&](std::uint64_t order) { return is_given_up(mark, order, complete); });
   for (std::uint64_t order : gaps(scan, flow, complete)) missing.push_back(order);
   for (std::uint64_t order : missing) {
     if (is_abandoned(scan, flow, order)) continue;
@@ -340,7 +364,6 @@ void find_lost(Scan& scan, Flow flow) {
       scan.damage.push_back(
           {(scan.store / to_string(flow)).string(), describe_lost(scan, flow, order), FindingKind::lost});
   }
-  const DurableMark& mark = scan.marks[static_cast<std::size_t>(flow)];
   if (mark.is_there && mark.orders.empty() && complete.empty())
     scan.damage.push_back({durable_mark(scan.store, flow).string(),
                            "the flow has had a durable step, and none is complete", FindingKind::lost});
@@ -357,7 +380,10 @@ void report_incomplete(Scan& scan) {
       scan.notes.push_back(which + " is superseded by a later one");
     } else if (!step.complete) {
       const std::string what = which + " is incomplete: " + missing_segments(scan, step);
-      if (step.lost)
+      const bool was_durable = step.order > 0 && contains(scan.marks[static_cast<std::size_t>(step.flow)], step.order);
+      if (was_durable && !step.lost)
+        scan.notes.push_back(what + " was given up for a later step");
+      else if (step.lost)
         scan.damage.push_back({directory.string(), what + " is lost", FindingKind::lost});
       else
         scan.notes.push_back(what + " was not committed; its writer was interrupted or failed");
@@ -524,6 +550,7 @@ Scan scan_store(const fs::path& path, Trust trust, std::optional<Flow> only) {
                            trust == Trust::nothing ? std::vector<IndexedStep>{} : read_index(scan.store, flow).steps);
     for (const fs::path& directory : flow_directories(scan.store, flow))
       read_directory(scan, directory, scan.marks[static_cast<std::size_t>(flow)], known, totals);
+    read_given_up(scan, flow, totals);
   }
   if (!only && scan.subfiles.empty() && !fs::exists(scan.store / marker_name, error))
     throw Error(Kind::corrupt, "not an Octavo store: expected " + std::string(marker_name) + " or analysis/data.000")

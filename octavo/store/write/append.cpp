@@ -77,14 +77,12 @@ void empty_again(const file::File& file, const SegmentPlan& plan) {
     file::remove(subfile_path(other));
 }
 
-// Syncing the parent directory costs as much as a small step. The writer of segment 0 syncs the directories that it
-// finds, since the step needs that segment; the others sync only those that they create.
+// Syncing the parent directory costs as much as a small step. The writer of segment 0 syncs the names of all
+// directories, also of those that it finds, before it commits. So where the step needs that segment to be one, the
+// others sync none: if a crash takes a directory away, segment 0 was not committed.
 void make_directories(const fs::path& path, const SegmentPlan& plan) {
-  std::error_code error;
-  if (plan.sync && plan.segment != 0 && fs::is_directory(path, error)) return;
-  if (plan.sync) return file::make_directories(path);
-  fs::create_directories(path, error);
-  if (error) throw base::system_error("make the directory", error.value()).at(path.string());
+  const bool syncs = plan.sync && (plan.segment == 0 || !plan.relies_on_first);
+  return syncs ? file::make_directories(path) : file::make_unsynced_directories(path);
 }
 
 std::optional<CommitRecord> record_in(const Sector& sector, bool& damaged) {

@@ -268,6 +268,7 @@ SegmentWriter::SegmentWriter(const SegmentPlan& plan, const mesh::Header& header
                                  " in subfile " + std::to_string(plan.subfile) + " cannot be");
   state.plan = plan;
   state.table.header = header;
+  if (plan.segment != 0) drop_long_lists(state.table.header);
   // A segment without parts describes its fields here; otherwise the parts do.
   for (const mesh::FieldInfo& field : header.fields)
     state.table.widths.push_back(static_cast<std::uint64_t>(field.components));
