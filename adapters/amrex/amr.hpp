@@ -4,6 +4,10 @@
 #include <AMReX_AmrLevel.H>
 #include <AMReX_ParmParse.H>
 #include <AMReX_VisMF.H>
+#ifdef AMREX_USE_EB
+#include <AMReX_EB2.H>
+#include <AMReX_EBFabFactory.H>
+#endif
 
 #include <filesystem>
 #include <fstream>
@@ -292,7 +296,16 @@ class Amr : public ax::Amr {
       for (int c = 0; c < record.numDerive(); ++c) names.push_back(record.variableName(c));
     }
     if (names.empty()) return names;
-    ax::MultiFab& mf = all.emplace_back(here.boxArray(), here.DistributionMap(), static_cast<int>(names.size()), 0);
+#ifdef AMREX_USE_EB
+    if (ax::EB2::TopIndexSpaceIfPresent() != nullptr) {
+      makers.push_back([&here, at = names.size()](ax::MultiFab& mf) {
+        ax::MultiFab::Copy(mf, here.EBFactory().getVolFrac(), 0, static_cast<int>(at), 1, 0);
+      });
+      names.push_back("vfrac");
+    }
+#endif
+    ax::MultiFab& mf = all.emplace_back(here.boxArray(), here.DistributionMap(), static_cast<int>(names.size()), 0,
+                                        ax::MFInfo(), here.Factory());
     for (const auto& make : makers) make(mf);
     return names;
   }

@@ -249,6 +249,7 @@ contains
     target%variables = file%variables
     target%double_precision = fformat /= 'SERAFIN'  ! TELEMAC reads no other MED
     target%sync = .false.  ! as TELEMAC itself
+    target%writers = number('OCTAVO_TELEMAC_WRITERS')
     if (any(date /= 0)) target%date = date
     target%mesh%planes = planes
     target%mesh%x = x(:points)
@@ -259,6 +260,18 @@ contains
     target%mesh%geometry = file%path(:len(file%path) - 3)//'GEO'
     call file%writer%open(MPI_COMM_WORLD, target)
   end subroutine
+
+  !> A number in the environment; 0 without it.
+  integer function number(name)
+    character(*), intent(in) :: name
+    character(:), allocatable :: value
+    integer :: ios
+    number = 0
+    value = trim(setting(name))
+    if (value == '') return
+    read (value, *, iostat=ios) number
+    if (ios /= 0 .or. number < 0) call fail(name//': expected a number, found '//value)
+  end function
 
   function text(characters) result(out)
     character(c_char), intent(in) :: characters(:)

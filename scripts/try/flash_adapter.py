@@ -3,7 +3,7 @@
 A TREE holds Flash-X's sources, with PARAMESH in its place. A copy of it is built with the adapter and without it; the tree
 itself stays as it is. The Sedov problem in 2-D, blocks of 8 cells, runs to step 40 with outputs at step 20. Files of both
 programs are compared, each continues from the other's, and runs go on from stores on other numbers of ranks. With tracers in
-SETUPS ("sedov tracers") particles are carried as well.
+SETUPS ("sedov tracers") particles are carried as well. MEASURE=1 compares times, bytes, files and memory.
 """
 
 from __future__ import annotations
@@ -345,15 +345,15 @@ def measured(run: Run, kind: str, rate: int, throttle: Path) -> Figures:
 
 
 def measure(run: Run) -> None:
-    """Native and by the adapter in turn, three times, on the disk as it is and throttled. The times of the best runs."""
+    """Native and by the adapter in turn, on the disk as it is and throttled. The times of the best runs."""
     throttle = run.folder / "throttle.so"
     judge.run(
         ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc"
     )
     kinds = ("native", "hdf5", "store")
-    for rate in (0, THROTTLED):
+    for rate in judge.rates(THROTTLED):
         figures: dict[str, list[Figures]] = {kind: [] for kind in kinds}
-        for kind in [*kinds] * 3:
+        for kind in [*kinds] * judge.REPETITIONS:
             figures[kind].append(measured(run, kind, rate, throttle))
         store = f"{rate} MB/s a rank" if rate else "the disk as it is"
         native = min(one.io for one in figures["native"])
@@ -373,7 +373,7 @@ def try_setup(trial: judge.Trial, built: Built) -> None:
     ours = same_files(run, native)
     works: list[Callable[[], None]] = [lambda: from_hdf5(run, native, ours), lambda: from_store(run, native)]
     works += [lambda: controls(run, native), lambda: refusals(run)]
-    if built.name == "sedov":
+    if built.name == "sedov" and os.environ.get("MEASURE"):
         works.append(lambda: measure(run))
     for work in works:
         trial.attempt(f"flash-adapter {built.name}", work)

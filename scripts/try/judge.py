@@ -24,6 +24,8 @@ ROOT = HERE.parents[1]
 PYTHON = os.environ.get("PYTHON", str(ROOT / ".venv/bin/python"))
 OCTAVO = os.environ.get("OCTAVO", str(ROOT / ".venv/bin/octavo"))
 MPIRUN = os.environ.get("MPIRUN", "mpirun --oversubscribe").split()
+REPETITIONS = int(os.environ.get("REPETITIONS", "3"))  # of a measured run
+STORES = os.environ.get("STORES", "fast throttled").split()  # on which a trial measures
 
 
 class Stopped(Exception):
@@ -96,6 +98,11 @@ def run(
         last = next((line for line in reversed(text.splitlines()) if line.strip(" -")), "nothing printed")
         raise Stopped(f"exit code {code}: {last.strip()[:160]} (see {path})")
     return text
+
+
+def rates(throttled: int) -> list[int]:
+    """The bandwidths [MB/s] of each process on the stores of STORES. 0: the disk as it is."""
+    return [{"fast": 0, "throttled": throttled}[store] for store in STORES]
 
 
 MEASURING = (

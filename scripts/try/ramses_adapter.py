@@ -2,16 +2,17 @@
 
 A TREE holds RAMSES' sources. A copy of it is built twice, as it is and with the adapter; the tree itself stays as it is. Each
 set-up runs past an output with the adapter, which writes RAMSES' own outputs beside the store, so that both can be compared.
-Then the run is killed and goes on from the store on other numbers of ranks.
+Then the run is killed and goes on from the store on other numbers of ranks. MANY=64 counts the files of 64 ranks. MEASURE=1
+compares times, bytes, files and memory.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import judge
@@ -22,7 +23,7 @@ THROTTLED = 2  # MB/s of each rank
 ANALYSIS = 'contributors_per_file = 0\n[analysis]\nevery = 1\ncodec = "point:2e-3"\n'
 
 
-@dataclass
+@dataclasses.dataclass
 class Built:
     """One program of RAMSES as it is, and with the adapter."""
 
@@ -63,7 +64,7 @@ def write_namelist(setup: ramses.Setup, folder: Path, params: str, steps: int = 
     (folder / "run.nml").write_text(f"{text}\n&OCTAVO_PARAMS\n{params}\n/\n")
 
 
-@dataclass
+@dataclasses.dataclass
 class Run:
     trial: judge.Trial
     built: Built
@@ -186,15 +187,15 @@ def write_larger(run: Run, folder: Path, params: str, options: str) -> None:
 
 
 def measure(run: Run) -> None:
-    """An output a step: RAMSES' own and the adapter's in turn, on the disk as it is and throttled; the best of three runs."""
+    """An output a step: RAMSES' own and the adapter's in turn, on the disk as it is and throttled; the best of the runs."""
     throttle, ranks = run.folder / "throttle.so", 2
     judge.run(
         ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc"
     )
-    for rate in (0, THROTTLED):
+    for rate in judge.rates(THROTTLED):
         seconds: dict[str, list[float]] = {"native": [], "octavo": []}
         memory = {"native": 0, "octavo": 0}
-        for kind in ["native", "octavo"] * 3:
+        for kind in ["native", "octavo"] * judge.REPETITIONS:
             folder = run.folder / f"{kind}-{rate}"
             shutil.rmtree(folder, ignore_errors=True)
             write_larger(run, folder, "options='octavo.toml'", "contributors_per_file = 0\n")
@@ -213,8 +214,8 @@ def measure(run: Run) -> None:
         )
         text = ", ".join(f"{kind} {size / 1e6:.0f} MB" for kind, size in memory.items())
         run.check(f"memory of the largest rank, {store}", True, text)
-    native = [bytes_of(output) for output in sorted((run.folder / "native-0").glob("output_*"))]
-    mine = bytes_of(run.folder / "octavo-0/run.octavo/checkpoint")
+    native = [bytes_of(output) for output in sorted((run.folder / f"native-{rate}").glob("output_*"))]
+    mine = bytes_of(run.folder / f"octavo-{rate}/run.octavo/checkpoint")
     files = mine[1] / len(native)
     run.check(f"files of a checkpoint, {ranks} ranks", files <= 2, f"{files:g}, native {native[-1][1]}")
     total = sum(size for size, _ in native)
@@ -236,10 +237,33 @@ def measure_analysis(run: Run) -> None:
     run.check("analysis: the same leaves, values within the bound", 0 < found.worst <= 2e-3, found.text())
 
 
+def many_ranks(run: Run) -> None:
+    """As many ranks as MANY says, on whatever cores there are: a step's files in a store with one file a host."""
+    setup = dataclasses.replace(run.setup, steps=2, ranks=int(os.environ["MANY"]))
+    folders = {kind: run.folder / f"{kind}-on-{setup.ranks}" for kind in ("native", "octavo")}
+    for kind, program in (("native", run.built.plain), ("octavo", run.built.adapted)):
+        folder = folders[kind]
+        write_namelist(setup, folder, "options='octavo.toml'")
+        (folder / "run.nml").write_text((folder / "run.nml").read_text().replace("ngridmax=60000", "ngridmax=4000"))
+        (folder / "octavo.toml").write_text("contributors_per_file = 0\n")
+        judge.run([program, "run.nml"], folder, "ramses.log", setup.ranks)
+    last = folders["native"] / "output_00003"
+    found = judge.difference(last, folders["octavo"] / "run.octavo", 0, "--step-b", str(2 * setup.steps))
+    run.check(f"store beside output 3, {setup.ranks} ranks", found.equal and found.worst == 0, found.text())
+    native, (size, mine) = bytes_of(last)[1], bytes_of(folders["octavo"] / "run.octavo/checkpoint")
+    steps = len(list(folders["native"].glob("output_*")))
+    figure = f"{mine} in {steps} steps ({size / 1e6:.2f} MB), native {native} in each"
+    run.check(f"files of a checkpoint, {setup.ranks} ranks", mine * setup.ranks <= native * steps, figure)
+
+
 def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup) -> None:
     run = Run(trial, built, setup, trial.folder / f"{built.solver}-{setup.name}")
     beside_native(run)
-    others = (measure, measure_analysis) if setup.name == "sedov" else ()
+    others = [measure_analysis] if setup.name == "sedov" else []
+    if others and os.environ.get("MEASURE"):
+        others.append(measure)
+    if others and os.environ.get("MANY"):
+        others.append(many_ranks)
     for work in (restarts, refusals, *others):
         trial.attempt(run.name(work.__name__), lambda w=work: w(run))
 

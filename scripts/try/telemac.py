@@ -154,6 +154,8 @@ def try_gretel(trial: judge.Trial, gretel: Path, pairs: list[tuple[Path, Path]],
         counts[said.partition(":")[0]] += 1
         if said.startswith("different"):
             wrong.append(said)
+    if not counts:
+        return trial.skip("telemac gretel", "these examples have no result beside a geometry")
     figure = "; ".join([f"{count} {kind}" for kind, count in counts.most_common()] + wrong[:5])
     any_equal = any(kind.startswith("equal") for kind in counts)
     trial.check(f"telemac gretel, results in {parts} parts", any_equal and not wrong, figure)

@@ -93,6 +93,15 @@ std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint
   return pieces_between(plan, writer, values, values, values + bytes);
 }
 
+SeriesPiece mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes) {
+  const auto writers = static_cast<std::uint64_t>(plan.writers);
+  const auto bound = [&](int w) {
+    const auto share = static_cast<std::uint64_t>(w);
+    return w == plan.writers ? bytes : std::min(bytes, up(plan, bytes / writers * share));
+  };
+  return {bound(writer), bound(writer + 1)};
+}
+
 std::string to_text(const SeriesPlan& plan) {
   const PointRange share = needed_points(plan, 0);
   return std::to_string(plan.writers) + (plan.writers == 1 ? " writer" : " writers") + ", about " +

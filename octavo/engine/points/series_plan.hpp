@@ -46,6 +46,10 @@ std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int6
 /// The same of a variable that stands alone at a place of the file, without records (MED).
 std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
 
+/// The stretch that a writer writes of the file's first `bytes`, which hold the mesh: even shares. Bounds are moved up
+/// as those of values are. The last writer has the unit in which the steps begin.
+SeriesPiece mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes);
+
 /// For people: writers, ranks and bytes a write.
 std::string to_text(const SeriesPlan& plan);
 

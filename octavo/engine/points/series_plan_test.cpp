@@ -43,6 +43,25 @@ TEST(SeriesPlan, every_byte_of_a_step_has_one_writer_and_every_unit_of_the_file_
   }
 }
 
+TEST(SeriesPlan, the_mesh_is_shared_evenly_and_no_unit_of_the_file_has_two_writers) {
+  testing::Random random(4);
+  for (int trial = 0; trial < 60; ++trial) {
+    const SeriesPlan plan = random_plan(random);
+    for (const std::uint64_t bytes : {plan.offsets.steps, std::uint64_t{1}, plan.alignment}) {
+      std::uint64_t begin = 0;
+      for (int w = 0; w < plan.writers; ++w) {
+        const SeriesPiece piece = mesh_piece(plan, w, bytes);
+        EXPECT_EQ(piece.begin, begin);
+        EXPECT_EQ(piece.end == bytes ? 0U : piece.end % plan.alignment, 0U);
+        const auto writers = static_cast<std::uint64_t>(plan.writers);
+        EXPECT_LE(piece.end - piece.begin, bytes / writers + plan.alignment + writers);
+        begin = piece.end;
+      }
+      EXPECT_EQ(begin, bytes);
+    }
+  }
+}
+
 TEST(SeriesPlan, a_writer_needs_the_points_that_stand_in_its_pieces) {
   testing::Random random(2);
   for (int trial = 0; trial < 60; ++trial) {

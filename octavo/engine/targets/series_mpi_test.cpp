@@ -163,6 +163,24 @@ TEST(SeriesMpi, opening_writes_no_byte_of_the_mesh_which_goes_with_the_first_ste
   }
 }
 
+TEST(SeriesMpi, each_writer_writes_its_even_share_of_the_mesh) {
+  if (testing::single_threaded()) GTEST_SKIP() << "sync mode writes in the call";
+  const testing::SharedDirectory directory;
+  SerafinFixture f = fixture(7);
+  f.steps = 0;
+  SeriesOptions options = options_for(7);
+  options.mode = Mode::background;
+  options.writers = size();
+  options.alignment = 16;
+  const std::uint64_t before = file::counts().bytes_written;
+  Writer(everyone(), {}, SeriesTarget{directory.path() / "r2d.slf", series_header(f), piece_of(f, 7), options}).close();
+  const auto all = testing::serafin_bytes(f);
+  const auto share = static_cast<double>(all.size()) / size();
+  EXPECT_NEAR(static_cast<double>(file::counts().bytes_written - before), share, 16.0 * size());
+  MPI_Barrier(everyone());
+  EXPECT_EQ(difference(bytes_of(directory.path() / "r2d.slf"), all), "none");
+}
+
 TEST(SeriesMpi, a_run_goes_on_behind_the_last_whole_step_or_an_earlier_time) {
   for (const double from : {1.5, std::numeric_limits<double>::infinity()}) {
     const testing::SharedDirectory directory;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <set>
 #include <system_error>
 
@@ -80,26 +81,31 @@ file::File create_geometry(const fs::path& path, Scratch& scratch) {
   return made;
 }
 
-/// The mesh of a new SERAFIN file, on rank 0. The first step's thread writes it, and then the file gets its name.
+/// The mesh of a new SERAFIN file: on rank 0 from the file's begin, then a stretch on each writer. The threads of the
+/// first step write it, and then the file gets its name.
 struct MeshOnItsWay {
-  static constexpr std::size_t most = std::size_t{64} << 20;  // [bytes] in memory; the rest is written at once
-  struct Piece {
-    std::uint64_t at = 0;
-    std::vector<std::byte> bytes;
-  };
-  file::File file;
-  std::vector<Piece> pieces;
-  std::size_t kept = 0;
+  static constexpr std::uint64_t most = std::uint64_t{64} << 20;  // [bytes] in memory; the rest is written at once
+  std::uint64_t at = 0;
+  std::vector<std::byte> bytes;
 
-  void put(std::uint64_t at, std::span<const std::byte> bytes) {
-    if (kept + bytes.size() > most) return file::pwrite_all(file, at, bytes);
-    pieces.push_back({at, {bytes.begin(), bytes.end()}});
-    kept += bytes.size();
+  void put(const file::File& file, std::uint64_t to, std::span<const std::byte> some) {
+    const std::size_t kept = to < bytes.size() ? std::min<std::size_t>(some.size(), bytes.size() - to) : 0;
+    if (kept > 0) std::memcpy(bytes.data() + to, some.data(), kept);
+    if (kept < some.size()) file::pwrite_all(file, to + kept, some.subspan(kept));
   }
-  void write(bool sync) const {
-    for (const Piece& piece : pieces) file::pwrite_all(file, piece.at, piece.bytes);
-    if (sync) file::sync(file);
+  // Collective. Rank 0 hands each writer its stretch.
+  void share(MPI_Comm comm, const SeriesPlan& plan, std::uint64_t size) {
+    if (plan.writers == 1) return;
+    std::vector<int> counts(static_cast<std::size_t>(ranks::size_of(comm)), 0);
+    for (int w = 0; w < plan.writers; ++w) {
+      const SeriesPiece piece = mesh_piece(plan, w, size);
+      const int writer = plan.ranks[static_cast<std::size_t>(w)];
+      if (!bytes.empty()) counts[static_cast<std::size_t>(writer)] = static_cast<int>(piece.end - piece.begin);
+      if (writer == ranks::rank_in(comm)) at = piece.begin;
+    }
+    bytes = ranks::route<std::byte>(comm, bytes, counts).values;
   }
+  void write(const file::File& file) const { file::pwrite_all(file, at, bytes); }
 };
 
 /// The open file, and the step on its way to it.
@@ -174,32 +180,40 @@ void SeriesFile::begin_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   has_name = false;
   Scratch scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial()};
+  std::optional<file::File> made;
+  MeshOnItsWay whole;
+  const std::uint64_t size = std::min(MeshOnItsWay::most, plan.offsets.steps);
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
     require_new(path);
     scratch.clear();
-    mesh_on_its_way.emplace().file = file::create(partial());
+    made = file::create(partial());
+    whole.bytes.resize(size);
   });
   write_mesh(comm, mesh, shared, header,
-             [&](std::uint64_t at, std::span<const std::byte> bytes) { mesh_on_its_way->put(at, bytes); });
+             [&](std::uint64_t at, std::span<const std::byte> bytes) { whole.put(*made, at, bytes); });
+  whole.share(comm, plan, size);
+  if (!whole.bytes.empty()) mesh_on_its_way = std::move(whole);
   scratch.files.clear();
 }
 
 // On all ranks, when the mesh is in the file.
 void SeriesFile::give_name() {
-  if (std::exchange(has_name, true) || !mesh_on_its_way) return;
+  mesh_on_its_way.reset();
+  if (std::exchange(has_name, true) || ranks::rank_in(comm) != 0) return;
   file::rename(partial(), path);
   if (options.sync) file::sync_directory(path.has_parent_path() ? path.parent_path() : fs::path("."));
-  mesh_on_its_way.reset();
 }
 
 // Collective. A file without a step has its mesh.
 void SeriesFile::close() {
   if (has_name) return;
   ranks::agree(comm, [&] {
-    if (mesh_on_its_way) mesh_on_its_way->write(options.sync);
-    give_name();
+    if (!mesh_on_its_way) return;
+    mesh_on_its_way->write(*file);
+    if (options.sync) file::sync(*file);
   });
+  ranks::agree(comm, [&] { give_name(); });
 }
 
 void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
@@ -409,8 +423,8 @@ StepWork SeriesFile::take(const std::shared_ptr<SeriesFile>& self, std::shared_p
   work.bytes_stored = file ? share.values.size() : 0;
   work.seconds_copying = seconds_copying;
   work.write = [self](Writing&) {
-    if (self->mesh_on_its_way) self->mesh_on_its_way->write(self->options.sync);
     if (!self->file) return;
+    if (self->mesh_on_its_way) self->mesh_on_its_way->write(*self->file);
     write_share(self->plan, self->exchange, self->share, *self->file);
     if (self->options.sync) file::sync(*self->file);
   };
@@ -443,7 +457,7 @@ TargetRow open(MPI_Comm comm, const SeriesTarget& target) {
   file->open(target.mesh);
   TargetRow row;
   row.name = file->format->outputs[0].title;
-  row.threaded = file->file || file->mesh_on_its_way;
+  row.threaded = file->file.has_value();
   row.steps_found = file->steps;
   row.notes = {to_text(file->plan)};
   row.begin = [file](StepJob& job) {
