@@ -93,7 +93,7 @@ function draw() {
   const all = tiles.every(({all}) => all) && shown.every((_, i) => panes[i].levels.every((key) => tile(key)));
   document.body.dataset.state = failed ? "failed" : all && !scene.moving ? "ready" : "loading";
   panes.forEach((pane, i) => giveUp(pane, shown[i] && JSON.stringify(overWords(pane, shown[i][0]))));
-  $("read").textContent = `${overText(panes[0])}${read.tiles} ${isSolid(active()) ? "bricks" : "tiles"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
+  $("read").textContent = `${overText(panes[0])}${read.tiles} ${isSolid(active()) ? "brick" : "tile"}${read.tiles === 1 ? "" : "s"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
   showLimits();
   if (all) overlays();
   keepAddress();
@@ -211,6 +211,7 @@ function showControls() {
   $("follow").checked = view.follow;
   hideControls(view, info);
   const along = "xyz".indexOf(state.axis), extent = info.dim === 3 ? info.hi[along] - info.lo[along] : 1, unit = lengthUnit(info, extent);
+  $("where").placeholder = /^\w+$/.test(usualField(info)) ? `${usualField(info)} > 1e-3` : `"${usualField(info)}" > 1e-3`;
   $("at-text").textContent = short((state.at * extent + (info.lo[along] ?? 0)) / unit.size, 3) + " " + (info.lengths.length ? unit.name : "");
   $("time").max = scene.steps.length - 1;
   set("species", state.species || info.particles[0]);
