@@ -84,19 +84,20 @@ def picture(name: str, title: str, density: str, before: Any, after: dict[str, A
     maps = {bound: np.asarray(step.map(density, weight="volume", pixels=PIXELS)) for bound, step in after.items()}
     whole = np.asarray(before.map(density, weight="volume", pixels=PIXELS))
     shown = map_panel.imshow(whole, origin="lower", cmap="viridis")
-    figure.colorbar(shown, ax=map_panel)
+    figure.colorbar(shown, ax=map_panel, label=f"{density} [code units]")
     figure.suptitle(title)
     map_panel.set(title=f"mean {density} along z, before", xticks=[], yticks=[])
     change = maps[SHOWN] / whole - 1
     limit = max(float(np.nanmax(np.abs(change))), 1e-300)
     shown = change_panel.imshow(change, origin="lower", cmap="RdBu", vmin=-limit, vmax=limit)
-    figure.colorbar(shown, ax=change_panel)
+    figure.colorbar(shown, ax=change_panel, label="change / value")
     change_panel.set(title=f"relative change of that map, {SHOWN}", xticks=[], yticks=[])
     every = {"before": cells["before"], **cells}
     positive = every["before"][density][every["before"][density] > 0]
     edges = np.geomspace(positive.min() * 0.95, positive.max() * 1.05, 65)
     for number, (label, one) in enumerate(every.items()):
         weights = one["dx"] ** before._data.dim
+        weights /= weights.sum()
         counts, _ = np.histogram(one[density], edges, weights=weights)
         style = {"color": "k", "lw": 3, "alpha": 0.4} if label == "before" else {"color": f"C{number}", "lw": 1}
         histogram_panel.stairs(counts, edges, label=label, **style)
@@ -105,9 +106,19 @@ def picture(name: str, title: str, density: str, before: Any, after: dict[str, A
         else:
             spectrum_panel.loglog(*spectrum(maps[label]), label=label, **style)
             spectrum_panel.loglog(*spectrum(maps[label] - whole), color=style["color"], ls=":", lw=1)
-    histogram_panel.set(title="volume by density", xlabel=density, ylabel="volume", xscale="log", yscale="log")
+    histogram_panel.set(
+        title="volume by density",
+        xlabel=f"{density} [code units]",
+        ylabel="share of the volume",
+        xscale="log",
+        yscale="log",
+    )
     histogram_panel.legend(fontsize=8)
-    spectrum_panel.set(title="power of the map; dotted: power of its error", xlabel="wave number", ylabel="power")
+    spectrum_panel.set(
+        title="power of the map; dotted: power of its error",
+        xlabel="waves along a side",
+        ylabel="power [code units squared]",
+    )
     spectrum_panel.legend(fontsize=8)
     figure.savefig(ROOT / "docs" / "figures" / f"bounds-{name}.png", dpi=70)
 

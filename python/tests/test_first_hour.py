@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import OCTAVO
-from octavo.cli import PAGES, VERBS, verb_parser
+from octavo.cli import MOST_USED, PAGES, VERBS, verb_parser
 from octavo.cli.machine import man
 
 
@@ -121,6 +121,23 @@ def test_manual_pages_are_troff_and_have_each_option(run, verb):
         assert " ".join(line.split()) in shown
 
 
+def test_the_help_lists_every_verb_once_behind_the_most_used_lines(run):
+    text = run("help").stdout
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+    assert text.startswith("\n".join(MOST_USED)) and all(f"    {line}\n" in readme for line in MOST_USED)
+    for verb, does in VERBS.items():
+        assert re.findall(rf"^  {verb} .*", text, re.MULTILINE) == [f"  {verb:11} {does}"]
+    assert run("--help").stdout == run().stdout == text
+
+
+def test_every_list_of_exit_codes_has_all_of_them():
+    root = Path(__file__).resolve().parents[2]
+    codes = [code for code, _ in man.EXIT_CODES]
+    for page in ("README.md", "docs/command.md"):
+        listed = re.search(r"Exit codes[^:]*:(.*?)interrupted", (root / page).read_text(), re.DOTALL)[1]
+        assert re.findall(r"\b(\d+) ", listed) == codes, page
+
+
 def on_terminal(columns: int, *words: str) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
@@ -148,7 +165,7 @@ def test_sixty_columns_are_enough(run, tmp_path, verb):
     run("sample", tmp_path / "s", "--to", "octavo", "--levels", "3-4", "--domains", 2, "--particles", 100, "-q")
     narrow = on_terminal(60, verb, tmp_path / "s")
     assert max(map(len, narrow.replace(str(tmp_path), "").splitlines())) <= 60
-    names = ["velocity_x", "position_x" if verb == "info" else "particles/position_x"]
+    names = ["velocity_x", *(["position_x", "kinetic_energy_density"] if verb == "info" else ["particles/position_x"])]
     assert all(re.search(rf"^ *{name} ", narrow, re.MULTILINE) for name in names), narrow
     if verb == "ls":
         assert "streams" not in narrow and "streams" in on_terminal(100, verb, tmp_path / "s")

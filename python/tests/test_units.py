@@ -120,6 +120,9 @@ def test_formats_say_their_units(data, run):
     assert picture.unit == ""
     figure = picture.plot()
     assert any("no unit" in axes.get_ylabel() for axes in figure.axes)
+    for ds, named in ((flash, True), (amrex, False)):
+        said = run("info", ds.path).stdout
+        assert ("g/cm^3" in said, " cm along x" in said) == (named, named) and ("not in the output" in said) != named
 
 
 def test_a_unit_follows_from_those_of_the_fields(ds, sample, data):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import BOUND
 from test_view import View
 
 import octavo
@@ -39,7 +40,7 @@ class Traced(View):
 
     def __exit__(self, *_) -> None:
         os.kill(self.child, signal.SIGTERM)  # strace itself takes no signal
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=BOUND)
 
     @property
     def child(self) -> int:

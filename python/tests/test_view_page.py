@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import shutil
@@ -13,7 +14,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
-from conftest import OCTAVO, until
+from conftest import BOUND, OCTAVO, until
 
 import octavo
 
@@ -24,6 +25,7 @@ from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
 from test_view import View  # noqa: E402
 
+SLOWER = float(os.environ.get("OCTAVO_SLOWER", "1"))  # times that the page computes slower than this machine can
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="there is no chromium with its chromedriver")
 
@@ -153,8 +155,18 @@ class Page:
 
 
 def resize(driver, width, height):
+    """Gives the page another size, and waits until it has it: the browser tells it later."""
     words = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", words)
+    until(lambda: driver.execute_script("return [innerWidth, innerHeight]") == [width, height])
+
+
+def dress(driver, scheme):
+    """Makes the browser like "light" or "dark" pages, and waits until the page has heard of it."""
+    driver.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    until(lambda: driver.execute_script("return matchMedia(`(prefers-color-scheme: ${arguments[0]})`).matches", scheme))
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +186,8 @@ def driver(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
     browser.downloads = folder
+    browser.set_script_timeout(BOUND)
+    browser.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
     resize(browser, 1000, 640)  # whatever bars the browser shows
     yield browser
     browser.quit()
@@ -383,6 +397,9 @@ def test_two_views_and_their_difference(page):
     assert page.run("return document.querySelectorAll('.pane:not([hidden])').length") == 2
     assert "step2=1" in page.address()
     assert (page.pixels(0) != page.pixels(1)).any()
+    window = page.frame()
+    page.open("mode=two&step=0&field=density&step2=1&field2=density")
+    assert page.frame() == window  # an address without a window has the control's
     page.radio("side", "1")
     page.write("field", "pressure")
     words = page.address()
@@ -662,8 +679,7 @@ def test_narrow_windows_and_dark_ones(page, driver):
         assert page.find("#panel").is_displayed()
         light = page.run("return getComputedStyle(document.body).backgroundColor")
         sheet = page.pixels()[-12, 10, :3].mean()  # below the length to compare with
-        dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+        dress(driver, "dark")
         page.settled()
         assert page.run("return getComputedStyle(document.body).backgroundColor") != light
         assert sheet > 200 and page.pixels()[-12, 10, :3].mean() < 60
@@ -674,7 +690,7 @@ def test_narrow_windows_and_dark_ones(page, driver):
         )
         assert bar > 200  # numbers beside the colours are light
     finally:
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        dress(driver, "light")
         resize(driver, 1000, 640)
 
 

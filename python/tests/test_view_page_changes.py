@@ -70,6 +70,31 @@ def test_an_output_replaced_in_place_is_drawn_anew(driver, run, output, tmp_path
         assert (page.pixels() == after).all()
 
 
+def test_a_tile_that_is_on_its_way_while_files_change_is_asked_for_again(driver, run, output, tmp_path):  # noqa: F811
+    """Its answer began before, and ends after another one told of the new files."""
+    other = tmp_path / "other" / "output_00001"
+    run("sample", other, "--levels", "4-6", "--domains", 8, "--seed", 9, "-q")
+    with View(output) as running:
+        page = Page(driver, running).open("field=density")
+        page.run(
+            "const gate = new Promise((open) => { window.release = open; }), ask = window.fetch; window.held = 0;"
+            "window.fetch = async (address, options) => {"
+            "  const answer = await ask(address, options), whole = answer.arrayBuffer.bind(answer);"
+            "  if (/tile/.test(address)) answer.arrayBuffer = () => { ++window.held; return gate.then(whole); };"
+            "  return answer; };"
+            "const e = document.getElementById('field'); e.value = 'pressure'; e.dispatchEvent(new Event('change'));"
+        )
+        until(lambda: page.run("return window.held"))
+        output.rename(tmp_path / "old")
+        other.rename(output)
+        page.run("window.dispatchEvent(new Event('focus'))")
+        until(lambda: page.run("return document.getElementById('level').lastChild.value") == "6")
+        page.run("window.release()")
+        after = page.settled().pixels()
+        page.open("field=pressure")
+        assert (page.pixels() == after).all()
+
+
 def test_a_half_written_output_is_named_and_taken_up(driver, run, output, tmp_path):  # noqa: F811
     run("sample", tmp_path / "whole" / "output_00002", "--levels", "3-4", "--domains", 2, "--seed", 2, "-q")
     (tmp_path / "output_00002").mkdir()

@@ -236,13 +236,12 @@ def test_narrow_and_dark(page, driver):
         browser.resize(driver, 390, 780)
         page.settled()
         assert inside(page).sum() > 100
-        dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+        browser.dress(driver, "dark")
         page.settled()
         assert inside(page).sum() > 100
         assert page.run("return document.documentElement.scrollWidth") <= 390
     finally:
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        browser.dress(driver, "light")
 
 
 def test_a_browser_without_webgl_says_so(page):

@@ -1,7 +1,7 @@
 """The command `octavo`: a table of verbs, one file each, in folders by what users do.
 
 Data goes to stdout, messages and progress to stderr. Exit codes: 0 good, 1 differences or a check failed, 2 wrong use,
-3 unreadable or damaged input, 4 not supported, 5 would exceed memory or disk, 130 interrupted.
+3 unreadable or damaged input, 4 not supported, 5 would exceed memory or disk, 6 incomplete, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -68,6 +68,15 @@ FOLDERS = {
     ),
     "machine": ("bench", "doctor", "completion", "man"),
 }  # fmt: skip
+
+#: The five most used lines, as the project's README has them.
+MOST_USED = (
+    "octavo info output_00080                                    # headers only",
+    "octavo view output_00080                                    # look around in a browser",
+    "octavo map output_00080 --field density -o density.png      # exact cell-pixel overlap",
+    "octavo convert output_00080 run.octavo --codec point:2e-3   # every value of a cell within 0.2 % of itself",
+    "octavo stats run.octavo                                     # extremes, means, integrals",
+)
 
 #: Option -> the page of docs/ that explains its values; an error that quotes such a value names the page.
 PAGES = {
@@ -166,16 +175,19 @@ def verb_parser(verb: str) -> argparse.ArgumentParser:
 
 
 def _top_parser() -> argparse.ArgumentParser:
-    verbs = "".join(f"  {verb:10} {text}\n" for verb, text in VERBS.items())
+    groups = (
+        "\n".join([f"{name}:", *(f"  {verb:11} {VERBS[verb]}" for verb in verbs)]) for name, verbs in FOLDERS.items()
+    )
     parser = _Parser(
         prog="octavo",
         usage="octavo VERB [options]",
         description="Input and output for large mesh simulations.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=f"verbs:\n{verbs}  help VERB  its options, with examples\n",
+        epilog="\n\n".join([*groups, "octavo help VERB   its options, with examples"]) + "\n",
     )
+    parser.most_used = "\n".join(MOST_USED)
     parser.add_argument("--version", nargs=0, action=_Version, help="print the version, the commit, formats and MPI")
-    parser.add_argument("verb", metavar="VERB", nargs="?")
+    parser.add_argument("verb", nargs="?", help=argparse.SUPPRESS)
     return parser
 
 

@@ -193,12 +193,14 @@ def _rich_table(title: str, heads: list[str], right: list[bool], rows: list[list
     from rich.table import Table
     from rich.text import Text
 
+    width = _terminal_width()
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head, is_right in zip(heads, right, strict=True):
         out.add_column(Text(head), justify="right" if is_right else "left", overflow="fold")
+    # Names stay in one piece as long as they leave half of the line to the rest.
+    out.columns[0].min_width = min(max(map(len, next(zip(heads, *rows, strict=True)))), (width or 200) // 2)
     for row in rows:
         out.add_row(*map(Text, row))
-    width = _terminal_width()
 
     class Stdout(Console):
         def on_broken_pipe(self) -> None:  # a reader that stops early is not an error

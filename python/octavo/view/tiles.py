@@ -207,9 +207,10 @@ def _described(drawn: Any, data: Any, look: Look) -> dict[str, Any]:
     from octavo.units import facts_of
 
     facts = facts_of(drawn, data, look.unit)
+    flat = data.dim < 3 and look.kind == "slice"  # its plane is the only one
     return {
         "extent": facts["extent"],
-        "label": valid(facts["label"]),
+        "label": valid(look.field if flat else facts["label"]),
         "unit": valid(facts["unit"]),
         "bytes_read": facts["bytes_read"],
         "parts_read": facts["parts_read"],

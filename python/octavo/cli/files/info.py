@@ -84,13 +84,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _time(time: float, ds: Any) -> str:
+def _scales(facts: dict[str, Any], extent: str, ds: Any) -> list[tuple[str, str]]:
+    """Time, box and units; in cgs too where the output says its units."""
     from octavo.cosmology import cosmic_facts
+    from octavo.units import code_units
 
+    known, box = code_units(ds), facts["box"]
+    time, length = f"{facts['time']:.10g} code units", f"{extent} code units"
     if cosmic := cosmic_facts(ds):
         age = cosmic["age"] * ds.units["time"]
-        return f"{time:.10g} code units of conformal time: z = {cosmic['redshift']:.6g}, age {age:.6g} s"
-    return f"{time:.10g} code units = {time * ds.units['time']:.6g} s"
+        time += f" of conformal time: z = {cosmic['redshift']:.6g}, age {age:.6g} s"
+    elif known:
+        time += f" = {facts['time'] * known['code_time']:.6g} s"
+    if known:
+        length += f" = {(box['hi'][0] - box['lo'][0]) * known['code_length']:.6g} cm along x"
+    units = "length {length:g} cm, density {density:g} g/cm^3, time {time:g} s".format(**ds.units)
+    wraps = "".join(axis for axis, wrap in zip("xyz", box["periodic"], strict=False) if wrap)
+    return [
+        ("time", time),
+        ("box", length),
+        ("periodic", wraps or "no"),
+        ("units", units if known else "not in the output"),
+    ]
 
 
 def _print(facts: dict[str, Any], ds: Any) -> None:
@@ -98,15 +113,10 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     from octavo.triangles.polygons import fields_in_cells
 
     box = facts["box"]
-    axes = "xyz"[: facts["ndim"]]
     extent = " x ".join(f"{hi - lo:g}" for lo, hi in zip(box["lo"], box["hi"], strict=True))
-    wraps = "".join(axis for axis, wrap in zip(axes, box["periodic"], strict=True) if wrap)
     lines = [
         ("code", f"{facts['code']} ({facts['format']})"),
-        ("time", _time(facts["time"], ds)),
-        ("box", f"{extent} code units = {(box['hi'][0] - box['lo'][0]) * ds.units['length']:.6g} cm along x"),
-        ("periodic", wraps or "no"),
-        ("units", "length {length:g} cm, density {density:g} g/cm^3, time {time:g} s".format(**facts["units"])),
+        *_scales(facts, extent, ds),
         ("domains", number(facts["domains"])),
         *_blocks(facts),
         ("cells", f"{number(facts['cells'])}, of which {number(facts['leaves'])} leaves"),
@@ -137,7 +147,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
     table("fields", columns, rows)
     if facts["derived"]:
         rows = [[f["name"], f["unit"], f["formula"] + _first(f["define"])] for f in facts["derived"]]
-        table("derived fields", ["field", "unit", "formula"], rows)
+        table("derived fields", ["field", "unit", "formula"], rows, spare=["unit"])
     for name, attributes in facts["particle_fields"].items():
         table(name, ["attribute", "type"], ([a["name"], a["dtype"]] for a in attributes))
 

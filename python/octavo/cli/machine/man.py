@@ -21,6 +21,7 @@ EXIT_CODES = [
     ("3", "unreadable or damaged input"),
     ("4", "not supported"),
     ("5", "would exceed memory or disk"),
+    ("6", "incomplete: damaged domains are left out, as asked"),
     ("130", "interrupted"),
 ]
 

@@ -11,7 +11,7 @@ import {nearest, openSite, published, site} from "./site.js";
 import {drawSolid, valueOf} from "./solid.js";
 import {fromAddress, isSolid, state, toAddress} from "./state.js";
 import {close, compute, copyPicture, copyResult, saveFile, savePicture} from "./take.js";
-import {ask, filesAre, forget, onChange, onStale, read, retry, tile, unpacked, want} from "./tiles.js";
+import {ask, filesAre, forget, isOfNow, onChange, onStale, read, retry, tile, unpacked, want} from "./tiles.js";
 
 const {infos, panes} = scene;
 panes.push(...[...document.querySelectorAll(".pane")].map((figure) => new Pane(figure)));
@@ -19,7 +19,10 @@ panes.push(...[...document.querySelectorAll(".pane")].map((figure) => new Pane(f
 // ------------------------------------------------------------------ steps
 
 async function load(step) {
-  if (!infos.has(step)) infos.set(step, await (await ask(`step/${step}`)).json());
+  while (!infos.has(step)) {
+    const path = `step/${step}`, answer = await ask(path), facts = await answer.json();
+    if (isOfNow(path, answer)) infos.set(step, facts);
+  }
   return infos.get(step);
 }
 
@@ -78,7 +81,6 @@ function redraw() {
 function draw() {
   const shown = views();
   if (shown.flat().some((view) => !infoOf(view)) || !scene.steps.length) return;
-  panes[1].figure.hidden = shown.length < 2;
   const keys = shown.map((of, i) => panes[i].keys(infoOf(of[0]), of));
   want([...new Set(keys.flat())]);
   const tiles = shown.map((_, i) => panes[i].tiles());
@@ -91,7 +93,7 @@ function draw() {
   const all = tiles.every(({all}) => all) && shown.every((_, i) => panes[i].levels.every((key) => tile(key)));
   document.body.dataset.state = failed ? "failed" : all && !scene.moving ? "ready" : "loading";
   panes.forEach((pane, i) => giveUp(pane, shown[i] && JSON.stringify(overWords(pane, shown[i][0]))));
-  $("read").textContent = `${overText(panes[0])}${read.tiles} ${isSolid(active()) ? "bricks" : "tiles"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
+  $("read").textContent = `${overText(panes[0])}${read.tiles} ${isSolid(active()) ? "brick" : "tile"}${read.tiles === 1 ? "" : "s"}, at most ${short(read.bytes / 1e6, 3)} MB read`;
   showLimits();
   if (all) overlays();
   keepAddress();
@@ -209,6 +211,7 @@ function showControls() {
   $("follow").checked = view.follow;
   hideControls(view, info);
   const along = "xyz".indexOf(state.axis), extent = info.dim === 3 ? info.hi[along] - info.lo[along] : 1, unit = lengthUnit(info, extent);
+  $("where").placeholder = /^\w+$/.test(usualField(info)) ? `${usualField(info)} > 1e-3` : `"${usualField(info)}" > 1e-3`;
   $("at-text").textContent = short((state.at * extent + (info.lo[along] ?? 0)) / unit.size, 3) + " " + (info.lengths.length ? unit.name : "");
   $("time").max = scene.steps.length - 1;
   set("species", state.species || info.particles[0]);
@@ -282,6 +285,7 @@ async function changed() {
     if (mine !== turn) return true;
     pause = PAUSE;
     showControls();
+    panes[1].figure.hidden = views().length < 2; // fit() looks at the width that this leaves
     if (!(state.w > 0)) fit();
     centre();
     redraw();
@@ -331,9 +335,8 @@ function choose(name, value) {
     shownBefore[1] = shownBefore[0];
   }
   if (name === "mode" && value === "one") state.side = 0;
-  if (name === "axis") state.w = null;
+  if (name === "axis" || name === "mode") state.w = null;
   scene.changed();
-  if (name === "mode") setTimeout(() => { state.w = null; scene.changed(); }, 0);
 }
 
 // Between flat pictures and volumes the window begins anew. A difference has two of one kind.
@@ -420,7 +423,7 @@ async function start() {
   onChange(redraw);
   onStale((step) => {
     infos.delete(step);
-    for (const pane of panes) pane.overlay = null;
+    for (const pane of panes) { pane.overlay = null; giveUp(pane, null); }
     scene.changed();
   });
   await changed();

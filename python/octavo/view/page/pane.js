@@ -143,9 +143,13 @@ export class Pane {
     for (const key of this.levels) {
       const one = tile(key);
       if (!one || one.failed) continue;
-      one.lines ??= cellLines(one, info);
-      const [x, y, w, h] = across(one.facts.extent);
-      context.drawImage(one.lines, x, y, w, h);
+      one.sides ??= cellSides(one, info);
+      const [left, top, w, h] = across(one.facts.extent), x = (part) => Math.round(left + part * w) + 0.5, y = (part) => Math.round(top + (1 - part) * h) + 0.5;
+      context.strokeStyle = "rgba(150, 150, 150, 0.75)";
+      context.lineWidth = 1;
+      context.beginPath();
+      for (const [x0, y0, x1, y1] of one.sides) { context.moveTo(x(x0), y(y0)); context.lineTo(x(x1), y(y1)); }
+      context.stroke();
     }
   }
 
@@ -264,25 +268,29 @@ function pick(one, x, y) {
   return one.values[j * nx + i] * one.facts.scale;
 }
 
-// Sides of cells, where cells are at least 5 pixels wide; elsewhere where the level changes.
-function cellLines(one, info) {
-  const [nx, ny] = one.facts.pixels, [x0, x1, y0, y1] = one.facts.extent, values = one.values;
+// Sides of cells, where cells are at least 5 pixels wide; elsewhere where the level changes: [x0, y0, x1, y1] in parts of the tile.
+function cellSides(one, info) {
+  const [nx, ny] = one.facts.pixels, [x0, x1, y0, y1] = one.facts.extent, {lo} = domainOf(info, state.axis), {values} = one, out = [];
   const edges = new Map(info.levels.map((row) => [row.level, row.edge]));
-  const {lo} = domainOf(info, state.axis), dx = (x1 - x0) / nx, dy = (y1 - y0) / ny;
-  const canvas = new OffscreenCanvas(nx, ny), context = canvas.getContext("2d"), image = context.createImageData(nx, ny);
-  const parted = (a, b, from, step) => {
-    if (a !== b) return a === a || b === b;
-    const edge = edges.get(a);
-    return edge >= 5 * step && Math.floor(from / edge + 1e-9) !== Math.floor((from + step) / edge + 1e-9);
+  // Where a side lies between two neighbours, from the middle of the first; undefined: they are in one cell, or there is none.
+  const between = (a, b, from, step) => {
+    const edge = Math.min(edges.get(a) ?? Infinity, edges.get(b) ?? Infinity), side = Math.floor((from + step) / edge + 1e-9) * edge;
+    if (a === b && !(edge >= 5 * step && side > from + 1e-9 * edge)) return undefined;
+    return Number.isFinite(edge) ? side : undefined;
   };
-  for (let j = 0; j < ny; ++j) for (let i = 0; i < nx; ++i) {
-    const at = j * nx + i, x = x0 - lo[0] + (i - 0.5) * dx, y = y0 - lo[1] + (j - 0.5) * dy;
-    const side = (i > 0 && parted(values[at - 1], values[at], x, dx)) || (j > 0 && parted(values[at - nx], values[at], y, dy))
-      || (i === 0 && parted(values[at], values[at], x, dx)) || (j === 0 && parted(values[at], values[at], y, dy));
-    if (side) image.data.set([150, 150, 150, 190], 4 * ((ny - 1 - j) * nx + i));
-  }
-  context.putImageData(image, 0, 0);
-  return canvas;
+  // The sides across one axis: joined where they go on along the other.
+  const across = (n, m, low, high, at, put) => {
+    const step = (high - low) / n;
+    for (let i = 0; i < n; ++i) for (let j = 0, begin = 0, last; j <= m; ++j) {
+      const side = j < m ? between(at(Math.max(0, i - 1), j), at(i, j), low + (i - 0.5) * step, step) : undefined;
+      if (side === last) continue;
+      if (last !== undefined) put((last - low) / (high - low), begin / m, j / m);
+      [begin, last] = [j, side];
+    }
+  };
+  across(nx, ny, x0 - lo[0], x1 - lo[0], (i, j) => values[j * nx + i], (x, from, to) => out.push([x, from, x, to]));
+  across(ny, nx, y0 - lo[1], y1 - lo[1], (j, i) => values[j * nx + i], (y, from, to) => out.push([from, y, to, y]));
+  return out;
 }
 
 function hatch(context, x, y, w, h) {

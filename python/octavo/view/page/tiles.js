@@ -23,6 +23,14 @@ export function filesAre(step, word) {
   stale(step);
 }
 
+// Whether an answer about a step is of its files as the last answer has them: while a body comes, another may tell of other files.
+export function isOfNow(path, answer) {
+  const word = answer.headers.get("octavo-state");
+  return !word || word === states.get(stepOf(path));
+}
+
+const stepOf = (path) => Number(path.split("/")[1]);
+
 export async function ask(path, words = {}, signal = undefined) {
   const question = path + (Object.keys(words).length ? "?" + new URLSearchParams(words) : ""), address = site() ? fileOf(question) : question;
   let answer;
@@ -31,7 +39,7 @@ export async function ask(path, words = {}, signal = undefined) {
     throw new Error(site() ? "the web server of this site does not answer" : "the server does not answer: `octavo view` has ended, or the connection to it is cut");
   }
   if (answer.ok) {
-    filesAre(Number(path.split("/")[1]), answer.headers.get("octavo-state"));
+    filesAre(stepOf(path), answer.headers.get("octavo-state"));
     return answer;
   }
   if (site()) throw new Error(`${address} is missing on this site (answer ${answer.status})`);
@@ -89,7 +97,8 @@ async function load(key) {
   const control = new AbortController();
   running.set(key, control);
   try {
-    keep(key, unpacked(await inflated(await (await ask(key, {}, control.signal)).arrayBuffer())));
+    const answer = await ask(key, {}, control.signal), found = unpacked(await inflated(await answer.arrayBuffer()));
+    if (isOfNow(key, answer)) keep(key, found); // else it is asked for again below
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error.status === 503) { setTimeout(start, 500); running.delete(key); return; }
