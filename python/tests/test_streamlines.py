@@ -118,6 +118,8 @@ def test_files_and_pictures(files, tmp_path, run, run_json):
     assert np.array_equal(rows["x"], octavo.pathlines(path, count=30).x)
     run("streamlines", path, "--seeds", "80", "-o", tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    axes = ways.draw(octavo.open(path).map("speed", pixels=64)).axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")) == ("x [m]", "y [m]", "t = 800 s")
     run("streamlines", files / STRATIFIED, "--seeds", "9", "--plane", "0", "-o", tmp_path / "c.csv")
 
 

@@ -75,30 +75,35 @@ class Ways:
         return rows
 
     def draw(self, background: Any = None) -> Any:
-        """A matplotlib figure, without a display: the ways with an arrow in the middle of each, over a Picture."""
+        """A matplotlib figure, without a display: the ways with an arrow in the middle of each, over a Picture, whose unit of
+        length the axes take."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        from octavo.pictures.picture import plain
+        from octavo.pictures.picture import labelled, length_unit, when
 
         figure = Figure(figsize=(8.0, 6.0), layout="constrained")
         FigureCanvasAgg(figure)
         axes = figure.add_subplot()
+        size, unit = 1.0, "code length"
         if background is not None:
-            shown = axes.imshow(background.values, origin="lower", extent=background.extent, cmap="viridis")
-            unit = f" [{plain(background.unit)}]" if background.unit else ""
-            figure.colorbar(shown, ax=axes, label=plain(background.label) + unit)
+            size, unit = length_unit(background)
+            extent = tuple(size * side for side in background.extent)
+            shown = axes.imshow(background.values, origin="lower", extent=extent, cmap="viridis")
+            figure.colorbar(shown, ax=axes, label=labelled(background.label, background.unit))
+            axes.set_title(when(background), fontsize=10, loc="left")
         colour = "black" if background is None else "white"
         for way in self:
-            axes.plot(way[:, 0], way[:, 1], color=colour, linewidth=0.8)
+            places = size * way[:, :2]
+            axes.plot(places[:, 0], places[:, 1], color=colour, linewidth=0.8)
             if len(way) > 2:
                 middle = len(way) // 2
-                tip, tail = tuple(way[middle, :2]), tuple(way[middle - 1, :2])
+                tip, tail = tuple(places[middle]), tuple(places[middle - 1])
                 style = {"arrowstyle": "->", "color": colour, "linewidth": 0.8}
                 axes.annotate("", xy=tip, xytext=tail, arrowprops=style)
         axes.set_aspect("equal")
-        axes.set_xlabel("x [code length]")
-        axes.set_ylabel("y [code length]")
+        axes.set_xlabel(f"x [{unit}]")
+        axes.set_ylabel(f"y [{unit}]")
         return figure
 
 
