@@ -44,9 +44,9 @@ def library() -> Path:
     return prefix
 
 
-def build(trial: judge.Trial, tree: Path, solver: str, dim: int, needs: str) -> Built:
+def build(folder: Path, tree: Path, solver: str, dim: int, needs: str) -> Built:
     """Builds a copy of the tree; objects are RAMSES' own in both programs."""
-    copy = trial.folder / re.sub(r"\W+", "-", f"{solver}{dim}d{needs}")
+    copy = folder / re.sub(r"\W+", "-", f"{solver}{dim}d{needs}")
     shutil.copytree(tree, copy, ignore=shutil.ignore_patterns("*.o", "*.mod", ".git", "output_?????"))
     words = ["make", f"NDIM={dim}", f"SOLVER={solver}", "MPI=1", *needs.split()]
     judge.run([*words, "EXEC=plain"], copy / "bin", "plain.log")
@@ -256,8 +256,8 @@ def many_ranks(run: Run) -> None:
     run.check(f"files of a checkpoint, {setup.ranks} ranks", mine * setup.ranks <= native * steps, figure)
 
 
-def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup) -> None:
-    run = Run(trial, built, setup, trial.folder / f"{built.solver}-{setup.name}")
+def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup, folder: Path) -> None:
+    run = Run(trial, built, setup, folder)
     beside_native(run)
     others = [measure_analysis] if setup.name == "sedov" else []
     if others and os.environ.get("MEASURE"):
@@ -277,11 +277,15 @@ def main() -> int:
         return judge.close(trial)
     wanted = os.environ.get("SETUPS", "sedov dark-matter implosion-in-walls").split()
     os.environ["PKG_CONFIG_PATH"] = f"{library()}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"
-    for tree in trees:
+    for number, tree in enumerate(trees):
+        top = trial.folder / str(number)
         for kind in sorted({(s.solver, s.dim, s.needs) for s in ramses.SETUPS if s.name in wanted}):
-            built = build(trial, tree, *kind)
+            built = build(top, tree, *kind)
             for setup in (s for s in ramses.SETUPS if (s.solver, s.dim, s.needs) == kind and s.name in wanted):
-                trial.attempt(f"ramses-adapter {setup.name}", lambda b=built, s=setup: try_setup(trial, b, s))
+                folder = top / f"{setup.solver}-{setup.name}"
+                trial.attempt(
+                    f"ramses-adapter {setup.name}", lambda b=built, s=setup, f=folder: try_setup(trial, b, s, f)
+                )
     return judge.close(trial)
 
 
