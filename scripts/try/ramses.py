@@ -376,8 +376,7 @@ def refuses_another_number(run: Run, source: Path) -> None:
         run.trial.check(run.name("its own output on another number of ranks"), True, "refused by RAMSES")
 
 
-def try_setup(trial: judge.Trial, program: Path, setup: Setup) -> None:
-    folder = trial.folder / f"{setup.solver}-{setup.dim}d-{setup.name}"
+def try_setup(trial: judge.Trial, program: Path, setup: Setup, folder: Path) -> None:
     write_namelist(setup, folder / "native", False)
     if setup.inputs:
         setup.inputs(folder / "native")
@@ -412,13 +411,16 @@ def main() -> int:
         trial.skip("ramses", "RAMSES=TREE[:TREE...] names no tree with a built program bin/ramses2d or bin/ramses3d")
     wanted = os.environ.get("SETUPS", "").split()
     all_names = [setup.name for setup in SETUPS if not setup.needs]
-    for program in found:
+    for number, program in enumerate(found):
         dim, solver = kind_of(program, trial.folder)
         setups = [s for s in SETUPS if (s.dim, s.solver) == (dim, solver) and s.name in (wanted or all_names)]
         if not setups:
             trial.skip(str(program), f"no set-up for {dim}-D {solver}")
         for setup in setups:
-            trial.attempt(f"ramses {solver} {setup.name}", lambda p=program, s=setup: try_setup(trial, p, s))
+            folder = trial.folder / f"{number}-{solver}-{dim}d-{setup.name}"
+            trial.attempt(
+                f"ramses {solver} {setup.name}", lambda p=program, s=setup, f=folder: try_setup(trial, p, s, f)
+            )
     return judge.close(trial)
 
 

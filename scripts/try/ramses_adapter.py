@@ -44,9 +44,9 @@ def library() -> Path:
     return prefix
 
 
-def build(trial: judge.Trial, tree: Path, solver: str, dim: int, needs: str) -> Built:
+def build(folder: Path, tree: Path, solver: str, dim: int, needs: str) -> Built:
     """Builds a copy of the tree; objects are RAMSES' own in both programs."""
-    copy = trial.folder / re.sub(r"\W+", "-", f"{solver}{dim}d{needs}")
+    copy = folder / re.sub(r"\W+", "-", f"{solver}{dim}d{needs}")
     shutil.copytree(tree, copy, ignore=shutil.ignore_patterns("*.o", "*.mod", ".git", "output_?????"))
     words = ["make", f"NDIM={dim}", f"SOLVER={solver}", "MPI=1", *needs.split()]
     judge.run([*words, "EXEC=plain"], copy / "bin", "plain.log")
@@ -239,12 +239,12 @@ def measure_analysis(run: Run) -> None:
 
 def many_ranks(run: Run) -> None:
     """As many ranks as MANY says, on whatever cores there are: a step's files in a store with one file a host."""
-    setup = dataclasses.replace(run.setup, steps=2, ranks=int(os.environ["MANY"]))
+    small = run.setup.namelist.replace("levelmax=6", "levelmax=5").replace("ngridmax=60000", "ngridmax=4000")
+    setup = dataclasses.replace(run.setup, namelist=small, steps=2, ranks=int(os.environ["MANY"]))
     folders = {kind: run.folder / f"{kind}-on-{setup.ranks}" for kind in ("native", "octavo")}
     for kind, program in (("native", run.built.plain), ("octavo", run.built.adapted)):
         folder = folders[kind]
         write_namelist(setup, folder, "options='octavo.toml'")
-        (folder / "run.nml").write_text((folder / "run.nml").read_text().replace("ngridmax=60000", "ngridmax=4000"))
         (folder / "octavo.toml").write_text("contributors_per_file = 0\n")
         judge.run([program, "run.nml"], folder, "ramses.log", setup.ranks)
     last = folders["native"] / "output_00003"
@@ -256,8 +256,8 @@ def many_ranks(run: Run) -> None:
     run.check(f"files of a checkpoint, {setup.ranks} ranks", mine * setup.ranks <= native * steps, figure)
 
 
-def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup) -> None:
-    run = Run(trial, built, setup, trial.folder / f"{built.solver}-{setup.name}")
+def try_setup(trial: judge.Trial, built: Built, setup: ramses.Setup, folder: Path) -> None:
+    run = Run(trial, built, setup, folder)
     beside_native(run)
     others = [measure_analysis] if setup.name == "sedov" else []
     if others and os.environ.get("MEASURE"):
@@ -277,11 +277,15 @@ def main() -> int:
         return judge.close(trial)
     wanted = os.environ.get("SETUPS", "sedov dark-matter implosion-in-walls").split()
     os.environ["PKG_CONFIG_PATH"] = f"{library()}/lib/pkgconfig:{os.environ.get('PKG_CONFIG_PATH', '')}"
-    for tree in trees:
+    for number, tree in enumerate(trees):
+        top = trial.folder / str(number)
         for kind in sorted({(s.solver, s.dim, s.needs) for s in ramses.SETUPS if s.name in wanted}):
-            built = build(trial, tree, *kind)
+            built = build(top, tree, *kind)
             for setup in (s for s in ramses.SETUPS if (s.solver, s.dim, s.needs) == kind and s.name in wanted):
-                trial.attempt(f"ramses-adapter {setup.name}", lambda b=built, s=setup: try_setup(trial, b, s))
+                folder = top / f"{setup.solver}-{setup.name}"
+                trial.attempt(
+                    f"ramses-adapter {setup.name}", lambda b=built, s=setup, f=folder: try_setup(trial, b, s, f)
+                )
     return judge.close(trial)
 
 
