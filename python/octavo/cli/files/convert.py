@@ -7,6 +7,7 @@ import argparse
 import glob
 import os
 import re
+from typing import Any
 
 from octavo.cli import options
 from octavo.errors import UsageError
@@ -142,7 +143,11 @@ def numbers(text: str) -> list[float]:
 
 
 #: How the command takes the values of a format's own options, by their type.
-_TYPES = {"number": (options.positive, "N"), "text": (str, "TEXT"), "numbers": (numbers, "X[,X...]")}
+_TYPES: dict[str, tuple[Any, str]] = {
+    "number": (options.positive, "N"),
+    "text": (str, "TEXT"),
+    "numbers": (numbers, "X[,X...]"),
+}
 
 
 def parse_renames(text: str) -> dict[str, str]:
@@ -267,7 +272,7 @@ def run(arguments: argparse.Namespace) -> int:
     format = _format(arguments)
     arguments.to = format["name"] if format else "octavo"
     triangles = format is not None and format["triangles"]
-    if arguments.boundary_out and (not triangles or format["groups"]):
+    if arguments.boundary_out and (format is None or not format["triangles"] or format["groups"]):
         raise UsageError("--boundary-out goes with a file of triangles that has no groups", [], "--to serafin")
     if triangles:
         options.refuse_ranks(f"convert --to {arguments.to}")
