@@ -257,15 +257,28 @@ def test_a_length_has_the_unit_that_the_file_names_and_none_else(files, run, tmp
     golden = Path(__file__).parents[2] / "tests" / "golden" / "med" / "cells.med"  # its axes have no unit
     for source, length in ((golden, 1), (files / "geo_gouttedo.med", 100), (files / "geo_gouttedo.slf", 100)):
         assert octavo.open(source).units["length"] == length, source
-        for name in ("again.med", "again.nc"):
+        for name in ("again.med", "again.nc", "again.vtkhdf"):
             run("convert", source, tmp_path / name, "-fq")
             assert octavo.open(tmp_path / name).units["length"] == length, (source, name)
     run("convert", golden, tmp_path / "again.msh", "-fq")
     assert octavo.open(tmp_path / "again.msh").units["length"] == 1
     assert "the unit is not in the file" in run("info", golden).stdout
     assert "length [code length]" not in run("info", files / "geo_gouttedo.med").stdout
-    with pytest.raises(octavo.UsageError, match="does not say what its code units are"):
-        octavo.open(golden).sphere("center", "20 m")
+    run("convert", golden, tmp_path / "again.vtkhdf", "-fq")
+    for source in (golden, tmp_path / "again.vtkhdf"):
+        with pytest.raises(octavo.UsageError, match="does not say what its code units are"):
+            octavo.open(source).sphere("center", "20 m")
+
+
+def test_a_vtkhdf_file_of_another_program_has_no_unit_of_length(files, run, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "r2d.vtkhdf"
+    run("convert", files / "r2d_malpasset-small_5steps.slf", path, "-q")
+    assert octavo.open(path).units["length"] == 100
+    with h5py.File(path, "r+") as file:
+        del file["Octavo"]
+    assert octavo.open(path).units["length"] == 1
+    assert "the unit is not in the file" in run("info", path).stdout
 
 
 def test_axes_of_a_picture_name_no_unit_that_the_file_does_not_name(files):

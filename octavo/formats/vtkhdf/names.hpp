@@ -11,7 +11,8 @@ constexpr const char* root = "VTKHDF";
 constexpr const char* own = "Octavo";  ///< our group beside it
 constexpr const char* own_name = "Name";
 constexpr const char* own_unit = "Unit";
-constexpr const char* own_place = "Place";  ///< of a field among the others
+constexpr const char* own_place = "Place";        ///< of a field among the others
+constexpr const char* own_length = "LengthUnit";  ///< of our group: "m", where the file knows it
 /// VTK's numbers of cell types (vtkCellType.h).
 constexpr std::uint8_t triangle = 5, polygon = 7, quadrangle = 9, wedge = 13;
 

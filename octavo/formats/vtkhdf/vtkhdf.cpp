@@ -11,6 +11,7 @@
 #include "octavo/formats/row/file_of_one_part.hpp"
 #include "octavo/formats/vtkhdf/names.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::vtkhdf {
 namespace {
@@ -37,6 +38,7 @@ struct Contents {
   std::vector<double> times;
   bool has_steps = false;
   std::vector<FieldEntry> fields;
+  double unit_length = 1;  ///< [cm]
   std::map<std::string, mesh::Attribute> attributes;
   std::int64_t places(const mesh::FieldInfo& info) const {
     return info.centring == mesh::Centring::cell ? num_cells : num_points;
@@ -106,6 +108,7 @@ void require_rows(const hdf5::Info& set, std::int64_t first, std::int64_t rows) 
 }
 
 void read_attributes(const hdf5::File& file, Contents& to) {
+  to.unit_length = mesh::length_in_cm(hdf5::read_words(file, own, own_length).value_or(""));
   for (const char* name : kept_texts)
     if (const auto text = hdf5::read_words(file, own, name)) to.attributes[name] = *text;
   for (const char* name : kept_numbers)
@@ -344,7 +347,7 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "VTKHDF";
   header.dim = contents.planes > 1 ? 3 : 2;
-  header.unit_length = 100;  // metres
+  header.unit_length = contents.unit_length;
   header.attributes = contents.attributes;
   const std::int64_t layers = std::max(1, contents.planes - 1);
   header.attributes["triangles"] =

@@ -170,6 +170,7 @@ void VtkhdfWriter::make_steps(bool numbers) {
 void VtkhdfWriter::write_attributes() {
   hdf5::make_group(file_, own);
   hdf5::write_numbers(file_, own, "planes", std::array<std::int64_t, 1>{planes_});
+  if (!series_.length_unit.empty()) hdf5::write_words(file_, own, own_length, series_.length_unit);
   const auto value = [&]<class T>(const char* name, T) -> const T* {
     const auto found = series_.attributes.find(name);
     return found == series_.attributes.end() ? nullptr : std::get_if<T>(&found->second);

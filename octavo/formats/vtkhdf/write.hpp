@@ -19,6 +19,7 @@ class VtkhdfWriter {
     std::vector<double> times;            ///< of all steps; none: the mesh alone
     std::map<std::string, mesh::Attribute> attributes;
     std::vector<std::int64_t> cells{};  ///< by corners (mesh/triangles/cells.hpp); empty: triangles, or prisms
+    std::string length_unit{};          ///< "m"; empty: not known
   };
   /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
   VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,

@@ -2,6 +2,7 @@
 
 #include "octavo/formats/vtkhdf/write.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::vtkhdf {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 VtkhdfWriter::SeriesInfo info_of(const Series& series, bool single_precision) {
   VtkhdfWriter::SeriesInfo info{series.variables, series.times, series.first.header.attributes};
   info.cells = mesh::cells_by_corners(series.first.header);
+  info.length_unit = mesh::word_of_length(series.first.header.unit_length);
   if (series.times.empty()) info.fields.clear();  // their names are an attribute
   if (single_precision)
     for (mesh::FieldInfo& field : info.fields) field.type = mesh::ScalarType::float32;
