@@ -2,11 +2,7 @@
 #include <utility>
 
 #include "capi/objects.hpp"
-#include "octavo/engine/targets/amrex_target.hpp"
-#include "octavo/engine/targets/flash_target.hpp"
-#include "octavo/engine/targets/series_target.hpp"
-#include "octavo/formats/med/row.hpp"
-#include "octavo/formats/serafin/row.hpp"
+#include "octavo/engine/targets/named_target.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::capi {
@@ -44,26 +40,6 @@ engine::OutputOptions output_options_of(const octavo_target& from) {
   return options;
 }
 
-engine::FlashTarget flash_of(const octavo_target& from) {
-  engine::FlashTarget target{output_options_of(from)};
-  target.collect = from.collect != 0;
-  target.replace = from.replace != 0;
-  for_each_pair(from.names, from.num_names, "names",
-                [&](const char* name, const char* own) { target.names[name] = own; });
-  return target;
-}
-
-engine::AmrexTarget amrex_of(const octavo_target& from) {
-  engine::AmrexTarget target;
-  if (from.kind == OCTAVO_AMREX_CHECKPOINT) target.kind = engine::AmrexKind::checkpoint;
-  target.options = output_options_of(from);
-  target.files = from.files;
-  target.max_box = from.max_box;
-  if (from.title != nullptr) target.title = from.title;
-  if (from.multifab != nullptr) target.multifab = from.multifab;
-  return target;
-}
-
 serafin::Header header_of_series(const octavo_target& from) {
   serafin::Header header;
   header.order = from.little_endian != 0 ? std::endian::little : std::endian::big;
@@ -78,46 +54,30 @@ serafin::Header header_of_series(const octavo_target& from) {
 
 engine::SeriesTarget series_of(const octavo_target& from) {
   engine::SeriesTarget target{&checked(from.path, "path"), header_of_series(from), {}};
-  target.format = from.kind == OCTAVO_MED ? &formats::med::row : &serafin::row;
   if (from.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(from.alignment));
   target.mesh = triangles_from(complete(from.mesh, octavo_triangles_default(), "mesh"));
-  target.options.mode = mode_of(from);
-  target.options.sync = from.sync != 0;
   target.options.writers = from.writers;
   target.options.alignment = static_cast<std::uint64_t>(from.alignment);
   if (from.resume != 0) target.options.resume = from.resume_time;
   target.options.ranks_per_node = from.ranks_per_node;
-  target.options.bound_thread = from.bound_thread != 0;
   return target;
 }
 
-// An option that the target does not have must keep its default, so that no wish is ignored.
-void refuse_foreign_options(const octavo_target& from) {
-  const bool flash = from.kind == OCTAVO_FLASH, checkpoint = from.kind == OCTAVO_AMREX_CHECKPOINT;
-  const bool amrex = checkpoint || from.kind == OCTAVO_AMREX_PLOTFILE;
-  const auto only = [](bool has, bool set, const char* option, const char* whose) {
-    if (set && !has) throw Error(Kind::usage, std::string(option) + ": an option of " + whose + " only");
-  };
-  only(flash, from.collect != 0, "collect", "FLASH targets");
-  only(flash, from.replace != 0, "replace", "FLASH targets");
-  only(flash, from.num_names != 0, "names", "FLASH targets");
-  only(amrex, from.files != 0, "files", "AMReX targets");
-  only(amrex, from.max_box != octavo_target_default(OCTAVO_STORE).max_box, "max_box", "AMReX targets");
-  only(checkpoint, from.multifab != nullptr, "multifab", "AMReX checkpoints");
-}
-
 engine::Target target_of(const octavo_target& from) {
-  refuse_foreign_options(from);
-  switch (from.kind) {
-    case OCTAVO_STORE: return store_of(from);
-    case OCTAVO_FLASH: return flash_of(from);
-    case OCTAVO_AMREX_PLOTFILE:
-    case OCTAVO_AMREX_CHECKPOINT: return amrex_of(from);
-    case OCTAVO_SERAFIN:
-    case OCTAVO_MED: return series_of(from);
-  }
-  throw Error(Kind::usage, "kind: expected 0 to 5, found " + std::to_string(from.kind));
+  constexpr const char* names[] = {"store", "flash", "amrex_plotfile", "amrex_checkpoint", "serafin", "med"};
+  if (from.kind < OCTAVO_STORE || from.kind >= std::ssize(names))
+    throw Error(Kind::usage, "kind: expected 0 to 5, found " + std::to_string(from.kind));
+  engine::TargetOptions options{output_options_of(from), from.collect != 0, from.replace != 0};
+  for_each_pair(from.names, from.num_names, "names",
+                [&](const char* name, const char* own) { options.names[name] = own; });
+  options.files = from.files;
+  options.max_box = from.max_box;
+  if (from.title != nullptr) options.title = from.title;
+  if (from.multifab != nullptr) options.multifab = from.multifab;
+  options.store = [&] { return store_of(from); };
+  options.series = [&] { return series_of(from); };
+  return engine::target_named(names[from.kind], options);
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ inline engine::Writer& begin(const Step& step, const mesh::Patches& all, store::
       boxes.insert(boxes.end(), box.lo.begin(), box.lo.begin() + AMREX_SPACEDIM);
       boxes.insert(boxes.end(), box.hi.begin(), box.hi.begin() + AMREX_SPACEDIM);
     }
-  writer.put_attribute("amrex/boxes", std::move(boxes));
+  writer.put_attribute("patches/boxes", std::move(boxes));
   return writer;
 }
 

@@ -44,9 +44,8 @@ Error not_recognised(const fs::path& path) {
   } else if (fs::is_regular_file(status) && fs::file_size(path, error) == 0) {
     found = "an empty file";
   }
-  return Error(
-             Kind::corrupt,
-             "expected a store, or a RAMSES, AMReX, FLASH, SERAFIN, MED, VTKHDF, UGRID or Gmsh output, found " + found)
+  const std::string all = titles_of([](const Format&) { return true; });
+  return Error(Kind::corrupt, "expected a store, or an output of " + all + ", found " + found)
       .at(path.string())
       .hint("give the output's directory, such as output_00080");
 }
@@ -86,26 +85,47 @@ const Format* format_by_ending(const fs::path& path) {
   return nullptr;
 }
 
+std::string titles_of(const std::function<bool(const Format&)>& wanted) {
+  std::string titles;
+  for (const Format* format : formats)
+    if (wanted(*format)) titles += (titles.empty() ? "" : ", ") + std::string(format->title);
+  return titles;
+}
+
 namespace {
 
-bool has_option(const Format& format, std::string_view name) {
-  if (format.options == nullptr) return false;
-  const auto names = format.options();
-  return std::find(names.begin(), names.end(), name) != names.end();
+/// Throws if the request is for another output than those that have the option. `stores`: they have it, too.
+void require_owner(const WriteRequest& request, const std::string& option,
+                   const std::function<bool(const Format&)>& has, bool stores = false) {
+  const Format* asked = find_format(request.to);
+  if (asked != nullptr ? has(*asked) : stores) return;
+  const std::string owners = titles_of(has);
+  if (owners.empty()) throw Error(Kind::usage, "no format has an option '" + option + "'");
+  throw Error(Kind::usage, option + ": an option of " + (stores ? "stores, " : "") + owners + " outputs only")
+      .hint("leave it out");
 }
+
+bool has_cells(const Format& format) { return !format.triangles; }
+bool has_groups(const Format& format) { return format.read_groups != nullptr; }
+bool has_kinds(const Format& format) { return !format.kinds.empty(); }
 
 }  // namespace
 
-void require_own_options(const WriteRequest& request) {
-  for (const auto& [name, value] : request.own) {
-    const Format* asked = find_format(request.to);
-    if (asked != nullptr && has_option(*asked, name)) continue;
-    std::string owners;
-    for (const Format* format : formats)
-      if (has_option(*format, name)) owners += (owners.empty() ? "" : ", ") + std::string(format->title);
-    if (owners.empty()) throw Error(Kind::usage, "no format has an option '" + name + "'");
-    throw Error(Kind::usage, name + ": an option of " + owners + " outputs only").hint("leave it out");
-  }
+void require_options(const WriteRequest& request) {
+  for (const auto& [name, value] : request.own)
+    require_owner(request, name, [&name = name](const Format& format) {
+      const auto options = format.options == nullptr ? std::vector<OptionInfo>{} : format.options();
+      return std::any_of(options.begin(), options.end(), [&](const OptionInfo& one) { return one.name == name; });
+    });
+  if (!request.kind.empty()) require_owner(request, "kind", &has_kinds);
+  if (request.boundary) require_owner(request, "boundary", &has_groups);
+  if (request.periodic) require_owner(request, "periodic", &has_cells);
+  if (request.lossy_ok) require_owner(request, "lossy_ok", &has_cells);
+  if (!request.rename.empty()) require_owner(request, "rename", &has_cells);
+  if (request.block != 0) require_owner(request, "block", &has_cells, true);
+  if (request.fill) require_owner(request, "fill", &has_cells, true);
+  if (request.refine != 0) require_owner(request, "refine", &has_cells, true);
+  if (!request.per_mass.empty()) require_owner(request, "per_mass", &has_cells, true);
 }
 
 const Words& common_words() { return ramses::words; }

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,9 +33,11 @@ const Format& format_named(std::string_view name);
 const Format* find_format(std::string_view name);
 /// The first format whose outputs' names may have this ending; nullptr if there is none.
 const Format* format_by_ending(const std::filesystem::path& path);
-/// Throws Error(usage) for an option of `request.own` that the format `request.to` does not have; the message says
-/// which formats have it. A store has none of them.
-void require_own_options(const WriteRequest& request);
+/// The titles of formats for a message: "RAMSES, AMReX, FLASH".
+std::string titles_of(const std::function<bool(const Format&)>& wanted);
+/// Throws Error(usage) for an option that the format `request.to` does not have: one of `request.own`, or of those that
+/// only some formats have. The message says which formats have it. A store has none of them.
+void require_options(const WriteRequest& request);
 /// Octavo's own words. A code that no row knows is taken to have them.
 const Words& common_words();
 /// The words of the code that wrote a step: Octavo's own if no row has them.

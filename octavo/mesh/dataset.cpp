@@ -72,10 +72,8 @@ namespace {
 
 /// Ratios between the levels of patches; nothing where all steps are one level of the tree.
 const std::vector<std::int64_t>* patch_ratios(const Header& header) {
-  for (const char* name : {"patches/ratio", "amrex/ratio"})
-    if (const auto found = header.attributes.find(name); found != header.attributes.end())
-      return std::get_if<std::vector<std::int64_t>>(&found->second);
-  return nullptr;
+  const auto found = header.attributes.find("patches/ratio");
+  return found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
 }
 
 constexpr int levels_of(std::int64_t ratio) { return ratio == 4 ? 2 : 1; }
@@ -110,10 +108,7 @@ bool is_between_levels(const Header& header, int index) {
 }
 
 void forget_levels(Header& header) {
-  std::erase_if(header.attributes, [](const auto& entry) {
-    const std::string& name = entry.first;
-    return name.starts_with("patches/") || name == "amrex/ratio" || name == "amrex/corner" || name == "amrex/boxes";
-  });
+  std::erase_if(header.attributes, [](const auto& entry) { return entry.first.starts_with("patches/"); });
 }
 
 Domain domain_of(const Header& header) {

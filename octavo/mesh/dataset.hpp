@@ -42,8 +42,8 @@ struct Header {
 };
 
 /// The code's own number of a tree level index, and back. If patches have a refinement ratio of 4 (attribute
-/// "patches/ratio" or "amrex/ratio", one entry for each pair of levels), the tree has a level between two of theirs.
-/// That one has the number of the level above it, and no leaves.
+/// "patches/ratio", one entry for each pair of levels), the tree has a level between two of theirs. That one has the
+/// number of the level above it, and no leaves.
 int code_level(const Header& header, int index);
 int level_index(const Header& header, int code_level);
 /// Whether a tree level lies between two of the code's own levels.

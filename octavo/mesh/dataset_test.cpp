@@ -102,7 +102,7 @@ TEST(code_level, counts_tree_levels_and_patch_levels_where_a_ratio_is_4) {
     EXPECT_FALSE(is_between_levels(header, index));
   }
   header.level_origin = 0;
-  header.attributes["amrex/ratio"] = std::vector<std::int64_t>{2, 4, 4};
+  header.attributes["patches/ratio"] = std::vector<std::int64_t>{2, 4, 4};
   //                         above,  0, 1,    2,    3, finer
   const std::vector<int> own{0, 1, 2, 3, 5, 7, 8, 9};
   for (std::size_t i = 0; i < own.size(); ++i) {

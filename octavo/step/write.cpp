@@ -233,7 +233,7 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   if (format.triangles) throw Error(Kind::unsupported, title + " holds meshes of triangles").at(given.path);
   if (given.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.path);
-  formats::require_own_options(asked);
+  formats::require_options(asked);
   WriteRequest request = asked;
   WriteReport report;
   report.notes = given.notes;
@@ -268,11 +268,8 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   const Format& format = formats::format_named(asked.to);
   if (!format.triangles)
     throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(series.first.path);
-  formats::require_own_options(asked);
+  formats::require_options(asked);
   const std::string title(format.title);
-  if (asked.boundary && format.read_groups == nullptr)
-    throw Error(Kind::unsupported, "a " + title + " file has no groups for a boundary file's codes")
-        .at(asked.boundary->string());
   WriteRequest request = asked;
   request.out = out;
   WriteReport report = formats::report_of(series);

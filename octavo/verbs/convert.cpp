@@ -457,10 +457,9 @@ mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
                     {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);
-  const auto why = dataset.header.attributes.find("amrex/not kept");
-  if (why != dataset.header.attributes.end())
-    dataset.notes.push_back("a checkpoint of its code can not be made of the store: " +
-                            std::get<std::string>(why->second));
+  for (const formats::Format* format : formats::table())
+    if (std::string note = format->carried_note == nullptr ? "" : format->carried_note(dataset.header); !note.empty())
+      dataset.notes.push_back(std::move(note));
   return dataset;
 }
 
@@ -557,7 +556,7 @@ void refuse_lossy_checkpoint(const ConvertOptions& options) {
 
 ConvertReport write_all(const std::vector<Source>& sources, const fs::path& out, const ConvertOptions& asked) {
   refuse_lossy_checkpoint(asked);
-  formats::require_own_options(asked);
+  formats::require_options(asked);
   ConvertOptions options = asked;
   options.threads = asked.ranks.size > 1 && asked.threads == 0 ? 1 : base::thread_count(asked.threads);
   std::vector<std::int64_t> steps;
@@ -586,6 +585,7 @@ std::string output_of(const formats::Format& format) {
 }
 
 void refuse_partial(const formats::Format& format, const ConvertOptions& options) {
+  if (options.measure) throw Error(Kind::usage, "errors are measured of a store that is written").hint("no --report");
   if (!is_whole_and_exact(options) || options.append)
     throw Error(Kind::unsupported, output_of(format) + " is written whole and losslessly")
         .hint("leave out --roi, --level, --codec and --append");
@@ -618,8 +618,9 @@ void refuse_triangle_options(const ConvertOptions& options) {
   if (!options.over_time && !options.polygon) return;
   if (is_store(options) || !formats::format_named(options.to).triangles)
     throw Error(Kind::unsupported, std::string(options.polygon ? "a polygon" : "values over time") +
-                                       " are for outputs that are SERAFIN, MED, VTKHDF or UGRID files of triangles")
-        .hint("OUT.slf, then convert that");
+                                       " are for outputs that are files of triangles: " +
+                                       formats::titles_of([](const formats::Format& one) { return one.triangles; }))
+        .hint("make such a file, then convert that");
 }
 
 ConvertReport write_format(const std::vector<fs::path>& inputs, const fs::path& out, const ConvertOptions& options) {

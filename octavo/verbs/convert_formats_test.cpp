@@ -171,7 +171,7 @@ TEST(Cross, boxes_keep_to_the_blocking_factor_and_the_longest_box) {
   options.own["max_box"] = 12;
   step::write(step, dir / "plt", options);
   const mesh::Dataset back = step::open(dir / "plt");
-  const auto boxes = std::get<std::vector<std::int64_t>>(back.header.attributes.at("amrex/boxes"));
+  const auto boxes = std::get<std::vector<std::int64_t>>(back.header.attributes.at("patches/boxes"));
   for (std::size_t i = 0; i < boxes.size(); i += 5)
     for (std::size_t a = 0; a < 2; ++a) {
       EXPECT_EQ(boxes[i + 1 + a] % 4, 0);

@@ -178,12 +178,13 @@ void take_shared(Keywords& given, formats::WriteRequest& request) {
   given.take_common(request);
 }
 
-/// Names of the options that a format alone has.
-std::vector<std::string> options_of(const formats::Format& format) {
-  if (format.options == nullptr) return {};
-  const auto names = format.options();
-  return {names.begin(), names.end()};
+/// The options that a format alone has.
+std::vector<formats::OptionInfo> options_of(const formats::Format& format) {
+  return format.options == nullptr ? std::vector<formats::OptionInfo>{} : format.options();
 }
+
+/// Python's list of texts.
+std::vector<std::string> texts(std::span<const std::string_view> from) { return {from.begin(), from.end()}; }
 
 /// Takes an option of one format. 0, "", [] and None mean that it is not given.
 void take_own(Keywords& given, const std::string& name, formats::OwnOptions& own) {
@@ -206,7 +207,8 @@ void take_native(Keywords& given, formats::WriteRequest& request) {
   given.take("lossy_ok", request.lossy_ok);
   given.take("boundary", request.boundary);
   for (const formats::Format* format : formats::table())
-    for (const std::string& name : options_of(*format)) take_own(given, name, request.own);
+    for (const formats::OptionInfo& option : options_of(*format))
+      take_own(given, std::string(option.name), request.own);
 }
 
 /// Options of stores.
@@ -263,10 +265,25 @@ nb::list known_formats() {
   for (const formats::Format* format : formats::table()) {
     nb::dict row;
     row["name"] = std::string(format->name);
+    row["title"] = std::string(format->title);
     row["triangles"] = format->triangles;
     row["groups"] = format->read_groups != nullptr;
-    row["endings"] = std::vector<std::string>(format->endings.begin(), format->endings.end());
-    row["options"] = options_of(*format);
+    row["endings"] = texts(format->endings);
+    row["kinds"] = texts(format->kinds);
+    nb::list options;
+    for (const formats::OptionInfo& option : options_of(*format)) {
+      nb::dict one;
+      one["name"] = std::string(option.name);
+      one["type"] = std::string(option.type);
+      one["help"] = std::string(option.help);
+      one["values"] = texts(option.values);
+      options.append(one);
+    }
+    row["options"] = options;
+    nb::dict outputs;
+    for (const formats::OutputKind& kind : format->outputs)
+      outputs[nb::cast(std::string(kind.name))] = texts(kind.options);
+    row["outputs"] = outputs;
     rows.append(row);
   }
   return rows;
@@ -318,8 +335,9 @@ void bind_convert(nb::module_& m) {
   m.def("write", &write, nb::arg("dataset"), nb::arg("step"), nb::arg("out"), nb::arg("options"),
         "The same for an open step; `step` is its number in a store.");
   m.def("formats", &known_formats,
-        "All formats: name, whether of triangles, whether it has groups, endings of file names, names of its own "
-        "options.");
+        "All formats: name, title, whether of triangles, whether it has groups, endings of file names, kinds of "
+        "outputs, its own options "
+        "(name, type, help, values), and the outputs that a run writes with options of a target that not all have.");
 }
 
 }  // namespace

@@ -7,12 +7,8 @@
 #include "arguments.hpp"
 #include "capi/any_target.hpp"
 #include "octavo/engine/device/driver.hpp"
-#include "octavo/engine/targets/amrex_target.hpp"
-#include "octavo/engine/targets/flash_target.hpp"
-#include "octavo/engine/targets/series_target.hpp"
-#include "octavo/formats/med/row.hpp"
+#include "octavo/engine/targets/named_target.hpp"
 #include "octavo/formats/serafin/layout.hpp"
-#include "octavo/formats/serafin/row.hpp"
 #include "octavo/ranks/communicator.hpp"
 
 namespace octavo::bindings {
@@ -54,15 +50,6 @@ engine::OutputOptions output_options_from(const TargetWords& words) {
   return options;
 }
 
-engine::AmrexTarget amrex_from(const TargetWords& words, engine::AmrexKind kind) {
-  engine::AmrexTarget target{.kind = kind, .options = output_options_from(words)};
-  target.files = words.files;
-  target.max_box = words.max_box;
-  if (!words.title.empty()) target.title = words.title;
-  if (!words.multifab.empty()) target.multifab = words.multifab;
-  return target;
-}
-
 serafin::Header header_from(const TargetWords& words) {
   if (words.precision != "single" && words.precision != "double")
     throw Error(Kind::usage, "no precision '" + words.precision + "': there are single and double");
@@ -79,32 +66,24 @@ serafin::Header header_from(const TargetWords& words) {
 engine::SeriesTarget series_from(const TargetWords& words) {
   if (words.alignment < 1)
     throw Error(Kind::usage, "alignment: expected at least 1 byte, found " + std::to_string(words.alignment));
-  engine::SeriesOptions options;
-  options.mode = mode_named(words.mode);
-  options.sync = words.sync;
-  options.writers = words.writers;
-  options.alignment = static_cast<std::uint64_t>(words.alignment);
-  options.resume = words.resume;
-  options.ranks_per_node = words.ranks_per_node;
-  options.bound_thread = words.bound_thread;
-  const formats::Format* format = words.kind == "med" ? &formats::med::row : &serafin::row;
-  return {words.path, header_from(words), words.mesh, options, format};
-}
-
-engine::FlashTarget flash_from(const TargetWords& words) {
-  return {
-      .options = output_options_from(words), .collect = words.collect, .replace = words.replace, .names = words.names};
+  engine::SeriesTarget target{words.path, header_from(words), words.mesh};
+  target.options.writers = words.writers;
+  target.options.alignment = static_cast<std::uint64_t>(words.alignment);
+  target.options.resume = words.resume;
+  target.options.ranks_per_node = words.ranks_per_node;
+  return target;
 }
 
 engine::Target target_from(const TargetWords& words) {
-  if (words.kind == "store")
+  engine::TargetOptions options{output_options_from(words), words.collect, words.replace, words.names, words.files};
+  options.max_box = words.max_box;
+  if (!words.title.empty()) options.title = words.title;
+  if (!words.multifab.empty()) options.multifab = words.multifab;
+  options.store = [&] {
     return engine::StoreTarget{words.path, options_from(words.settings, words.options), words.resumed_from};
-  if (words.kind == "flash") return flash_from(words);
-  if (words.kind == "amrex_plotfile") return amrex_from(words, engine::AmrexKind::plotfile);
-  if (words.kind == "amrex_checkpoint") return amrex_from(words, engine::AmrexKind::checkpoint);
-  if (words.kind == "serafin" || words.kind == "med") return series_from(words);
-  throw Error(Kind::usage, "no target '" + words.kind +
-                               "': there are store, flash, amrex_plotfile, amrex_checkpoint, serafin and med");
+  };
+  options.series = [&] { return series_from(words); };
+  return engine::target_named(words.kind, options);
 }
 
 /// The address of the CUDA stream that an array in device memory waits for (octavo.device). None: host memory.

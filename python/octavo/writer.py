@@ -25,6 +25,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from octavo import _core
 from octavo._core import Header, Octree, Patches
 from octavo.device import on_device
 from octavo.errors import Error, UsageError
@@ -43,12 +44,6 @@ _THREAD = ("mode", "sync", "bound_thread")
 _OUTPUT = (*_THREAD, "checksums", "staging_bytes")
 _FILE = (*_THREAD, "variables", "title", "precision", "little_endian", "writers", "alignment", "origin", "date", "resume",
          "ranks_per_node")  # fmt: skip
-_OUTPUTS = {
-    "store": (),
-    "flash": (*_OUTPUT, "collect", "replace", "names"),
-    "amrex_plotfile": (*_OUTPUT, "files", "max_box"),
-    "amrex_checkpoint": (*_OUTPUT, "files", "max_box", "title", "multifab"),
-}
 _PIECE = ("x", "y", "triangles", "global_point", "planes", "global_triangle", "boundary", "geometry")
 
 
@@ -83,6 +78,11 @@ class Target:
 
     def __init__(self, kind: str, path: Path | None = None, **words: Any) -> None:
         self.kind, self.path, self.words = kind, path, words
+        row: dict[str, Any] = next((row for row in _core.formats() if kind in row["outputs"]), {})
+        #: Whether it is one file of all steps, on triangles.
+        self.series = bool(row and row["triangles"])
+        own = (*_OUTPUT, *(row["outputs"][kind] if row else ()))
+        self._known = () if kind == "store" else (*_FILE, *_PIECE) if self.series else own
 
     def _fill(self, filled: Any, place: Callable[[str], None]) -> None:
         """Calls `place` with the name of the word that comes next."""
@@ -91,15 +91,14 @@ class Target:
         place("path")
         if self.path is not None:
             filled.path = os.fspath(self.path)
-        series = self.kind in ("serafin", "med")
-        known = (*_FILE, *_PIECE) if series else _OUTPUTS.get(self.kind, _OUTPUT)
         for name, word in self.words.items():
             place(name)
-            if name not in known:
-                raise UsageError(f"no word '{name}' of a target {self.kind!r}: there are {', '.join(known) or 'none'}")
+            if name not in self._known:
+                there = ", ".join(self._known) or "none"
+                raise UsageError(f"no word '{name}' of a target {self.kind!r}: there are {there}")
             if name not in _PIECE:
                 setattr(filled, name, _WORDS.get(name, lambda word: word)(word))
-        if series:
+        if self.series:
             place("mesh")
             filled.mesh = _triangles(**{name: self.words[name] for name in _PIECE if name in self.words})
 
@@ -137,11 +136,11 @@ class Writer:
             self._is_store = to.kind == "store"
             if not self._is_store and (settings or options or resumed_from):
                 raise UsageError("options, resumed_from and further keywords are a store's")
-            if to.kind not in ("serafin", "med") and not isinstance(header, Header):
+            if not to.series and not isinstance(header, Header):
                 raise UsageError(f"header: expected a Header, found {type(header).__name__}")
             to._fill(words, lambda name: at.append(name))
             words.options, words.settings, words.resumed_from = os.fspath(options or ""), _texts(settings), resumed_from
-            if to.kind in ("serafin", "med"):
+            if to.series:
                 self._points = (to.words.get("planes", 1), len(to.words["x"]))
         except REFUSALS as error:
             problem = problem_of(error, at[-1])

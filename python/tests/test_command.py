@@ -283,6 +283,38 @@ def test_an_unknown_ending_of_an_output_is_refused(run, sample, tmp_path, name):
     run("convert", sample, out, "--to", "octavo", "-q")  # said in full, it is meant
 
 
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--to", "flash", "--max-box", 8], "max_box: an option of AMReX outputs only"),
+        (["--periodic", "xyz"], "periodic: an option of RAMSES, AMReX, FLASH outputs only"),
+        (["--to", "vtkhdf", "--lossy-ok"], "lossy_ok: an option of RAMSES, AMReX, FLASH outputs only"),
+        (["--kind", "plotfile"], "kind: an option of AMReX, FLASH outputs only"),
+        (["--rename", "density=dens"], "rename: an option of RAMSES, AMReX, FLASH outputs only"),
+        (["--to", "vtkhdf", "--refine", 1], "refine: an option of stores, RAMSES, AMReX, FLASH outputs only"),
+        (["--boundary", "a.cli"], "boundary: an option of MED, Gmsh outputs only"),
+        (["--boundary-out", "a.cli"], "a file of triangles that has no groups"),
+        (["--over-time", "max"], "files of triangles: SERAFIN, MED, VTKHDF, UGRID, Gmsh"),
+        (["--to", "ramses", "--report"], "errors are measured of a store"),
+        (["--to", "amrex", "--kind", "checkpoint", "--dt", "-1"], "option dt: expected numbers above 0"),
+        (["--to", "ramses", "--ordering", "angular"], "invalid choice"),
+    ],
+)
+def test_an_option_of_another_output_is_refused(run, sample, data, tmp_path, words, said):
+    source = data / "serafin" / "geo_gouttedo.slf" if "vtkhdf" in words else sample
+    done = run("convert", source, tmp_path / "out", *words, check=False)
+    assert done.returncode in (2, 4) and said in done.stderr, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_sample_is_an_output_of_any_format_of_cells(run, run_json, tmp_path):
+    words = ["--levels", "3-4", "--domains", 2, "-q"]
+    leaves = {
+        to: run_json("sample", tmp_path / to, "--to", to, *words)["leaves"] for to in ("octavo", "ramses", "amrex")
+    }
+    assert len(set(leaves.values())) == 1, leaves
+
+
 def test_numbers_and_no_ending_are_stores(run, sample, tmp_path):
     for name in ("run", "run.0042", "run.OCTAVO", "z0.5"):
         run("convert", sample, tmp_path / name, "-q")

@@ -178,6 +178,16 @@ def test_a_geometry_of_telemac_becomes_a_mesh_of_gmsh_and_comes_back(data, tmp_p
     assert np.allclose(np.load(tmp_path / "bottom.npy"), np.load(tmp_path / "theirs.npy"), equal_nan=True)
 
 
+def test_codes_of_a_boundary_file_become_groups_and_come_back(data, tmp_path, run):
+    mesh, codes = (data / "serafin" / f"geo_malpasset-small.{ending}" for ending in ("slf", "cli"))
+    run("convert", mesh, tmp_path / "a.msh", "--boundary", codes, "-q")
+    run("convert", tmp_path / "a.msh", tmp_path / "b.slf", "--boundary-out", tmp_path / "b.cli", "-q")
+    theirs, ours = (
+        [line.split()[:3] for line in path.read_text().splitlines()] for path in (codes, tmp_path / "b.cli")
+    )
+    assert ours == theirs
+
+
 def test_quadrangles_of_med_are_read(tmp_path, meshio_mesh, run):
     meshio, mesh = meshio_mesh
     mesh.points = mesh.points[:, :2]

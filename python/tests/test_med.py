@@ -171,7 +171,11 @@ def test_wrong_wishes_are_told(med, files, run, tmp_path):
     path = files / "r2d_malpasset-small_5steps.slf"
     for words, text, code in [
         (["info", f"{med}#MESH7"], "no mesh MESH7", 2),
-        (["convert", path, tmp_path / "a.vtkhdf", "--boundary", "x.cli"], "--to med", 2),
+        (
+            ["convert", path, tmp_path / "a.vtkhdf", "--boundary", "x.cli"],
+            "boundary: an option of MED, Gmsh outputs only",
+            2,
+        ),
         (["convert", path, tmp_path / "a.med", "--codec", "abs:1"], "losslessly", 4),
         (["info", med, "--step", 5], "step 5 is not there", 2),
     ]:

@@ -25,6 +25,8 @@ namespace {
 
 using base::Error;
 using base::Kind;
+using formats::attribute;
+using Integers = std::vector<std::int64_t>;
 
 // The number in the step of the part that the writer's rank of this number put; -1 unless there is one part a rank.
 int own_part(MPI_Comm comm, StepParts& step) {
@@ -102,15 +104,6 @@ mesh::Part read_mine(MPI_Comm comm, StepParts& step, const RestartOptions& optio
   return part;
 }
 
-// A list of the patches that were put, or of an AMReX output; empty if there is none.
-std::vector<std::int64_t> list_of(const mesh::Header& header, const std::string& name) {
-  auto found = header.attributes.find("patches/" + name);
-  if (found == header.attributes.end()) found = header.attributes.find("amrex/" + name);
-  const auto* list =
-      found == header.attributes.end() ? nullptr : std::get_if<std::vector<std::int64_t>>(&found->second);
-  return list == nullptr ? std::vector<std::int64_t>{} : *list;
-}
-
 // Collective: all ranks have the same levels.
 mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header& header, std::int64_t max_box) {
   mesh::PatchOptions options;
@@ -120,12 +113,12 @@ mesh::Part as_patches(MPI_Comm comm, const mesh::Part& part, const mesh::Header&
   options.max_box = max_box;
   // The levels must include the finest ones, even if they had no boxes.
   int deepest = header.unfolded;
-  for (std::int64_t ratio : list_of(header, "ratio")) {
+  for (std::int64_t ratio : attribute<Integers>(header, "patches/ratio").value_or(Integers{})) {
     options.ratio.push_back(static_cast<int>(ratio));
     deepest += ratio == 4 ? 2 : 1;
   }
   options.levels = std::max(options.levels, deepest + 1);
-  const auto corner = list_of(header, "corner");
+  const auto corner = attribute<Integers>(header, "patches/corner").value_or(Integers{});
   std::copy_n(corner.begin(), std::min<std::size_t>(3, corner.size()), options.corner.begin());
   mesh::Part patches;
   ranks::agree(comm, [&] { patches = octree_to_patches(part, options); });

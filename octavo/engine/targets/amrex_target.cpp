@@ -105,7 +105,7 @@ std::optional<std::vector<std::size_t>> places_of(const std::vector<mesh::IndexB
   return places.empty() ? std::optional(std::move(order)) : std::nullopt;
 }
 
-// The headers list the boxes of a level as the attribute "amrex/boxes" does, if it has just these boxes; else rank
+// The headers list the boxes of a level as the attribute "patches/boxes" does, if it has just these boxes; else rank
 // after rank.
 void order_boxes(AmrexStep& step) {
   const auto listed = amrex::listed_boxes(step.header, step.laid.dim, step.laid.boxes.size());

@@ -647,7 +647,7 @@ TEST(NativeMpi, headers_list_boxes_in_the_order_that_an_attribute_gives_whatever
     const fs::path path = directory.path() / (other ? "other" : "listed");
     Writer writer(everyone(), header_of_boxes(), to_amrex());
     writer.begin_step(path, 9, 0.25);
-    writer.put_attribute("amrex/boxes", list);
+    writer.put_attribute("patches/boxes", list);
     writer.put_mesh(mine.patches);
     writer.put_field("density", view_of(mine.density));
     writer.put_field("energy", view_of(mine.energy));

@@ -53,10 +53,10 @@ void add_level(BoxLayout& layout, const Octree& tree, int index, int first, cons
 /// The levels of the attributes, and below them each level of the tree; nothing where a level that would be left out
 /// has leaves.
 std::optional<BoxLayout> levels_it_had(const mesh::Header& header, const Octree& tree, int first) {
-  const Integers ratio = integers(header, "amrex/ratio"), corner = integers(header, "amrex/corner");
-  if (corner.size() != static_cast<std::size_t>(tree.dim)) return {};
+  const Integers ratio = integers(header, "patches/ratio"), corner = integers(header, "patches/corner");
+  if (corner.size() < static_cast<std::size_t>(tree.dim) || corner.size() > 3) return {};
   Index3 lower{0, 0, 0};
-  std::copy(corner.begin(), corner.end(), lower.begin());
+  std::copy_n(corner.begin(), tree.dim, lower.begin());
   BoxLayout layout;
   layout.patches.dim = tree.dim;
   add_level(layout, tree, first, first, lower);
@@ -121,7 +121,7 @@ bool fit(const BoxLayout& layout, const Octree& tree) {
 }
 
 bool keep_boxes(const mesh::Header& header, const Octree& tree, BoxLayout& layout) {
-  if (integers(header, "amrex/ratio").size() + 1 != layout.index.size()) return false;
+  if (integers(header, "patches/ratio").size() + 1 != layout.index.size()) return false;
   layout.patches.boxes = listed_boxes(header, tree.dim, layout.index.size());
   if (layout.patches.boxes.empty()) return false;
   try {
@@ -266,8 +266,8 @@ void make_large_boxes(BoxLayout& layout, const Octree& tree, std::int64_t max_bo
 
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes) {
   const auto dim = static_cast<std::size_t>(patches.dim);
-  attributes["amrex/ratio"] = Integers(patches.ratio.begin(), patches.ratio.end());
-  attributes["amrex/corner"] = Integers(patches.domain[0].lo.begin(), patches.domain[0].lo.begin() + patches.dim);
+  attributes["patches/ratio"] = Integers(patches.ratio.begin(), patches.ratio.end());
+  attributes["patches/corner"] = Integers(patches.domain[0].lo.begin(), patches.domain[0].lo.begin() + patches.dim);
   Integers flat;
   for (std::size_t level = 0; level < patches.boxes.size(); ++level)
     for (const IndexBox& box : patches.boxes[level]) {
@@ -275,11 +275,11 @@ void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attri
       for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.lo[axis]);
       for (std::size_t axis = 0; axis < dim; ++axis) flat.push_back(box.hi[axis]);
     }
-  attributes["amrex/boxes"] = std::move(flat);
+  attributes["patches/boxes"] = std::move(flat);
 }
 
 std::vector<std::vector<IndexBox>> listed_boxes(const mesh::Header& header, int dim, std::size_t levels) {
-  const Integers flat = integers(header, "amrex/boxes");
+  const Integers flat = integers(header, "patches/boxes");
   const auto d = static_cast<std::size_t>(dim);
   std::vector<std::vector<IndexBox>> boxes(levels);
   if (flat.empty() || flat.size() % (1 + 2 * d) != 0) return {};

@@ -25,9 +25,9 @@ struct BoxLayout {
   bool kept = false;                 ///< the boxes are those of the attributes
 };
 
-/// Adds attributes that record how an output was laid out, so that a copy of a copy has the same boxes: "amrex/ratio",
-/// "amrex/corner" (index of the domain's lower cell on level 0), "amrex/boxes" (level, lower and upper corner of each
-/// box, level after level).
+/// Adds attributes that record how an output was laid out, so that a copy of a copy has the same boxes:
+/// "patches/ratio", "patches/corner" (index of the domain's lower cell on level 0), "patches/boxes" (level, lower and
+/// upper corner of each box, level after level).
 void keep_layout(const mesh::Patches& patches, std::map<std::string, mesh::Attribute>& attributes);
 
 /// The boxes of that list, for each of `levels` levels. Empty if there is none, or it makes no sense.

@@ -121,8 +121,8 @@ TEST(layout, ratios_and_origin_stay_where_boxes_are_new) {
     return level == 2 ? c[0] < 16 : c[0] < edge && c[1] < edge;
   });
   mesh::Header header = header_2d();
-  header.attributes["amrex/corner"] = std::vector<std::int64_t>{-8, 16};
-  header.attributes["amrex/ratio"] = std::vector<std::int64_t>{4};
+  header.attributes["patches/corner"] = std::vector<std::int64_t>{-8, 16};
+  header.attributes["patches/ratio"] = std::vector<std::int64_t>{4};
   const BoxLayout layout = plan_layout(header, tree, {.keep_boxes = false});
   EXPECT_EQ(layout.index, (std::vector<int>{0, 2, 3}));
   EXPECT_EQ(layout.patches.ratio, (std::vector<int>{4, 2}));

@@ -38,8 +38,11 @@ constexpr std::array<Word, 13> also_words{{{"Density", "density"},
                                            {"phiGrav", "potential"},
                                            {"phi_grav", "potential"}}};
 constexpr std::array<std::string_view, 2> reserved{"id", "cpu"};
+constexpr std::array<std::string_view, 2> kinds{"plotfile", "checkpoint"};
+constexpr std::array<std::string_view, 4> target_options{"files", "max_box", "title", "multifab"};
 constexpr std::array<OutputKind, 2> outputs{
-    {{"amrex_plotfile", "an AMReX plotfile"}, {"amrex_checkpoint", "an AMReX checkpoint"}}};
+    {{"amrex_plotfile", "an AMReX plotfile", std::span(target_options).first(2)},
+     {"amrex_checkpoint", "an AMReX checkpoint", target_options}}};
 
 struct Options {
   std::int64_t max_box = 0;          ///< cells of a box along each axis, at most; 0: the step's boxes, else 64
@@ -52,10 +55,13 @@ struct Options {
 };
 
 std::vector<NamedOption> named(Options& options) {
-  return {{"max_box", &options.max_box},
-          {"blocking_factor", &options.blocking_factor},
-          {"multifab", &options.multifab},
-          {"dt", &options.level_dt},
+  return {{"max_box", &options.max_box, "longest side of a box [cells] (default: the input's boxes, else 64)"},
+          {"blocking_factor", &options.blocking_factor,
+           "boxes begin and end at multiples of this (default: the input's boxes, else the largest up to 8 that fits)"},
+          {"multifab", &options.multifab,
+           "checkpoint: name of the MultiFab that holds the fields of cells (default: the input's, else state)"},
+          {"dt", &options.level_dt,
+           "checkpoint: time step [code time], one for all levels or one per level (default: the input's)"},
           {"batch_cells", &options.batch_cells}};
 }
 
@@ -151,7 +157,12 @@ void write(const Series& steps, const std::filesystem::path& path, const WriteRe
     report.notes.emplace_back("the boxes are new ones");
 }
 
-void forget_layout(mesh::Header& header, std::vector<std::string>&) { header.attributes.erase("amrex/boxes"); }
+void forget_layout(mesh::Header& header, std::vector<std::string>&) { header.attributes.erase("patches/boxes"); }
+
+std::string carried_note(const mesh::Header& header) {
+  const std::string why = text_attribute(header, "amrex/not kept");
+  return why.empty() ? "" : "a checkpoint of its code can not be made of the store: " + why;
+}
 
 bool goes_on(const WriteRequest& request) {
   return (request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind) == "checkpoint";
@@ -173,13 +184,15 @@ constinit const Format row{
     .open = &open_one<&open>,
     .understand = &understand,
     .outputs = outputs,
-    .options = [] { return option_names(&named); },
+    .kinds = kinds,
+    .options = [] { return option_infos(&named); },
     .write = &write,
     .words = &words,
     .misfit = &misfit,
     .wanted_mesh = &wanted_mesh,
     .goes_on = &goes_on,
     .forget_layout = &forget_layout,
+    .carried_note = &carried_note,
 };
 
 }  // namespace octavo::formats::amrex

@@ -29,7 +29,9 @@ constexpr std::array<Word, 3> particle_words{{{"velx", "velocity_x"}, {"vely", "
 constexpr std::array<std::string_view, 5> reserved{"tag", "id", "cpu", "blk", "proc"};
 constexpr std::array<std::string_view, 2> made{"blk", "proc"};
 
-constexpr std::array<OutputKind, 1> outputs{{{"flash", "a FLASH file"}}};
+constexpr std::array<std::string_view, 2> kinds{"checkpoint", "plotfile"};
+constexpr std::array<std::string_view, 3> target_options{"collect", "replace", "names"};
+constexpr std::array<OutputKind, 1> outputs{{{"flash", "a FLASH file", target_options}}};
 
 void set_step(mesh::Header& header, std::int64_t step) {
   set_value(header.attributes, "integer scalars", "nstep", step);
@@ -138,6 +140,7 @@ constinit const Format row{
     .open = &open_one<&open>,
     .understand = &understand,
     .outputs = outputs,
+    .kinds = kinds,
     .write = &write,
     .words = &words,
     .misfit = &misfit,

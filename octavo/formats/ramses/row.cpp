@@ -26,7 +26,13 @@ struct Options {
 };
 
 std::vector<NamedOption> named(Options& options) {
-  return {{"number", &options.number}, {"domains", &options.domains}, {"ordering", &options.ordering}};
+  return {{"number", &options.number},
+          {"domains", &options.domains,
+           "number of domains (ranks), with equal numbers of leaves (default: the input's domains)"},
+          {"ordering",
+           &options.ordering,
+           "the ordering of the domains; the run's namelist must have the same (default: the input's)",
+           {"hilbert", "planar"}}};
 }
 
 // ------------------------------------------------------------------------------------------------------------- words
@@ -248,7 +254,7 @@ constinit const Format row{
     .recognise = &recognise,
     .open = &open_one<&open>,
     .understand = &understand,
-    .options = [] { return option_names(&named); },
+    .options = [] { return option_infos(&named); },
     .write = &write,
     .words = &words,
     .one_process = true,

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +18,9 @@ namespace octavo::formats {
 
 /// A kind of output that the ranks of a run write together (engine/targets).
 struct OutputKind {
-  std::string_view name;   ///< "amrex_checkpoint", as Python has it
-  std::string_view title;  ///< "an AMReX checkpoint", for messages
+  std::string_view name;                           ///< "amrex_checkpoint", as Python has it
+  std::string_view title;                          ///< "an AMReX checkpoint", for messages
+  std::span<const std::string_view> options = {};  ///< of a writer's target, those that not all targets have
 };
 
 /// A format is a row of functions and data. A function that a format does not need is nullptr.
@@ -38,8 +40,9 @@ struct Format {
   bool polygons = false;   ///< and cells of more corners, and values in cells (mesh/triangles/cells.hpp)
   std::span<const std::string_view> endings = {};  ///< endings of output names that select this format
   std::span<const OutputKind> outputs = {};        ///< none: no target of a run's ranks
-  /// Names of the options that this format alone has (WriteRequest::own).
-  std::vector<std::string_view> (*options)() = nullptr;
+  std::span<const std::string_view> kinds = {};    ///< WriteRequest::kind chooses among them; none: there is one
+  /// The options that this format alone has (WriteRequest::own).
+  std::vector<OptionInfo> (*options)() = nullptr;
   /// Writes `steps.first`, or for triangles the series, to a path that is free. Collective over request.ranks.
   void (*write)(const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport& report) = nullptr;
@@ -63,6 +66,8 @@ struct Format {
   void (*forget_layout)(mesh::Header& header, std::vector<std::string>& notes) = nullptr;
   /// A note on what other formats cannot keep of a step of this one; else empty.
   std::string (*lost_note)(const mesh::Header& header) = nullptr;
+  /// The same on what Dataset::carry() could not take into the header.
+  std::string (*carried_note)(const mesh::Header& header) = nullptr;
 };
 
 /// An output that is one step, as Format::open.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "octavo/base/error.hpp"
 
@@ -42,18 +43,50 @@ bool set(std::vector<double>& to, const mesh::Attribute& value) {
   return whole != nullptr;
 }
 
-std::string type_of(const NamedOption& option) {
+bool holds(const NamedOption& option) {
+  const auto good = [&]<class T>(const T* value) {
+    if constexpr (std::is_same_v<T, std::string>)
+      return option.values.empty() ||
+             std::find(option.values.begin(), option.values.end(), *value) != option.values.end();
+    else if constexpr (std::is_arithmetic_v<T>)
+      return *value > 0;
+    else
+      return std::all_of(value->begin(), value->end(), [](double one) { return one > 0; });
+  };
+  return std::visit(good, option.to);
+}
+
+std::string expected(const NamedOption& option) {
+  std::string values;
+  for (const std::string_view value : option.values) values.append(values.empty() ? "" : " or ").append(value);
+  if (!values.empty()) return values;
   if (std::holds_alternative<std::string*>(option.to)) return "a text";
-  if (std::holds_alternative<std::vector<double>*>(option.to)) return "numbers";
-  return std::holds_alternative<int*>(option.to) ? "a whole number of 32 bits" : "a whole number";
+  if (std::holds_alternative<std::vector<double>*>(option.to)) return "numbers above 0";
+  return std::holds_alternative<int*>(option.to) ? "a whole number of 32 bits above 0" : "a whole number above 0";
+}
+
+std::string found_in(const NamedOption& option) {
+  const auto text = []<class T>(const T* value) -> std::string {
+    if constexpr (std::is_same_v<T, std::string>)
+      return *value;
+    else if constexpr (std::is_arithmetic_v<T>)
+      return std::to_string(*value);
+    else
+      return "one that is not";
+  };
+  return std::visit(text, option.to);
 }
 
 }  // namespace
 
-std::vector<std::string_view> names_of(const std::vector<NamedOption>& options) {
-  std::vector<std::string_view> names;
-  for (const NamedOption& option : options) names.push_back(option.name);
-  return names;
+std::vector<OptionInfo> infos_of(const std::vector<NamedOption>& options) {
+  std::vector<OptionInfo> infos;
+  for (const NamedOption& option : options) {
+    const bool text = std::holds_alternative<std::string*>(option.to);
+    const bool numbers = std::holds_alternative<std::vector<double>*>(option.to);
+    infos.push_back({option.name, text ? "text" : numbers ? "numbers" : "number", option.help, option.values});
+  }
+  return infos;
 }
 
 void set_options(const OwnOptions& given, const std::vector<NamedOption>& options) {
@@ -62,7 +95,9 @@ void set_options(const OwnOptions& given, const std::vector<NamedOption>& option
                                     [&name = name](const NamedOption& option) { return option.name == name; });
     if (found == options.end()) throw Error(Kind::usage, "the format has no option '" + name + "'");
     if (!std::visit([&value = value](auto* to) { return set(*to, value); }, found->to))
-      throw Error(Kind::usage, "option " + name + ": expected " + type_of(*found) + ", found another type");
+      throw Error(Kind::usage, "option " + name + ": expected " + expected(*found) + ", found another type");
+    if (!holds(*found))
+      throw Error(Kind::usage, "option " + name + ": expected " + expected(*found) + ", found " + found_in(*found));
   }
 }
 

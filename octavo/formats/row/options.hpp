@@ -13,13 +13,15 @@ namespace octavo::formats {
 /// An option's name, as Python and the command have it, and where its value goes.
 struct NamedOption {
   std::string_view name;
-  std::variant<int*, std::int64_t*, std::string*, std::vector<double>*> to;
+  std::variant<int*, std::int64_t*, std::string*, std::vector<double>*> to;  ///< numbers are above 0
+  std::string_view help{};                    ///< the command has the option if there is a text
+  std::vector<std::string_view> values = {};  ///< of a text: the only ones; none: any
 };
 
-/// The names, in their order.
-std::vector<std::string_view> names_of(const std::vector<NamedOption>& options);
+/// The same for those who ask which options there are.
+std::vector<OptionInfo> infos_of(const std::vector<NamedOption>& options);
 /// Sets the options that are given; others keep their defaults. Throws Error(usage) for a name that is not among them,
-/// and for a value of another type.
+/// for a value of another type, for a number that is not above 0, and for a text that is none of the values.
 void set_options(const OwnOptions& given, const std::vector<NamedOption>& options);
 
 /// A folder's `Options` with the values of a request. `named` lists the members of one; throws as set_options().
@@ -32,9 +34,9 @@ Options options_of(const WriteRequest& request, std::vector<NamedOption> (*named
 
 /// For Format::options.
 template <class Options>
-std::vector<std::string_view> option_names(std::vector<NamedOption> (*named)(Options&)) {
+std::vector<OptionInfo> option_infos(std::vector<NamedOption> (*named)(Options&)) {
   Options options;
-  return names_of(named(options));
+  return infos_of(named(options));
 }
 
 }  // namespace octavo::formats

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octavo/base/progress.hpp"
@@ -17,6 +18,11 @@ namespace octavo::formats {
 
 /// Values of options that one format alone has, by name (Format::options).
 using OwnOptions = std::map<std::string, mesh::Attribute>;
+/// Such an option, for those who ask which there are.
+struct OptionInfo {
+  std::string_view name, type, help;     ///< type: "number", "text", "numbers"
+  std::vector<std::string_view> values;  ///< of a text: the only ones; none: any
+};
 
 /// A request to write one step or one series.
 struct WriteRequest {

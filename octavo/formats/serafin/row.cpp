@@ -8,7 +8,7 @@
 namespace octavo::formats::serafin {
 namespace {
 
-constexpr std::array<std::string_view, 2> endings{".slf", ".srf"};
+constexpr std::array<std::string_view, 5> endings{".slf", ".srf", ".ser", ".res", ".geo"};
 constexpr std::array<OutputKind, 1> outputs{{{"serafin", "a SERAFIN file"}}};
 
 }  // namespace

@@ -410,9 +410,15 @@ def check_output(path: str, overwrite: bool) -> None:
         raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")
 
 
-#: Endings of names that tell the format, and the endings of stores and files of triangles.
+#: Endings of stores.
 STORE_ENDS = ("", ".octavo")
-SERAFIN_ENDS = ("", ".slf", ".srf", ".ser", ".res", ".geo")
+
+
+def ends_of(*names: str) -> tuple[str, ...]:
+    """The endings that outputs of these formats may have."""
+    from octavo import _core
+
+    return ("", *(ending for format in _core.formats() if format["name"] in names for ending in format["endings"]))
 
 
 def check_ending(path: str, known: tuple[str, ...], kind: str, hint: str = "") -> None:

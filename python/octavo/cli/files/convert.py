@@ -7,6 +7,7 @@ import argparse
 import glob
 import os
 import re
+from typing import Any
 
 from octavo.cli import options
 from octavo.errors import UsageError
@@ -36,22 +37,6 @@ EXAMPLES = [
     "octavo convert run.octavo finer.octavo --flow checkpoint --refine 1",
 ]
 
-# Options that several outputs have: a test, the outputs, and the message. "octavo" is a store. A format refuses options of
-# another one alone itself (formats::require_own_options).
-_CELLS = ("ramses", "flash", "amrex")
-_GOES_WITH = (
-    (lambda a: a.boundary and not a.boundary_out, ("med",), "--boundary goes with --to med, or with --boundary-out"),
-    (lambda a: a.boundary_out, ("serafin",), "--boundary-out goes with --to serafin, of a MED file"),
-    (
-        lambda a: a.over_time or a.polygon,
-        ("serafin", "med", "vtkhdf", "ugrid", "gmsh"),
-        "--over-time and --polygon go with --to serafin, med, vtkhdf, ugrid or gmsh",
-    ),
-    (lambda a: a.report, ("octavo",), "--report goes with a store that is written"),
-    (lambda a: a.periodic, _CELLS, "--periodic goes with --to ramses, flash or amrex"),
-    (lambda a: a.lossy_ok, _CELLS, "--lossy-ok goes with --to ramses, flash or amrex"),
-)
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     from octavo import _core
@@ -59,15 +44,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="+", metavar="IN ... OUT", help="outputs, stores or patterns; last the new store"
     )
-    parser.add_argument("--to", choices=["octavo", *(format["name"] for format in _core.formats())],
+    known = _core.formats()
+    parser.add_argument("--to", choices=["octavo", *(format["name"] for format in known)],
                         help="format to write: a store, or another code's output from which that code can go on (whole "
-                             "steps, lossless). Default: by the ending of OUT (.slf, .srf, .med, .vtkhdf, .nc, .msh), "
-                             "else a store")  # fmt: skip
+                             f"steps, lossless). Default: by the ending of OUT ({', '.join(_endings(known))}), else a store")  # fmt: skip
     parser.add_argument("--flow", choices=["analysis", "checkpoint"],
                         help="if the input is a store, the flow to read (default: analysis, if it has a step); else the flow to "
                              "write (default: analysis)")  # fmt: skip
     parser.add_argument("--step", type=int, metavar="N", help="step of a store, with --to a native output")
-    _add_native(parser)
+    _add_native(parser, known)
     parser.add_argument("--field", type=options.names, metavar="A,B", help="only these fields (default: all)")
     options.add_selection(parser)
     parser.add_argument(
@@ -98,16 +83,29 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_json(parser)
 
 
-def _add_native(parser: argparse.ArgumentParser) -> None:
+def _endings(known: list[dict]) -> list[str]:
+    return [ending for format in known for ending in format["endings"]]
+
+
+def own_options(known: list[dict]) -> dict[str, tuple[dict, str]]:
+    """{name: (option, help)} of the options that some formats alone have."""
+    found: dict[str, tuple[dict, str]] = {}
+    for format in known:
+        for option in (option for option in format["options"] if option["help"]):
+            before = found[option["name"]][1] + "; " if option["name"] in found else ""
+            found[option["name"]] = (option, f"{before}{format['title']}: {option['help']}")
+    return found
+
+
+def _add_native(parser: argparse.ArgumentParser, known: list[dict]) -> None:
     native = parser.add_argument_group("native outputs, and stores on another mesh")
-    native.add_argument(
-        "--kind", choices=["checkpoint", "plotfile"], default="", help="which of FLASH's or AMReX's outputs"
-    )
-    native.add_argument("--domains", type=int, metavar="M",
-                        help="RAMSES: number of domains (ranks), with equal numbers of leaves (default: the input's domains)")  # fmt: skip
-    native.add_argument("--ordering", choices=["hilbert", "planar"], default="",
-                        help="RAMSES: the ordering of the domains; the run's namelist must have the same (default: the "
-                             "input's)")  # fmt: skip
+    with_kinds = [format for format in known if format["kinds"]]
+    native.add_argument("--kind", choices=sorted({kind for format in with_kinds for kind in format["kinds"]}), default="",
+                        help="which output of " + " or ".join(format["title"] for format in with_kinds))  # fmt: skip
+    for name, (option, text) in own_options(known).items():
+        of_type, metavar = _TYPES[option["type"]]
+        native.add_argument("--" + name.replace("_", "-"), type=of_type, choices=option["values"] or None,
+                            metavar=None if option["values"] else metavar, help=text)  # fmt: skip
     native.add_argument("--periodic", type=parse_axes, metavar="xyz",
                         help="periodic axes, or none; for steps that do not record them, such as AMReX's plotfiles "
                              "(default: those of the step)")  # fmt: skip
@@ -116,16 +114,6 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
     native.add_argument("--block", type=options.positive, default=0, metavar="N",
                         help="FLASH, stores: cells of a block along each axis (default: the input's, or for FLASH the "
                              "largest that fits)")  # fmt: skip
-    native.add_argument("--max-box", type=options.positive, default=0, metavar="N",
-                        help="AMReX: longest side of a box [cells] (default: the input's boxes, else 64)")  # fmt: skip
-    native.add_argument("--blocking-factor", type=options.positive, default=0, metavar="B",
-                        help="AMReX: boxes begin and end at multiples of B (default: the input's boxes, else the "
-                             "largest up to 8 that fits)")  # fmt: skip
-    native.add_argument("--multifab", default="", metavar="NAME",
-                        help="AMReX checkpoint: name of the MultiFab that holds the fields of cells (default: the input's, else "
-                             "state)")  # fmt: skip
-    native.add_argument("--dt", type=parse_time_steps, default=[], metavar="DT[,DT...]",
-                        help="AMReX checkpoint: time step [code time], one for all levels or one per level (default: the input's)")  # fmt: skip
     native.add_argument("--fill", nargs="?", const="linear", choices=["linear", "constant"], default="",
                         help="add cells to complete blocks and to balance levels. New cells get values from the coarser cell, "
                              "conservatively: with limited slopes (linear, the default) or its value (constant)")  # fmt: skip
@@ -146,15 +134,20 @@ def _add_native(parser: argparse.ArgumentParser) -> None:
                         help="field A of the input is called B in the output (default: a table of the codes' names)")  # fmt: skip
 
 
-def parse_time_steps(text: str) -> list[float]:
+def numbers(text: str) -> list[float]:
     """[0.1, 0.05] of "0.1,0.05"."""
     try:
-        steps = [float(word) for word in options.names(text)]
+        return [float(word) for word in options.names(text)]
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected numbers, found {text}") from None
-    if not all(step > 0 for step in steps):
-        raise argparse.ArgumentTypeError(f"expected time steps above 0, found {text}")
-    return steps
+
+
+#: How the command takes the values of a format's own options, by their type.
+_TYPES: dict[str, tuple[Any, str]] = {
+    "number": (options.positive, "N"),
+    "text": (str, "TEXT"),
+    "numbers": (numbers, "X[,X...]"),
+}
 
 
 def parse_renames(text: str) -> dict[str, str]:
@@ -221,15 +214,15 @@ def _format(arguments: argparse.Namespace) -> dict | None:
     for format in known:
         if out.lower().endswith(tuple(format["endings"])):
             return format
-    endings = (end for format in known for end in format["endings"])
-    options.check_ending(
-        out, (*options.STORE_ENDS, *endings), "an output", "--to says what is written, whatever OUT is called"
-    )
+    hint = "--to says what is written, whatever OUT is called"
+    options.check_ending(out, (*options.STORE_ENDS, *_endings(known)), "an output", hint)
     return None
 
 
 def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> dict:
     """Returns the options under the names that the compiled job takes."""
+    from octavo import _core
+
     codec, field_codec = parse_codecs(arguments.codec)
     return {
         "to": arguments.to,
@@ -241,14 +234,13 @@ def _request(arguments: argparse.Namespace, ranks: object, progress: object) -> 
         "single_precision": arguments.precision == "single",
         "particles": not arguments.no_particles,
         "overwrite": arguments.force,
-        "domains": arguments.domains or 0,
         "measure": arguments.report,
         "boundary": None if arguments.boundary_out else arguments.boundary,
         "over_time": arguments.over_time,
         **_polygon(arguments),
         "ranks": ranks,
         "progress": progress,
-        **{name: getattr(arguments, name) for name in _SAME_NAMES},
+        **{name: getattr(arguments, name) for name in (*_SAME_NAMES, *own_options(_core.formats()))},
     }
 
 
@@ -262,7 +254,7 @@ def _polygon(arguments: argparse.Namespace) -> dict:
 
 _SAME_NAMES = (
     "effort", "method", "per_file", "append", "flow", "step", "threads", "refine", "block", "fill", "per_mass", "kind",
-    "rename", "periodic", "lossy_ok", "max_box", "blocking_factor", "multifab", "dt", "ordering",
+    "rename", "periodic", "lossy_ok",
 )  # fmt: skip
 
 
@@ -279,12 +271,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
     format = _format(arguments)
     arguments.to = format["name"] if format else "octavo"
-    for asked, targets, message in _GOES_WITH:
-        if asked(arguments) and arguments.to not in targets:
-            raise UsageError(message, [], "")
-    if arguments.domains is not None and arguments.domains < 1:
-        raise UsageError(f"--domains: expected at least 1, found {arguments.domains}", [], "")
     triangles = format is not None and format["triangles"]
+    if arguments.boundary_out and (format is None or not format["triangles"] or format["groups"]):
+        raise UsageError("--boundary-out goes with a file of triangles that has no groups", [], "--to serafin")
     if triangles:
         options.refuse_ranks(f"convert --to {arguments.to}")
     inputs, out = expand(arguments.paths[:-1]), arguments.paths[-1]

@@ -16,8 +16,11 @@ EXAMPLES = [
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
+    from octavo import _core
+
     parser.add_argument("out", help="where to write; a RAMSES output is best named output_NNNNN")
-    parser.add_argument("--to", choices=["ramses", "octavo"], default="ramses", help="what to write (default: ramses)")
+    cells = [format["name"] for format in _core.formats() if not format["triangles"]]
+    parser.add_argument("--to", choices=["octavo", *cells], default="ramses", help="what to write (default: ramses)")
     parser.add_argument("--kind", choices=["sedov", "turbulence"], default="turbulence")
     parser.add_argument("--dim", type=int, choices=[1, 2, 3], default=3)
     parser.add_argument("--domains", type=options.positive, default=8, metavar="N")
@@ -44,9 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
     from octavo.ranks import is_root, world
 
-    options.check_ending(
-        arguments.out, options.STORE_ENDS if arguments.to == "octavo" else ("",), f"--to {arguments.to}"
-    )
+    ends = options.STORE_ENDS if arguments.to == "octavo" else options.ends_of(arguments.to)
+    options.check_ending(arguments.out, ends, f"--to {arguments.to}")
     low, high = _levels(arguments.levels)
     made = _core.sample(
         kind=arguments.kind,
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         threads=arguments.threads,
     )
     ranks = world()
-    unit = "parts" if arguments.to == "ramses" else "bytes"
+    unit = "bytes" if arguments.to == "octavo" else "parts"
     with console.Progress("sample", arguments.quiet, unit=unit) as progress:
         _core.write(
             made,

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli import console
 
     options.check_output(arguments.out, arguments.force)
-    options.check_ending(arguments.out, (*options.SERAFIN_ENDS, ".med"), "SERAFIN and MED files")
+    options.check_ending(arguments.out, options.ends_of("serafin", "med"), "SERAFIN and MED files")
     options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:
         report = _core.merge(
