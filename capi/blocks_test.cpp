@@ -263,11 +263,11 @@ TEST(CapiBlocksMpi, a_checkpoint_becomes_a_flash_file_that_all_ranks_write) {
   });
   octavo_restart* restart = share_of(store, false);
   octavo_error error;
-  const int code = octavo_restart_write_flash(everyone(), store.c_str(), restart, path.c_str(), &error);
+  const int code = octavo_restart_write(everyone(), store.c_str(), restart, "flash", path.c_str(), &error);
   if (code == OCTAVO_UNSUPPORTED) GTEST_SKIP() << "built without HDF5";
   EXPECT_EQ(code, 0) << error.message;
   expect_blocks(path);
-  EXPECT_EQ(octavo_restart_write_flash(everyone(), store.c_str(), restart, path.c_str(), &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_restart_write(everyone(), store.c_str(), restart, "flash", path.c_str(), &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("exists already"));
   octavo::testing::barrier();
   octavo_restart_free(&restart);

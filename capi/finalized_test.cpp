@@ -40,7 +40,7 @@ void expect_nothing_opens(const std::string& store, const char* reason) {
       {"restart_open", [&](E e) { return octavo_restart_open(MPI_COMM_WORLD, at, nullptr, &restart, e); }},
       {"restart_get_neighbours",
        [&](E e) { return octavo_restart_get_neighbours(MPI_COMM_WORLD, nullptr, &neighbours, e); }},
-      {"restart_write_ramses", [&](E e) { return octavo_restart_write_ramses(MPI_COMM_WORLD, at, nullptr, at, e); }},
+      {"restart_write", [&](E e) { return octavo_restart_write(MPI_COMM_WORLD, at, nullptr, "ramses", at, e); }},
       {"restart_failed", [&](E e) { return octavo_restart_failed(MPI_COMM_WORLD, at, nullptr, e); }},
   };
   for (const Call& call : calls) {

@@ -114,7 +114,7 @@ TEST(CapiNullMpi, no_handle_is_a_wrong_use) {
       {"restart", [&](E e) { return octavo_restart_get_attribute(nullptr, "n", OCTAVO_INT64, &count, 1, e); }},
       {"restart", [&](E e) { return octavo_restart_get_neighbours(everyone(), nullptr, &around, e); }},
       {"restart", [](E e) { return octavo_restart_failed(everyone(), "s", nullptr, e); }},
-      {"restart", [](E e) { return octavo_restart_write_ramses(everyone(), "s", nullptr, "f", e); }},
+      {"restart", [](E e) { return octavo_restart_write(everyone(), "s", nullptr, "ramses", "f", e); }},
   });
   octavo_error error{};
   EXPECT_EQ(octavo_restart_get_info(nullptr, &info, &error), 0);
@@ -169,8 +169,9 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"restart", [&](E e) { return octavo_restart_open(everyone(), "s", nullptr, nullptr, e); }},
       {"path", [&](E e) { return octavo_restart_open(everyone(), nullptr, nullptr, &restart, e); }},
       {"store", [&](E e) { return octavo_restart_failed(everyone(), nullptr, nullptr, e); }},
-      {"store", [](E e) { return octavo_restart_write_ramses(everyone(), nullptr, nullptr, "f", e); }},
-      {"folder", [](E e) { return octavo_restart_write_ramses(everyone(), "s", nullptr, nullptr, e); }},
+      {"store", [](E e) { return octavo_restart_write(everyone(), nullptr, nullptr, "ramses", "f", e); }},
+      {"format", [](E e) { return octavo_restart_write(everyone(), "s", nullptr, nullptr, "f", e); }},
+      {"path", [](E e) { return octavo_restart_write(everyone(), "s", nullptr, "ramses", nullptr, e); }},
       {"store", [](E e) { return octavo_forget_failed_restarts(nullptr, e); }},
       {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, "f", &field, nullptr, e); }},
       {"array", [&](E e) { return octavo_read_box("/nowhere", &box, "f", nullptr, nullptr, e); }},

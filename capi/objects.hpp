@@ -8,7 +8,6 @@
 #include "octavo/engine/restart/neighbour_arrays.hpp"
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/mesh/tree/listed_blocks.hpp"
-#include "octavo/step/ramses_domain.hpp"
 
 /// The handles of the C API.
 struct octavo_writer {
@@ -32,9 +31,9 @@ struct octavo_restart {
   std::vector<std::int64_t> cells_of_level{}, box_domain{}, boxes_of_level{}, boxes{};
   std::vector<std::uint8_t> refined{}, owned{};
   octavo::engine::NeighbourArrays neighbours{};
-  bool once = false;                                        ///< values are freed once they were copied
-  std::set<const octavo::mesh::Field*> given{};             ///< those whose values are
-  std::optional<octavo::step::RamsesFiles> ramses_files{};  ///< removed when the restart is freed
+  bool once = false;                             ///< values are freed once they were copied
+  std::set<const octavo::mesh::Field*> given{};  ///< those whose values are
+  std::function<void()> remove_files{};          ///< those of octavo_restart_write, when the restart is freed
 };
 
 namespace octavo::capi {

@@ -552,25 +552,20 @@ OCTAVO_API int octavo_restart_failed(
     const octavo_restart* restart,
     octavo_error* error);
 
-/* Collective. Makes a RAMSES output of the store's checkpoint that `restart` found, for as many ranks as there are: rank
- * i writes the files of domain i + 1. output_NNNNN in the current directory is then a link to the output; NNNNN is the
- * step's attribute output_number. octavo_restart_free removes the files and the link: call it on all ranks once RAMSES
- * has read them. The restart need not have read any field. */
-OCTAVO_API int octavo_restart_write_ramses(
+/* Collective. Makes files of the store's step that `restart` found, for a code that starts from files of its own. The
+ * restart need not have read any field. Returns OCTAVO_USAGE for a step that was stored with a loss.
+ *
+ * "ramses": an output for as many ranks as there are: rank i writes the files of domain i + 1. output_NNNNN in the
+ * current directory is then a link to the output; NNNNN is the step's attribute output_number. octavo_restart_free
+ * removes the files and the link: call it on all ranks once RAMSES has read them.
+ * Any other format of cells ("flash", "amrex"): a checkpoint that all ranks write, with the bytes of `octavo convert`. */
+OCTAVO_API int octavo_restart_write(
     MPI_Comm comm,
     const char* store,
     octavo_restart* restart,
-    const char* folder,           /* holds the files; of the same name on all nodes, such as /dev/shm or a local disk */
-    octavo_error* error);
-
-/* Collective. Makes a FLASH file of the store's step that `restart` found, with the bytes of `octavo convert --to flash`.
- * All ranks need to see the path, which must not exist. The restart need not have read any field. Returns OCTAVO_USAGE
- * for a step that was stored with a loss. */
-OCTAVO_API int octavo_restart_write_flash(
-    MPI_Comm comm,
-    const char* store,
-    const octavo_restart* restart,
-    const char* path,
+    const char* format,           /* as `octavo convert --to` has it */
+    const char* path,             /* the checkpoint's, which must not exist and which all ranks see; of "ramses" a folder,
+                                     of the same name on all nodes, such as /dev/shm or a local disk */
     octavo_error* error);
 
 /* Local. */

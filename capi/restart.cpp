@@ -205,19 +205,14 @@ int octavo_restart_failed(MPI_Comm comm, const char* store, const octavo_restart
   });
 }
 
-int octavo_restart_write_ramses(MPI_Comm comm, const char* store, octavo_restart* restart, const char* folder,
-                                octavo_error* error) {
+int octavo_restart_write(MPI_Comm comm, const char* store, octavo_restart* restart, const char* format,
+                         const char* path, octavo_error* error) {
   return guard(error, [&] {
-    ranks::agree(comm, [&] { checked(store, "store"), checked(folder, "folder"), checked(restart, "restart"); });
-    restart->ramses_files = engine::write_ramses(comm, store, restart->value, folder);
-  });
-}
-
-int octavo_restart_write_flash(MPI_Comm comm, const char* store, const octavo_restart* restart, const char* path,
-                               octavo_error* error) {
-  return guard(error, [&] {
-    ranks::agree(comm, [&] { checked(store, "store"), checked(path, "path"), checked(restart, "restart"); });
-    engine::write_flash(comm, store, restart->value, path);
+    ranks::agree(comm, [&] {
+      checked(store, "store"), checked(format, "format"), checked(path, "path"), checked(restart, "restart");
+    });
+    if (auto remove = engine::write_files(comm, store, restart->value, format, path))
+      restart->remove_files = std::move(remove);
   });
 }
 
@@ -484,6 +479,6 @@ int octavo_restart_get_neighbours(MPI_Comm comm, octavo_restart* restart, octavo
 
 void octavo_restart_free(octavo_restart** restart) {
   if (restart == nullptr || *restart == nullptr) return;
-  if ((*restart)->ramses_files) step::remove(*(*restart)->ramses_files);
+  if ((*restart)->remove_files) (*restart)->remove_files();
   delete std::exchange(*restart, nullptr);
 }

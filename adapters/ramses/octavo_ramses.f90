@@ -100,7 +100,7 @@ contains
     if (options /= '') wanted%options = trim(options)
     call from%open(MPI_COMM_WORLD, trim(store), wanted)
     if (.not. from%found()) return
-    call from%write_ramses(MPI_COMM_WORLD, trim(store), trim(scratch))
+    call from%write(MPI_COMM_WORLD, trim(store), 'ramses', trim(scratch))
     call from%get_attribute('output_number', nrestart)
 #ifdef RT
     ! It has looked at nrestart: a restart keeps the ionisation of its output.

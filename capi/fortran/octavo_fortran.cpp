@@ -151,15 +151,9 @@ OCTAVO_API int octavo_fortran_restart_failed(const MPI_Fint* comm, const char* s
   return octavo_restart_failed(comm_of(comm), store, restart, error);
 }
 
-OCTAVO_API int octavo_fortran_restart_write_ramses(const MPI_Fint* comm, const char* store, octavo_restart* restart,
-                                                   const char* folder, octavo_error* error) {
-  return octavo_restart_write_ramses(comm_of(comm), store, restart, folder, error);
-}
-
-OCTAVO_API int octavo_fortran_restart_write_flash(const MPI_Fint* comm, const char* store,
-                                                  const octavo_restart* restart, const char* path,
-                                                  octavo_error* error) {
-  return octavo_restart_write_flash(comm_of(comm), store, restart, path, error);
+OCTAVO_API int octavo_fortran_restart_write(const MPI_Fint* comm, const char* store, octavo_restart* restart,
+                                            const char* format, const char* path, octavo_error* error) {
+  return octavo_restart_write(comm_of(comm), store, restart, format, path, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_get_field(octavo_restart* restart, const char* name, const CFI_cdesc_t* values,

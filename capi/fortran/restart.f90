@@ -118,9 +118,8 @@ module octavo_reading
     procedure :: get_particle_count              !< (species)
     procedure :: get_neighbours                  !< collective: (comm, neighbours [, error])
     procedure :: failed => restart_failed        !< collective: (comm, store [, error]): the run cannot go on from here
-    procedure :: write_ramses                    !< collective: (comm, store, folder [, error]): a RAMSES output for as
-                                                 !< many ranks as there are, until `free`
-    procedure :: write_flash                     !< collective: (comm, store, path [, error]): a FLASH file of the step
+    procedure :: write => restart_write          !< collective: (comm, store, format, path [, error]): the step as files
+                                                 !< of a code; 'ramses': for as many ranks as there are, until `free`
     procedure :: free => restart_free
   end type
 
@@ -231,19 +230,11 @@ module octavo_reading
       type(c_ptr), value :: restart
       type(c_error), intent(out) :: error
     end function
-    integer(c_int) function c_write_ramses(comm, store, restart, folder, error) &
-        bind(c, name='octavo_fortran_restart_write_ramses')
+    integer(c_int) function c_write(comm, store, restart, format, path, error) &
+        bind(c, name='octavo_fortran_restart_write')
       import
       integer(c_int), intent(in) :: comm
-      character(kind=c_char), intent(in) :: store(*), folder(*)
-      type(c_ptr), value :: restart
-      type(c_error), intent(out) :: error
-    end function
-    integer(c_int) function c_write_flash(comm, store, restart, path, error) &
-        bind(c, name='octavo_fortran_restart_write_flash')
-      import
-      integer(c_int), intent(in) :: comm
-      character(kind=c_char), intent(in) :: store(*), path(*)
+      character(kind=c_char), intent(in) :: store(*), format(*), path(*)
       type(c_ptr), value :: restart
       type(c_error), intent(out) :: error
     end function
@@ -403,22 +394,13 @@ contains
     call check(c_failed(comm, text(store), self%handle, what), what, error)
   end subroutine
 
-  subroutine write_ramses(self, comm, store, folder, error)
+  subroutine restart_write(self, comm, store, format, path, error)
     class(octavo_restart), intent(in) :: self
     integer, intent(in) :: comm
-    character(*), intent(in) :: store, folder
+    character(*), intent(in) :: store, format, path
     type(octavo_error), intent(inout), optional :: error
     type(c_error) :: what
-    call check(c_write_ramses(comm, text(store), self%handle, text(folder), what), what, error)
-  end subroutine
-
-  subroutine write_flash(self, comm, store, path, error)
-    class(octavo_restart), intent(in) :: self
-    integer, intent(in) :: comm
-    character(*), intent(in) :: store, path
-    type(octavo_error), intent(inout), optional :: error
-    type(c_error) :: what
-    call check(c_write_flash(comm, text(store), self%handle, text(path), what), what, error)
+    call check(c_write(comm, text(store), self%handle, text(format), text(path), what), what, error)
   end subroutine
 
   subroutine octavo_forget_failed_restarts(store, error)

@@ -68,29 +68,24 @@ std::optional<engine::Restart> restart(std::optional<int> comm, const Path& stor
   return engine::restart(comm_from(comm), store, options);
 }
 
-/// This rank's files of a RAMSES output, until they are removed.
-class RamsesOutput {
+/// This rank's files for a code that starts from files of its own, until they are removed.
+class CodeFiles {
  public:
-  RamsesOutput(std::optional<int> comm, const Path& store, const engine::Restart& start, const Path& folder) {
+  CodeFiles(std::optional<int> comm, const Path& store, const engine::Restart& start, const std::string& format,
+            const Path& path) {
     nb::gil_scoped_release release;
-    files_ = engine::write_ramses(comm_from(comm), store, start, folder);
+    remove_ = engine::write_files(comm_from(comm), store, start, format, path);
   }
-  ~RamsesOutput() { remove(); }
-  RamsesOutput(const RamsesOutput&) = delete;
-  RamsesOutput& operator=(const RamsesOutput&) = delete;
+  ~CodeFiles() { remove(); }
+  CodeFiles(const CodeFiles&) = delete;
+  CodeFiles& operator=(const CodeFiles&) = delete;
   void remove() noexcept {
-    if (files_) step::remove(*std::exchange(files_, std::nullopt));
+    if (remove_) std::exchange(remove_, nullptr)();
   }
-  int number() const { return files_ ? files_->number : 0; }
 
  private:
-  std::optional<step::RamsesFiles> files_;
+  std::function<void()> remove_;
 };
-
-void write_flash(std::optional<int> comm, const Path& store, const engine::Restart& start, const Path& path) {
-  nb::gil_scoped_release release;
-  engine::write_flash(comm_from(comm), store, start, path);
-}
 
 void restart_failed(std::optional<int> comm, const Path& store, const engine::Restart& start) {
   nb::gil_scoped_release release;
@@ -267,14 +262,13 @@ void bind_options(nb::module_& m) {
   bind_option<&Options::per_mass>(words, "per_mass");
   bind_option<&Options::max_box>(words, "max_box");
   bind_option<&Options::points>(words, "points");
-  nb::class_<RamsesOutput>(m, "RamsesOutput", "This rank's files of a RAMSES output. A `with` block removes them.")
-      .def(nb::init<std::optional<int>, const Path&, const engine::Restart&, const Path&>(), nb::arg("comm").none(),
-           nb::arg("store"), nb::arg("start"), nb::arg("folder"))
-      .def_prop_ro("number", &RamsesOutput::number, "NNNNN of output_NNNNN; 0 once they are removed.")
-      .def("remove", &RamsesOutput::remove, "Removes them, and the link to the output. Local.")
+  nb::class_<CodeFiles>(m, "CodeFiles", "This rank's share of the files that restart_write has made.")
+      .def(nb::init<std::optional<int>, const Path&, const engine::Restart&, const std::string&, const Path&>(),
+           nb::arg("comm").none(), nb::arg("store"), nb::arg("start"), nb::arg("format"), nb::arg("path"))
+      .def("remove", &CodeFiles::remove, "Removes it, unless all ranks have written one output. Local.")
       .def(
-          "__enter__", [](nb::handle self) { return self; }, nb::sig("def __enter__(self) -> RamsesOutput"))
-      .def("__exit__", [](RamsesOutput& of, nb::args) { of.remove(); });
+          "__enter__", [](nb::handle self) { return self; }, nb::sig("def __enter__(self) -> CodeFiles"))
+      .def("__exit__", [](CodeFiles& of, nb::args) { of.remove(); });
 }
 
 void bind_step_id(nb::module_& m) {
@@ -340,8 +334,6 @@ void bind_restart(nb::module_& m) {
   m.def("restart", &restart, nb::arg("comm").none(), nb::arg("store"), nb::arg("words"), nb::arg("problem").none());
   m.def("restart_failed", &restart_failed, nb::arg("comm").none(), nb::arg("store"), nb::arg("start"));
   m.def("forget_failed_restarts", &engine::forget_failed_restarts, nb::arg("store"));
-  m.def("restart_write_flash", &write_flash, nb::arg("comm").none(), nb::arg("store"), nb::arg("start"),
-        nb::arg("path"));
 }
 
 }  // namespace

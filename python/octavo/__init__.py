@@ -26,8 +26,7 @@ if TYPE_CHECKING:
         neighbours,
         restart,
         restart_failed,
-        restart_write_flash,
-        restart_write_ramses,
+        restart_write,
     )
     from octavo.snapshots import Series
     from octavo.writer import Header, Octree, Patches, Target, Writer
@@ -61,8 +60,7 @@ __all__ = [
     "repack",
     "restart",
     "restart_failed",
-    "restart_write_flash",
-    "restart_write_ramses",
+    "restart_write",
     "series",
     "steps",
     "streamlines",
@@ -96,8 +94,7 @@ _HOMES = {
     "Writer": "writer",
     "restart": "parallel",
     "restart_failed": "parallel",
-    "restart_write_flash": "parallel",
-    "restart_write_ramses": "parallel",
+    "restart_write": "parallel",
     "forget_failed_restarts": "parallel",
     "neighbours": "parallel",
     "Error": "errors",

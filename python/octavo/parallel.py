@@ -30,8 +30,7 @@ __all__ = [
     "neighbours",
     "restart",
     "restart_failed",
-    "restart_write_flash",
-    "restart_write_ramses",
+    "restart_write",
 ]
 
 Path = str | os.PathLike[str]
@@ -99,22 +98,18 @@ def forget_failed_restarts(store: Path) -> int:
     return engine().forget_failed_restarts(os.fspath(store))
 
 
-def restart_write_flash(comm: Any, store: Path, start: Any, path: Path) -> None:
-    """Makes a FLASH file of the store's step that `restart` found, with the bytes of `octavo convert --to flash`. All
-    ranks need to see the path, which must not exist. Collective; raises UsageError on all ranks for a step that was
-    stored with a loss."""
-    engine().restart_write_flash(_handle(comm), os.fspath(store), start, os.fspath(path))
+def restart_write(comm: Any, store: Path, start: Any, format: str, path: Path) -> Any:
+    """Makes files of the store's step that `restart` found, for a code that starts from files of its own. Collective;
+    raises the same error on all ranks: UsageError for a step that was stored with a loss.
 
+    "ramses": an output for as many ranks as there are: rank i writes the files of domain i + 1 to the folder `path`,
+    which has the same name on all nodes (/dev/shm, a local disk). output_NNNNN in the current directory is then a link
+    to the output; NNNNN is the step's attribute output_number. The result's remove(), or the end of its `with` block,
+    removes the files and the link: on all ranks, once RAMSES has read them.
 
-def restart_write_ramses(comm: Any, store: Path, start: Any, folder: Path) -> Any:
-    """Makes a RAMSES output of the store's checkpoint that `restart` found, for as many ranks as there are: rank i writes
-    the files of domain i + 1 to `folder`, which has the same name on all nodes (/dev/shm, a local disk). output_NNNNN
-    in the current directory is then a link to the output; NNNNN is the step's attribute output_number.
-
-    The result has `number`, NNNNN. Its remove(), or the end of its `with` block, removes the files and the link: on all
-    ranks, once RAMSES has read them. Collective; raises the same error on all ranks: Unsupported for a step that is not
-    RAMSES', UsageError for one that was stored with a loss."""
-    return engine().RamsesOutput(_handle(comm), os.fspath(store), start, os.fspath(folder))
+    Any other format of cells ("flash", "amrex"): the checkpoint `path`, which all ranks write and see, and which must not
+    exist, with the bytes of `octavo convert --to`. It stays."""
+    return engine().CodeFiles(_handle(comm), os.fspath(store), start, format, os.fspath(path))
 
 
 def neighbours(comm: Any, start: Any) -> dict[str, np.ndarray]:

@@ -379,13 +379,23 @@ def blocks(store: str) -> None:
     assert np.array_equal(start.fields["dens"][owned], values(start.mesh)[owned])
     assert start.attributes["real scalars"] == ["dt", "t"] and start.attributes["real scalars/t"] == 2.0
     try:
-        octavo.restart_write_flash(comm, store, start, store + ".chk")
+        octavo.restart_write(comm, store, start, "flash", store + ".chk")
     except octavo.Unsupported as error:
         assert "HDF5" in str(error)
         return
-    told(comm, octavo.Error, "exists", lambda: octavo.restart_write_flash(comm, store, start, store + ".chk"))
+    told(comm, octavo.Error, "exists", lambda: octavo.restart_write(comm, store, start, "flash", store + ".chk"))
     flash = octavo.open(store + ".chk")
-    assert np.isclose(flash.sum("dens", weight="volume"), octavo.open(store).sum("dens", weight="volume"), rtol=1e-12)
+    total = octavo.open(store).sum("dens", weight="volume")
+    assert np.isclose(flash.sum("dens", weight="volume"), total, rtol=1e-12)
+    octavo.restart_write(comm, store, start, "amrex", store + ".amrex")
+    assert np.isclose(octavo.open(store + ".amrex").sum("dens", weight="volume"), total, rtol=1e-12)
+    told(
+        comm,
+        octavo.UsageError,
+        "no format 'hdf'",
+        lambda: octavo.restart_write(comm, store, start, "hdf", store + ".x"),
+    )
+    told(comm, octavo.Unsupported, "SERAFIN", lambda: octavo.restart_write(comm, store, start, "serafin", store + ".x"))
 
 
 def failed(store: str) -> None:

@@ -19,7 +19,7 @@ FLASH_X = [f"-I{NAMES / 'flashx'}", "-DOCTAVO_PARTICLES"]
 # An adapter: the names it needs, its sources, options, and a name of Octavo's interface that it uses.
 FORTRAN = {
     "ramses": ("ramses/ramses.f90", RAMSES, ["-DNDIM=2"], "put_tree"),
-    "ramses-mhd-rt": ("ramses/ramses.f90", RAMSES, ["-DNDIM=3", "-DSOLVERmhd", "-DRT", "-DUSE_TURB=1"], "write_ramses"),
+    "ramses-mhd-rt": ("ramses/ramses.f90", RAMSES, ["-DNDIM=3", "-DSOLVERmhd", "-DRT", "-DUSE_TURB=1"], "get_attribute"),
     "flashx": ("flashx/flashx.F90", ["flashx/Octavo/octavo_flashx.F90"], [*DOUBLE, *FLASH_X, "-DIO_HDF5_PARALLEL"], "put_blocks"),
     "telemac": (None, [f"telemac/octavo_telemac{part}.f90" for part in ("_mpi", "", "_groups")], [], "double_precision"),
 }  # fmt: skip

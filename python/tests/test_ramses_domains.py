@@ -180,7 +180,7 @@ def test_the_state_of_turbulence_comes_along(data, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "run" / "3")
     shutil.rmtree("output_00002")
     start = octavo.restart(None, tmp_path / "run.octavo")
-    with octavo.restart_write_ramses(None, tmp_path / "run.octavo", start, tmp_path / "scratch"):
+    with octavo.restart_write(None, tmp_path / "run.octavo", start, "ramses", tmp_path / "scratch"):
         assert {name: Path("output_00002", name).read_bytes() for name in state} == state
     assert not list((tmp_path / "scratch").glob("*"))
 
@@ -214,8 +214,8 @@ def test_a_checkpoint_is_ramses_own_files_until_they_are_removed(run, output, tm
     monkeypatch.chdir(tmp_path)
     (tmp_path / "direct").mkdir()
     start = octavo.restart(None, "run.octavo")
-    with octavo.restart_write_ramses(None, "run.octavo", start, tmp_path / "scratch") as files:
-        assert files.number == 3
+    assert start.attributes["output_number"] == 3
+    with octavo.restart_write(None, "run.octavo", start, "ramses", tmp_path / "scratch"):
         mine = files_of(tmp_path / "output_00003")
         assert {"amr_00003.out00001", "hydro_00003.out00001"} <= set(mine)
         run("convert", "run.octavo", tmp_path / "direct/output_00003", "--to", "ramses", "--domains", 1, "-q")

@@ -316,7 +316,7 @@ contains
     call io_getOutputName(io_checkpointFileNumber, 'hdf5', '_chk_', made, .false.)
     call use_base_name(0)
     call delete_made  ! of a run that was killed
-    call from%write_flash(io_globalComm, trim(store_path), trim(made))
+    call from%write(io_globalComm, trim(store_path), 'flash', trim(made))
     if (io_globalMe == MASTER_PE) print '(4a)', ' octavo: restart from ', trim(store_path), ' as ', trim(made)
   end function
 

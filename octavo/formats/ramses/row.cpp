@@ -262,6 +262,7 @@ constinit const Format row{
     .wanted_mesh = &wanted_mesh,
     .goes_on = [](const WriteRequest&) { return true; },
     .name_note = &name_note,
+    .write_shares = &write_shares,
 };
 
 }  // namespace octavo::formats::ramses

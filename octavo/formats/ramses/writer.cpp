@@ -1,13 +1,18 @@
 #include "octavo/formats/ramses/writer.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <system_error>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/ramses/write_particles.hpp"
 #include "octavo/formats/ramses/write_plan.hpp"
 #include "octavo/formats/ramses/write_text.hpp"
+#include "octavo/formats/row/words.hpp"
 
 namespace octavo::formats::ramses {
 namespace {
@@ -195,6 +200,81 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   // We write it last, because a directory without it is not an output.
   write_info(directory / (numbered("info", options.number) + ".txt"), plan);
   return notes;
+}
+
+// ------------------------------------------------------------------------------------------ files for a run's ranks
+
+namespace {
+
+int output_number(const mesh::Dataset& dataset) {
+  const auto number = attribute<std::int64_t>(dataset.header, "output_number");
+  if (!number || !from_ramses(dataset.header))
+    throw Error(Kind::unsupported, "the checkpoint is not RAMSES': it has no output_number or no coarse_cells")
+        .at(dataset.path)
+        .hint("octavo convert --to ramses makes a RAMSES output of a step of another code");
+  if (*number < 1 || *number > 99999)
+    throw Error(Kind::corrupt, "output_number: expected 1 to 99999, found " + std::to_string(*number)).at(dataset.path);
+  return static_cast<int>(*number);
+}
+
+DomainFiles write_domain_files(const mesh::Dataset& step, const fs::path& folder, const base::Ranks& ranks) {
+  const DomainFiles files{folder, output_number(step), ranks.rank};
+  WriteOptions options;
+  options.domains = ranks.size;
+  options.number = files.number;
+  try {
+    write_one_domain(step, folder / numbered("output", files.number), options, files.domain);
+  } catch (...) {
+    remove(files);
+    throw;
+  }
+  return files;
+}
+
+}  // namespace
+
+std::function<void()> write_shares(const mesh::Dataset& step, const fs::path& folder, const base::Ranks& ranks) {
+  // The same name on all nodes, and one that no other run of the node has.
+  const std::string name = base::from_rank(ranks, 0, "octavo-" + std::to_string(::getpid()));
+  std::optional<DomainFiles> files;
+  try {
+    base::agree(ranks, [&] { files = write_domain_files(step, folder / name, ranks); });
+    base::agree(ranks, [&] {
+      // The link comes last: all domains are there when the code sees the output.
+      if (ranks.rank == 0) link_output(*files);
+    });
+  } catch (...) {
+    if (files) remove(*files);
+    throw;
+  }
+  return [mine = *files] { remove(mine); };
+}
+
+void link_output(const DomainFiles& files) {
+  const fs::path link = numbered("output", files.number);
+  if (fs::is_symlink(link)) fs::remove(link);
+  if (fs::exists(link))
+    throw Error(Kind::usage, "a restart from a store needs this name in the run's directory for a link")
+        .at(fs::absolute(link).string())
+        .hint("move what has it");
+  fs::create_directory_symlink(fs::absolute(files.folder) / link, link);
+}
+
+void remove(const DomainFiles& files) noexcept try {
+  std::error_code ignored;
+  const std::string name = numbered("output", files.number);
+  char mine[32];
+  std::snprintf(mine, sizeof mine, ".out%05d", files.domain + 1);
+  std::vector<fs::path> gone;
+  for (const fs::directory_entry& entry : fs::directory_iterator(files.folder / name, ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (file.ends_with(mine) || file.find(".out") == file.npos) gone.push_back(entry.path());
+  }
+  for (const fs::path& file : gone) fs::remove(file, ignored);
+  fs::remove(files.folder / name, ignored);
+  fs::remove(files.folder, ignored);
+  if (files.domain == 0 && fs::is_symlink(name, ignored)) fs::remove(name, ignored);
+} catch (...) {
 }
 
 }  // namespace octavo::formats::ramses

@@ -1,11 +1,13 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "octavo/base/progress.hpp"
+#include "octavo/base/ranks.hpp"
 #include "octavo/file/fortran_record.hpp"
 #include "octavo/mesh/dataset.hpp"
 
@@ -61,5 +63,26 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const std::filesyst
 /// write() does. Throws the same errors.
 void write_one_domain(const mesh::Dataset& dataset, const std::filesystem::path& directory, const WriteOptions& options,
                       int domain);
+
+/// One domain's files for a restart of RAMSES itself, which removes them once it has read them.
+struct DomainFiles {
+  std::filesystem::path folder;  ///< holds output_NNNNN
+  int number = 0;                ///< NNNNN
+  int domain = 0;                ///< from 0
+};
+
+/// As Format::write_shares: rank i writes the files of domain i + 1 into a folder of its own name in `folder`, which
+/// has the same name on all nodes. output_NNNNN in the current directory is then a link to the output; NNNNN is the
+/// step's attribute output_number. Throws Error(unsupported) for a step of another code. Memory: one part of the step,
+/// one domain, the coarse levels.
+std::function<void()> write_shares(const mesh::Dataset& step, const std::filesystem::path& folder,
+                                   const base::Ranks& ranks);
+
+/// Links output_NNNNN of the current directory to the output. Replaces a link, as a killed run leaves it; throws
+/// Error(usage) if something else has the name.
+void link_output(const DomainFiles& files);
+
+/// Removes the domain's files and the texts; the last domain on a node removes the folders, the first domain the link.
+void remove(const DomainFiles& files) noexcept;
 
 }  // namespace octavo::formats::ramses

@@ -68,6 +68,12 @@ struct Format {
   std::string (*lost_note)(const mesh::Header& header) = nullptr;
   /// The same on what Dataset::carry() could not take into the header.
   std::string (*carried_note)(const mesh::Header& header) = nullptr;
+  /// For a run of the code that starts from the step. Each rank writes the files of its own share at `path`, a folder
+  /// on its node's disk or in memory, and the code finds them in the current directory. Returns what removes this
+  /// rank's files once the code has read them. Collective over `ranks`; throws the same on all of them, and leaves no
+  /// files then. A format without it has outputs that all ranks write together.
+  std::function<void()> (*write_shares)(const mesh::Dataset& step, const std::filesystem::path& path,
+                                        const base::Ranks& ranks) = nullptr;
 };
 
 /// An output that is one step, as Format::open.
