@@ -41,10 +41,10 @@ std::vector<std::int32_t> read_corners(const serafin::Series& series) {
 }
 
 partition::PartVector cut(const serafin::Series& series, const std::vector<std::int32_t>& corners,
-                          partition::Method method, std::int32_t parts) {
+                          partition::CutMethod method, std::int32_t parts) {
   partition::check_parts(parts, series.header.elements);
-  if (method == partition::Method::metis) return partition::cut_metis(corners, series.header.points, parts);
-  if (method == partition::Method::scotch) return partition::cut_scotch(corners, series.header.points, parts);
+  if (method == partition::CutMethod::metis) return partition::cut_metis(corners, series.header.points, parts);
+  if (method == partition::CutMethod::scotch) return partition::cut_scotch(corners, series.header.points, parts);
   return partition::cut_hilbert(corners, read_axis(series, 0), read_axis(series, 1), parts);
 }
 
@@ -86,7 +86,7 @@ void read_piece(const serafin::Series& series, std::optional<double> level, Shar
 
 }  // namespace
 
-Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::Method method, std::optional<double> level) {
+Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::CutMethod method, std::optional<double> level) {
   const int rank = ranks::rank_in(comm), ranks = ranks::size_of(comm);
   Input input;
   serafin::Series series;

@@ -30,7 +30,7 @@ struct Input {
 /// Collective. Rank 0 cuts the mesh, every rank reads its part. Bottom and water are those of the file's first step:
 /// bottom, depth or else free surface, and velocities where it has them, by TELEMAC's English or French names.
 /// `level`: still water up to there [m] instead. Throws the same Error on all ranks.
-Input read_whole(MPI_Comm comm, const std::filesystem::path& mesh, partition::Method method,
+Input read_whole(MPI_Comm comm, const std::filesystem::path& mesh, partition::CutMethod method,
                  std::optional<double> level);
 
 /// Collective. The same from the pieces that `octavo partition -o PREFIX` or partel made: PREFIX + GEO-CONCAT and

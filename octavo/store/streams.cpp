@@ -183,7 +183,7 @@ Error changed(const Stream& stream) {
 // Writes heads and values alternately. The values of one tile may belong to several pieces.
 class Pieces {
  public:
-  Pieces(Sequence& sequence, const std::vector<codec::Piece>& pieces, base::RunningChecksum* sum)
+  Pieces(Sequence& sequence, const std::vector<codec::ChunkPiece>& pieces, base::RunningChecksum* sum)
       : sequence_(sequence), next_(pieces.begin()), end_(pieces.end()), sum_(sum) {}
 
   void put_values(std::span<const std::byte> tile) {
@@ -212,14 +212,14 @@ class Pieces {
   }
 
   Sequence& sequence_;
-  std::vector<codec::Piece>::const_iterator next_, end_;
+  std::vector<codec::ChunkPiece>::const_iterator next_, end_;
   base::RunningChecksum* sum_;
   std::size_t left_ = 0;
 };
 
-std::size_t bytes_of(const std::vector<codec::Piece>& pieces) {
+std::size_t bytes_of(const std::vector<codec::ChunkPiece>& pieces) {
   std::size_t bytes = 0;
-  for (const codec::Piece& piece : pieces) bytes += piece.bytes;
+  for (const codec::ChunkPiece& piece : pieces) bytes += piece.bytes;
   return bytes;
 }
 

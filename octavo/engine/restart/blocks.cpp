@@ -286,7 +286,7 @@ mesh::Part read_values(const StepParts& step, const KeptTrees& trees, const Regr
 
 // Collective. How many cells the ranks' blocks have that are not in the step.
 std::int64_t count_missing(MPI_Comm comm, const KeptTrees& trees, const Regrid& plan, const RestartOptions& options) {
-  mesh::Missing missing;
+  mesh::MissingCells missing;
   ranks::agree(comm, [&] { missing = find_missing(trees.whole, plan); });
   std::array<std::int64_t, 2> all{missing.cells, missing.blocks};
   MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT64_T, MPI_SUM, comm);

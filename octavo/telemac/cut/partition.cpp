@@ -59,10 +59,10 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
   if (options.cut || options.part_of || ranks.size == 1) return;
-  if (options.method == partition::Method::metis)
+  if (options.method == partition::CutMethod::metis)
     throw Error(Kind::unsupported, "METIS cuts in one process only")
         .hint("--method scotch, which cuts as few edges, or hilbert or inertial; or run it without mpirun");
-  if (options.method == partition::Method::scotch && !scotch)
+  if (options.method == partition::CutMethod::scotch && !scotch)
     throw Error(Kind::unsupported, "this build has no PT-Scotch, by which several processes cut")
         .hint("install libptscotch-dev and build again, or take --method inertial");
   if (options.parts == 0)

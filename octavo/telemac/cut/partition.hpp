@@ -22,7 +22,7 @@ struct PartitionOptions {
 
   /// 0: the number of parts in the given cut, or in the store of the mesh.
   std::int32_t parts = 2;
-  partition::Method method = partition::Method::metis;
+  partition::CutMethod method = partition::CutMethod::metis;
   PieceLayout layout = PieceLayout::concat;
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
   std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along

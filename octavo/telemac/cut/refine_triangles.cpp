@@ -68,7 +68,7 @@ void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTr
     if (mesh.rank[i] != 0) on.push_back(static_cast<std::int32_t>(i));
   std::sort(on.begin(), on.end(), [&](std::int32_t a, std::int32_t b) { return mesh.rank[at(a)] < mesh.rank[at(b)]; });
   const auto old_points = static_cast<std::int32_t>(mesh.rank.size());
-  const partition::Contour contour = partition::trace_contour(before, old_points, on);
+  const partition::Outline contour = partition::trace_contour(before, old_points, on);
   mesh.rank.assign(at(mesh.points), 0);
   std::vector<serafin::BoundaryPoint> conditions;
   for (std::size_t k = 0; k < on.size(); ++k) {

@@ -231,7 +231,7 @@ PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector par
 /// By a method that needs the whole mesh, in one process. METIS takes most of the memory: places wait until it is done.
 PartVector cut_alone(const SharedJob& job, Block& block) {
   block.places = {};
-  PartVector part_of = job.options.method == partition::Method::metis
+  PartVector part_of = job.options.method == partition::CutMethod::metis
                            ? partition::cut_metis(block.triangles, job.points, job.options.parts)
                            : partition::cut_scotch(block.triangles, job.points, job.options.parts);
   block.places = read_places(job.series, PointSet(block.triangles, job.points));
@@ -240,8 +240,8 @@ PartVector cut_alone(const SharedJob& job, Block& block) {
 
 PartVector cut_by_method(const SharedJob& job, Block& block, const GraphCut& scotch) {
   if (job.options.parts == 1) return PartVector(block.triangles.size() / 3, 0);
-  if (job.options.method == partition::Method::hilbert) return cut_joined(job, block);
-  if (job.options.method == partition::Method::inertial) {
+  if (job.options.method == partition::CutMethod::hilbert) return cut_joined(job, block);
+  if (job.options.method == partition::CutMethod::inertial) {
     PartVector halves = cut_inertial(job, block);
     return smoothed(job, share_dual(job, block), std::move(halves));
   }

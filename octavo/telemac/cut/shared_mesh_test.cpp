@@ -29,7 +29,7 @@ struct Shared {
   Shared(const base::Ranks& ranks, const Triangles& mesh, std::int32_t parts)
       : job{ranks, none, options, points_of(mesh), std::ssize(mesh.connectivity) / 3, {}} {
     options.parts = parts;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
     const auto own = base::share(parts, ranks.rank, ranks.size);
     job.own = {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])};
     const auto [first, last] = base::share(job.elements, ranks.rank, ranks.size);

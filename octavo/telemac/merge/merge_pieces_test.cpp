@@ -74,7 +74,7 @@ PartitionOptions parts(std::int32_t count, PieceLayout layout) {
   PartitionOptions options;
   options.parts = count;
   options.layout = layout;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   return options;
 }
 
@@ -602,7 +602,7 @@ TEST(MergePieces, parts_of_a_store_give_the_file_back) {
     octavo::testing::put_file(folder / "geo.slf", serafin_bytes(f));
     PartitionOptions options;
     options.parts = 6;
-    options.method = partition::Method::inertial;
+    options.method = partition::CutMethod::inertial;
     options.layout = PieceLayout::octavo;
     options.also = {{"PRE", folder / "geo.slf"}};
     const PartitionReport cut = partition_mesh(folder / "geo.slf", folder / "T2D", options);
