@@ -181,9 +181,9 @@ Error changed(const Stream& stream) {
 }
 
 // Writes heads and values alternately. The values of one tile may belong to several pieces.
-class Pieces {
+class ChunkSequence {
  public:
-  Pieces(Sequence& sequence, const std::vector<codec::ChunkPiece>& pieces, base::RunningChecksum* sum)
+  ChunkSequence(Sequence& sequence, const std::vector<codec::ChunkPiece>& pieces, base::RunningChecksum* sum)
       : sequence_(sequence), next_(pieces.begin()), end_(pieces.end()), sum_(sum) {}
 
   void put_values(std::span<const std::byte> tile) {
@@ -232,7 +232,7 @@ void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memor
   std::optional<base::RunningChecksum> of_values, of_stored;
   if (raw.checksum && (!sparse || raw.expected)) of_values.emplace();
   if (raw.checksum && sparse) of_stored.emplace();
-  Pieces pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
+  ChunkSequence pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
   const std::size_t most = whole ? bytes : tile_bytes;
   const std::size_t begin = whole ? bytes : tile_bytes - sequence.position() % tile_bytes;
   for_each_tile(raw.values, raw.first, bytes, most, begin, memory, [&](auto tile) {

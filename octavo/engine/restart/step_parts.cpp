@@ -131,7 +131,7 @@ mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request,
   const PartEntry entry = entry_of(step, part);
   try {
     const auto file = step.handles->get(entry.segment->path);
-    store::Source source = store::source_of(*file);
+    store::PartSource source = store::source_of(*file);
     source.place = place;
     return store::decode_part(entry.segment->table, entry.row, request, source);
   } catch (Error& error) {

@@ -86,7 +86,7 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
   const store::Table& table = entry.segment->table;
   try {
     const auto file = open_file_of(step, entry);
-    store::Source source = store::source_of(*file);
+    store::PartSource source = store::source_of(*file);
     const auto own = [&] {
       mesh::Request only;
       only.fields.emplace();
