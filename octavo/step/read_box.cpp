@@ -32,7 +32,7 @@ IndexBox checked_box(const mesh::Header& header, int level, const IndexBox& box)
   return flat;
 }
 
-const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::string& name, const BoxArray& array) {
+const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::string& name, const BoxMemory& array) {
   const mesh::ScalarType type = array.type;
   const mesh::FieldInfo& info = header.fields[mesh::select_fields(header, std::vector{name}).at(0)];
   if (!takes(type, info.type))
@@ -50,7 +50,7 @@ const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::stri
 }
 
 // Whether the memory is of a wider type than the field's floats of 16 bits, which then become float32 on the way.
-bool widens_half(const mesh::FieldInfo& info, const BoxArray& array) {
+bool widens_half(const mesh::FieldInfo& info, const BoxMemory& array) {
   return mesh::is_half(info.type) && array.type != info.type;
 }
 
@@ -68,7 +68,7 @@ mesh::Region region_of(const mesh::Header& header, int level, const IndexBox& bo
 // ------------------------------------------------------------------ values to their places
 
 // Consecutive tree cells of a level, each one to the right of the one before.
-struct Row {
+struct CellRow {
   std::size_t cell = 0, count = 0;
   mesh::Coordinate at{};
 };
@@ -76,7 +76,8 @@ struct Row {
 // Copies values of the cells of one level into the cells of the box that lie in them.
 class Filler {
  public:
-  Filler(const mesh::Header& header, const mesh::FieldInfo& info, const IndexBox& box, int level, const BoxArray& array)
+  Filler(const mesh::Header& header, const mesh::FieldInfo& info, const IndexBox& box, int level,
+         const BoxMemory& array)
       : info_(info),
         block_(header.block),
         box_(box),
@@ -109,9 +110,9 @@ class Filler {
   }
 
   // Values of all cells of a level, of which those in the rows are taken.
-  void take(int level, const std::vector<Row>& rows, std::span<const std::byte> values) {
+  void take(int level, const std::vector<CellRow>& rows, std::span<const std::byte> values) {
     const std::size_t scalar = size_of(info_.type), of_cell = bytes_of_cell() / scalar;
-    for (const Row& row : rows)
+    for (const CellRow& row : rows)
       for (std::size_t place = 0; place < row.count * of_cell; ++place)
         put(level, row.at, place, values.data() + (row.cell * of_cell + place) * scalar);
   }
@@ -165,22 +166,22 @@ class Filler {
   Index3 block_;
   IndexBox box_;
   int level_;  // tree level index of the box
-  BoxArray array_;
+  BoxMemory array_;
   bool widens_half_;
   std::int64_t filled_ = 0;
 };
 
 // The owned cells of a part that give values to the box: leaves, and all of the box's own level.
-std::vector<std::vector<Row>> rows_of(const mesh::Octree& tree, int deepest, const Filler& filler) {
-  std::vector<std::vector<Row>> rows(static_cast<std::size_t>(std::min(deepest + 1, num_levels(tree))));
+std::vector<std::vector<CellRow>> rows_of(const mesh::Octree& tree, int deepest, const Filler& filler) {
+  std::vector<std::vector<CellRow>> rows(static_cast<std::size_t>(std::min(deepest + 1, num_levels(tree))));
   mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
     if (!filler.covered(level, at)) return false;
     const auto l = static_cast<std::size_t>(level);
     if (level < deepest && tree.refined[l][cell]) return true;
     if (!tree.owned[l][cell]) return false;
-    std::vector<Row>& list = rows[l];
+    std::vector<CellRow>& list = rows[l];
     if (!list.empty()) {
-      Row& row = list.back();
+      CellRow& row = list.back();
       const mesh::Coordinate next{row.at[0] + static_cast<std::uint32_t>(row.count), row.at[1], row.at[2]};
       if (row.cell + row.count == cell && next == at) {
         ++row.count;
@@ -274,7 +275,7 @@ Index3 cells_of_level(const mesh::Header& header, int level) {
 }
 
 std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const IndexBox& wanted,
-                      const BoxArray& array) {
+                      const BoxMemory& array) {
   const mesh::Header& header = dataset.header;
   if (dataset.unstructured)
     throw Error(Kind::unsupported, "a box of cells of a mesh of triangles").at(dataset.path).hint("read its points");

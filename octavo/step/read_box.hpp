@@ -12,7 +12,7 @@ namespace octavo::step {
 
 /// Memory for a box of cells. Value (x, y, z, component), counted from the box's lower corner, is in elements at
 /// values + x * stride[0] + y * stride[1] + z * stride[2] + component * stride_component.
-struct BoxArray {
+struct BoxMemory {
   void* values = nullptr;
   mesh::ScalarType type = mesh::ScalarType::float64;
   mesh::Index3 stride{0, 0, 0};       ///< may be negative; 0: packed, it follows from the strides before it
@@ -40,7 +40,7 @@ mesh::Index3 cells_of_level(const mesh::Header& header, int level);
 /// not take the field's type; Error(unsupported) for values at points and for a mesh that is no tree; and as
 /// Dataset::read does.
 std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const mesh::IndexBox& box,
-                      const BoxArray& array);
+                      const BoxMemory& array);
 
 /// The points of a mesh of triangles inside a box, and the triangles whose three points are all inside.
 struct PointsInBox {

@@ -124,7 +124,7 @@ void detail::require_cells(const step::SharedStep& step, const MapOptions& optio
   StatsOptions selection{
       .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
   const bool box = options.region && std::holds_alternative<mesh::Box>(*options.region) && !step.unstructured;
-  if (box && options.edge != analysis::Edge::centre) selection.edge = analysis::Edge::clip;
+  if (box && options.edge != analysis::RegionEdge::centre) selection.edge = analysis::RegionEdge::clip;
   selection.where = options.where;
   selection.definitions = options.definitions;
   selection.particles = false;

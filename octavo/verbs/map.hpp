@@ -25,7 +25,7 @@ struct MapOptions {
   std::optional<mesh::Point3> up{};      ///< with a camera: upwards in the image (default: z, or y along z)
   analysis::Projection kind = analysis::Projection::integral;
   std::optional<mesh::Region> region{};  ///< nothing: the whole domain
-  analysis::Edge edge = analysis::Edge::usual;
+  analysis::RegionEdge edge = analysis::RegionEdge::usual;
   std::optional<int> max_level{};  ///< the code's own number; finer cells are never read
   std::string mask{};  ///< triangles: a pixel stays empty unless this field is above `above` (the depth, for dry land)
   double above = 0;

@@ -108,8 +108,8 @@ struct Ready {
   Held& held;
   mesh::Part part;
   std::vector<analysis::Leaf> leaves;
-  std::vector<analysis::Variable> variables;
-  analysis::PartView view(int index) const { return {leaves, variables, index}; }
+  std::vector<analysis::ComparedVariable> variables;
+  analysis::ComparedPart view(int index) const { return {leaves, variables, index}; }
 };
 
 const mesh::Field& field_of(const mesh::Part& part, const mesh::FieldInfo& info, std::size_t values) {

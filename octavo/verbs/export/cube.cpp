@@ -118,7 +118,7 @@ void read_cube(const mesh::Dataset& whole, const Cube& cube, const std::optional
     name = step::define_where(dataset, field, where.empty() ? "1" : where, "nan", own);
     known = step::with_fields(dataset, {name}, own, whole);
   }
-  step::BoxArray array;
+  step::BoxMemory array;
   array.values = values.data();
   array.components = 1;
   step::read_box(known, name, cube.level, cube.box, array);
