@@ -40,7 +40,7 @@ Input read_pieces(MPI_Comm comm, const std::string& prefix, std::int32_t all_poi
 
 /// State of points `positions` (ascending, from 0) at a step of an open file; discharges where the file has them, else
 /// velocities. Throws Error(corrupt) where the file has no bottom, or neither depth nor free surface, and no `level`.
-State read_state(const formats::serafin::Series& series, std::int64_t step, std::span<const std::int32_t> positions,
-                 std::optional<double> level = {});
+State read_state(const formats::serafin::SerafinSeries& series, std::int64_t step,
+                 std::span<const std::int32_t> positions, std::optional<double> level = {});
 
 }  // namespace octavo::shallow

@@ -22,7 +22,7 @@ namespace serafin = formats::serafin;
 
 /// A mesh file with a dam break over an uneven bottom.
 void write_mesh(const fs::path& path, const WholeMesh& mesh) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.variables = {serafin::variable("BOTTOM", "M"), serafin::variable("FREE SURFACE", "M")};
   header.points = static_cast<std::int32_t>(mesh.x.size());
   header.elements = static_cast<std::int32_t>(mesh.triangles.size());

@@ -26,7 +26,8 @@ struct Probed {
   std::size_t variable = 0;
   std::string name, unit;
 };
-std::vector<Probed> variables_of(const serafin::Series& series, const std::optional<std::vector<std::string>>& names) {
+std::vector<Probed> variables_of(const serafin::SerafinSeries& series,
+                                 const std::optional<std::vector<std::string>>& names) {
   std::vector<Probed> out;
   const auto add = [&](std::size_t v) {
     out.push_back({v, name_of(series.header.variables[v]), unit_of(series.header.variables[v])});
@@ -44,7 +45,7 @@ std::int64_t first_of_plane(int planes, std::int64_t points, int plane) {
   return static_cast<std::int64_t>(plane < 0 ? planes - 1 : plane) * points;
 }
 
-double value_at(const serafin::Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
+double value_at(const serafin::SerafinSeries& series, std::int64_t step, std::size_t variable, std::int64_t first,
                 const analysis::TrianglePlace& place) {
   double sum = 0;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -56,7 +57,7 @@ double value_at(const serafin::Series& series, std::int64_t step, std::size_t va
 }
 
 ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions& options) {
-  const serafin::Series series = serafin::open_series(path);
+  const serafin::SerafinSeries series = serafin::open_series(path);
   const std::vector<Probed> variables = variables_of(series, options.fields);
   const std::int64_t first =
       first_of_plane(serafin::planes(series.header), serafin::plane_points(series.header), options.plane);

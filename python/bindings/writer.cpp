@@ -63,10 +63,10 @@ engine::AmrexTarget amrex_from(const TargetWords& words, engine::AmrexKind kind)
   return target;
 }
 
-serafin::Header header_from(const TargetWords& words) {
+serafin::SerafinHeader header_from(const TargetWords& words) {
   if (words.precision != "single" && words.precision != "double")
     throw Error(Kind::usage, "no precision '" + words.precision + "': there are single and double");
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.order = words.little_endian ? std::endian::little : std::endian::big;
   header.real_bytes = words.precision == "double" ? 8 : 4;
   header.title = engine::series_title(serafin::latin1_of(words.title), header.real_bytes);

@@ -230,7 +230,7 @@ struct Sizes {
   std::int64_t points = 0, triangles = 0, on_boundary = 0;
 };
 
-void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
+void fill_header(serafin::SerafinHeader& header, const Sizes& sizes, int planes) {
   const std::int64_t layers = planes > 1 ? planes - 1 : 1;
   if (sizes.points == 0) throw Error(Kind::usage, "no rank holds a point of the mesh");
   if (sizes.points * planes > most_numbers || sizes.triangles * layers > most_numbers)
@@ -264,7 +264,7 @@ formats::Series open_geometry(const std::filesystem::path& path, std::int64_t po
 
 /// Collective. The geometry has the origin, which TELEMAC does not add to coordinates.
 Sizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared,
-                    serafin::Header& header) {
+                    serafin::SerafinHeader& header) {
   std::array<std::int64_t, 4> found{};  // triangles, points on the boundary, origin
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
@@ -282,7 +282,7 @@ Sizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, 
 // ------------------------------------------------------------------ to the file
 
 struct MeshFile {
-  const serafin::Header& header;
+  const serafin::SerafinHeader& header;
   const serafin::Put& put;
   std::int64_t layers() const { return std::max(1, serafin::planes(header) - 1); }
   std::int64_t plane_points() const { return serafin::plane_points(header); }
@@ -350,7 +350,7 @@ SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes)
   return shared;
 }
 
-SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& header) {
+SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::SerafinHeader& header) {
   MeshSizes plane;
   SharedMesh shared = share_pieces(comm, mesh, plane);
   Sizes sizes{plane.points, plane.triangles};
@@ -367,7 +367,7 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
   return shared;
 }
 
-void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const serafin::Header& header,
+void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const serafin::SerafinHeader& header,
                 const serafin::Put& put) {
   const MeshFile to{header, put};
   ranks::agree(comm, [&] {

@@ -49,7 +49,7 @@ std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std:
 
 }  // namespace
 
-SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment) {
+SeriesPlan plan_series(const serafin::SerafinHeader& header, std::vector<int> ranks, std::uint64_t alignment) {
   if (alignment == 0) throw base::Error(base::Kind::usage, "alignment: expected at least 1 byte, found 0");
   if (alignment > std::uint64_t{1} << 40)
     throw base::Error(base::Kind::usage, "alignment: expected at most 2^40 bytes, found " + std::to_string(alignment));

@@ -11,7 +11,7 @@ namespace octavo::engine {
 /// two of them meet, the bound is moved up to the next multiple of `alignment` of the file, so that no two writers ever
 /// touch one such unit. The last writer writes the bytes between two variables (lengths, the time).
 struct SeriesPlan {
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
   formats::serafin::RecordOffsets offsets;
   int writers = 1;
   std::uint64_t alignment = 4096;  ///< [bytes]
@@ -19,7 +19,7 @@ struct SeriesPlan {
 };
 
 /// Takes fewer writers than asked if a share would be smaller than four units of alignment.
-SeriesPlan plan_series(const formats::serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment);
+SeriesPlan plan_series(const formats::serafin::SerafinHeader& header, std::vector<int> ranks, std::uint64_t alignment);
 
 /// The lowest rank of each host if `writers` is 0; else `writers` ranks, spread evenly.
 std::vector<int> writer_ranks(const std::vector<int>& hosts_of_ranks, int writers);

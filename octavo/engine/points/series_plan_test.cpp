@@ -13,7 +13,7 @@ namespace {
 namespace serafin = formats::serafin;
 
 SeriesPlan random_plan(testing::Random& random) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.real_bytes = random.chance(0.5) ? 4 : 8;
   header.points = static_cast<std::int32_t>(100 + random.below(3000));
   header.elements = 7;
@@ -71,7 +71,7 @@ TEST(SeriesPlan, one_rank_of_each_host_writes_or_so_many_as_are_asked_for) {
 }
 
 TEST(SeriesPlan, a_small_mesh_has_one_writer) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.points = 100;
   header.variables.resize(1);
   EXPECT_EQ(plan_series(header, {0, 1, 2}, 4096).writers, 1);

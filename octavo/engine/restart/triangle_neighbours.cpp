@@ -122,7 +122,7 @@ TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start) {
   ranks::agree(comm, [&] { share_of(start); });
   const mesh::Unstructured& mesh = share_of(start);
   const base::Ranks ranks = ranks::ranks_of(comm);
-  const formats::serafin::Series none;
+  const formats::serafin::SerafinSeries none;
   telemac::PartitionOptions options;
   options.parts = ranks.size;
   const telemac::SharedJob job{ranks,

@@ -44,7 +44,7 @@ std::vector<std::int64_t> list_cells(FlashStep& step) {
 // beyond the domain count as the nearest in it.
 class Descent {
  public:
-  Descent(const mesh::Octree& tree, const flash::Frame& frame)
+  Descent(const mesh::Octree& tree, const flash::TreeFrame& frame)
       : tree_(tree), frame_(frame), roots_(held_roots(tree)), offsets_(level_offsets(tree)) {
     for (const base::BitArray& refined : tree.refined) {
       auto& family = family_.emplace_back(refined.size());
@@ -87,7 +87,7 @@ class Descent {
     return flash::block_bound(frame_, axis, level, index);
   }
   const mesh::Octree& tree_;
-  const flash::Frame& frame_;
+  const flash::TreeFrame& frame_;
   mesh::RootIndex roots_;
   std::vector<std::size_t> offsets_;
   std::vector<std::vector<std::uint32_t>> family_;

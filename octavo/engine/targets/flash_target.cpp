@@ -77,7 +77,7 @@ void order_fields(FlashStep& step) {
 // ------------------------------------------------------------------ written
 
 template <class T>
-void widen(flash::Range& range, const std::byte* bytes, std::size_t count) {
+void widen(flash::LeafRange& range, const std::byte* bytes, std::size_t count) {
   const T* values = reinterpret_cast<const T*>(bytes);
   T lo = std::numeric_limits<T>::infinity(), hi = -lo;
   for (std::size_t i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ void widen(flash::Range& range, const std::byte* bytes, std::size_t count) {
   range.max = std::max(range.max, static_cast<double>(hi));
 }
 
-flash::Range no_range() {
+flash::LeafRange no_range() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return {infinity, -infinity};
 }
@@ -99,7 +99,7 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
   const std::uint64_t offset = step.offsets.at(variable.set);
   const std::size_t count = values_a_block(step.plan, variable);
   const std::size_t block = count * mesh::size_of(variable.type);
-  flash::Range range = no_range();
+  flash::LeafRange range = no_range();
   for (std::size_t o = 0; o < step.own.size();) {
     std::size_t end = o;
     for (; end < step.own.size() && step.own[end].number - step.own[o].number == static_cast<std::int64_t>(end - o);
@@ -131,7 +131,7 @@ void write_variable(FlashStep& step, const file::File& file, const flash::Output
 // Rows of this rank's particles, by block; blocks whose numbers follow one another have adjoining rows.
 void write_particles(FlashStep& step, const file::File& file, const mesh::Particles& particles) {
   if (particles.count == 0) return;
-  flash::ParticleRows rows;
+  flash::BlockParticles rows;
   append_rows(step.plan, particles, rows);
   const std::size_t width = width_of(step.plan), blk = column_of(step.plan, "blk"), proc = column_of(step.plan, "proc"),
                     tag = column_of(step.plan, "tag");
@@ -180,7 +180,7 @@ void write_mine(FlashStep& step) {
 // Collective. One reduction finds the smallest values and, negated, the largest.
 void gather_ranges(FlashStep& step) {
   std::vector<double> least;
-  for (const flash::Range& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
+  for (const flash::LeafRange& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
   MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_DOUBLE, MPI_MIN, step.comm);
   for (std::size_t v = 0; v < step.ranges.size(); ++v) step.ranges[v] = {least[2 * v], -least[2 * v + 1]};
 }

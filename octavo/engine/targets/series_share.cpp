@@ -18,17 +18,17 @@ struct Stretch {
   std::span<const std::byte> bytes;
 };
 
-std::array<std::byte, 4> word(const serafin::Header& header, std::uint64_t value) {
+std::array<std::byte, 4> word(const serafin::SerafinHeader& header, std::uint64_t value) {
   std::array<std::byte, 4> bytes;
   base::store(bytes.data(), static_cast<std::uint32_t>(value), header.order);
   return bytes;
 }
 
-std::uint64_t record_bytes(const serafin::Header& header) {
+std::uint64_t record_bytes(const serafin::SerafinHeader& header) {
   return header.real_bytes * static_cast<std::uint64_t>(header.points);
 }
 
-void add_real(const serafin::Header& header, double value, std::vector<std::byte>& to) {
+void add_real(const serafin::SerafinHeader& header, double value, std::vector<std::byte>& to) {
   to.resize(to.size() + header.real_bytes);
   std::byte* at = to.data() + to.size() - header.real_bytes;
   if (header.real_bytes == 8)
@@ -38,7 +38,7 @@ void add_real(const serafin::Header& header, double value, std::vector<std::byte
 }
 
 /// The bytes before a step's first values: its time, and the length of the first variable.
-std::vector<std::byte> opening(const serafin::Header& header, double time) {
+std::vector<std::byte> opening(const serafin::SerafinHeader& header, double time) {
   std::vector<std::byte> bytes;
   const auto add = [&](std::uint64_t value) {
     const auto length = word(header, value);
@@ -52,7 +52,7 @@ std::vector<std::byte> opening(const serafin::Header& header, double time) {
 }
 
 /// The bytes after a variable's values: its length, and the next variable's.
-std::vector<std::byte> closing(const serafin::Header& header, bool last) {
+std::vector<std::byte> closing(const serafin::SerafinHeader& header, bool last) {
   const auto length = word(header, record_bytes(header));
   std::vector<std::byte> bytes(length.begin(), length.end());
   if (!last) bytes.insert(bytes.end(), length.begin(), length.end());
@@ -139,8 +139,8 @@ void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const S
 }
 
 template <class T>
-void encode_values(const serafin::Header& header, std::span<const T> from, std::span<const std::uint32_t> indices,
-                   std::byte* out) {
+void encode_values(const serafin::SerafinHeader& header, std::span<const T> from,
+                   std::span<const std::uint32_t> indices, std::byte* out) {
   const bool swap = header.order != std::endian::native;
   const auto each = [&](auto as, auto reverse) {
     for (const std::uint32_t i : indices) {
@@ -162,8 +162,9 @@ void encode_values(const serafin::Header& header, std::span<const T> from, std::
     });
 }
 
-template void encode_values(const serafin::Header&, std::span<const double>, std::span<const std::uint32_t>,
+template void encode_values(const serafin::SerafinHeader&, std::span<const double>, std::span<const std::uint32_t>,
                             std::byte*);
-template void encode_values(const serafin::Header&, std::span<const float>, std::span<const std::uint32_t>, std::byte*);
+template void encode_values(const serafin::SerafinHeader&, std::span<const float>, std::span<const std::uint32_t>,
+                            std::byte*);
 
 }  // namespace octavo::engine

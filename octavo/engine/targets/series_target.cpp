@@ -31,7 +31,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-void check_options(const serafin::Header& header, const SeriesOptions& options) {
+void check_options(const serafin::SerafinHeader& header, const SeriesOptions& options) {
   if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
   if (header.variables.empty()) throw Error(Kind::usage, "a series needs one variable at least");
   std::set<std::string> names;
@@ -107,7 +107,7 @@ struct SeriesFile {
   MPI_Comm comm = MPI_COMM_NULL;
   fs::path path;
   const formats::Format* format = nullptr;
-  serafin::Header header;
+  serafin::SerafinHeader header;
   SeriesOptions options;
   std::uint64_t piece = 0;  // checksum of the mesh that this rank has
   SeriesPlan plan;
@@ -146,7 +146,7 @@ struct SeriesFile {
 };
 
 std::string describe(const SeriesFile& file) {
-  const serafin::Header& header = file.header;
+  const serafin::SerafinHeader& header = file.header;
   const SeriesOptions& options = file.options;
   std::string text = file.path.string() + ": " + std::string(file.format->outputs[0].title) + ", " +
                      std::to_string(header.real_bytes) + " bytes a real, ";
@@ -256,7 +256,7 @@ std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& s
 
 // Returns how many steps stay. Compares the bytes of the mesh in the file with those that we would write.
 std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& shared) {
-  std::optional<serafin::Series> there;
+  std::optional<serafin::SerafinSeries> there;
   std::uint64_t keep = 0;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
@@ -299,7 +299,7 @@ void SeriesFile::open(const SeriesMesh& mesh) {
   const SharedMesh shared = share_mesh(comm, mesh, header);
   ranks::agree(comm, [&] {
     const std::vector<int> hosts = ranks::hosts_of_ranks(comm, options.ranks_per_node);
-    serafin::Header laid_out = header;
+    serafin::SerafinHeader laid_out = header;
     if (is_med()) laid_out.order = std::endian::native;
     plan = plan_series(laid_out, writer_ranks(hosts, options.writers), options.alignment);
   });

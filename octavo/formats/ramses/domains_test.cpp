@@ -749,7 +749,7 @@ TEST_F(RamsesDomains, a_cover_holds_all_that_its_domain_s_file_can_hold) {
   header.roots = {2, 2, 1};
   header.periodic = {true, true, false};
   for (int d = 0; d < 3; ++d) {
-    const Cover cover = cover_of(owners, header, d);
+    const DomainCover cover = cover_of(owners, header, d);
     for (int level = 1; level < 7; ++level) {
       std::size_t held = 0;
       const auto width = 1U << level;

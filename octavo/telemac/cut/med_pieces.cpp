@@ -33,7 +33,7 @@ std::vector<double> gather(const std::vector<double>& all, const Points& points,
 }
 
 /// Heights at the first step; of a file without steps the number of the plane.
-std::vector<double> heights_of(const serafin::Series& series) {
+std::vector<double> heights_of(const serafin::SerafinSeries& series) {
   if (serafin::planes(series.header) == 1) return {};
   std::vector<double> z(at(series.header.points));
   if (series.steps > 0 && !series.header.variables.empty())
@@ -61,7 +61,7 @@ void add_boundary(med::MedWriter& writer, const std::string& mesh, const Piece& 
 
 }  // namespace
 
-MedPieces::MedPieces(const fs::path& path, const serafin::Series& series)
+MedPieces::MedPieces(const fs::path& path, const serafin::SerafinSeries& series)
     : series_(series),
       path_(path),
       file_(path, true),

@@ -126,7 +126,7 @@ PartitionReport write_by_root(const SharedJob& job, const partition::PartVector&
 /// Before anything is cut: of further inputs.
 void require_same_meshes(const SharedJob& job) {
   for (const auto& [name, also] : job.options.also) {
-    serafin::Series series;
+    serafin::SerafinSeries series;
     base::agree(job.ranks, [&, path = also] { series = serafin::open_series(path); });
     require_same_mesh(job.ranks, job.series, series);
   }
@@ -159,7 +159,7 @@ void write_all(const SharedJob& job, step::NewFiles& files, const fs::path& pref
                const std::vector<Section>& sections, PartitionReport& report) {
   write_series(job, files, job.series, geometry_header(job.series.header), prefix.string() + "GEO", mesh, report);
   for (const auto& [name, also] : job.options.also) {
-    serafin::Series other;
+    serafin::SerafinSeries other;
     base::agree(job.ranks, [&, path = also] { other = serafin::open_series(path); });
     write_series(job, files, other, other.header, prefix.string() + name, mesh, report);
   }
@@ -171,7 +171,7 @@ void write_all(const SharedJob& job, step::NewFiles& files, const fs::path& pref
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                  const base::Ranks& ranks, const GraphCut& scotch) {
   PartitionReport report;
-  serafin::Series series;
+  serafin::SerafinSeries series;
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
     require_parts(options, serafin::plane_elements(series.header), path);

@@ -52,7 +52,7 @@ PointSet::PointSet(const std::vector<bool>& has) {
   }
 }
 
-Places read_places(const serafin::Series& series, PointSet set) {
+Places read_places(const serafin::SerafinSeries& series, PointSet set) {
   Places places{std::move(set), {}, {}};
   const auto& points = places.set.points();
   constexpr std::int32_t batch = 1 << 16;

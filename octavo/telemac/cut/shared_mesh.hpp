@@ -55,12 +55,12 @@ struct Places {
 };
 
 /// Reads all coordinates and keeps those of the set. Not collective.
-Places read_places(const formats::serafin::Series& series, PointSet set);
+Places read_places(const formats::serafin::SerafinSeries& series, PointSet set);
 
 /// Facts that all ranks know.
 struct SharedJob {
   const base::Ranks& ranks;
-  const formats::serafin::Series& series;
+  const formats::serafin::SerafinSeries& series;
   const PartitionOptions& options;
   std::int32_t points = 0;
   std::int64_t elements = 0;

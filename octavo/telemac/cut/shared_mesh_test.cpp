@@ -41,7 +41,7 @@ struct Shared {
       block.places.y.push_back(mesh.y[static_cast<std::size_t>(point)]);
     }
   }
-  formats::serafin::Series none;
+  formats::serafin::SerafinSeries none;
   PartitionOptions options;
   SharedJob job;
   Block block;

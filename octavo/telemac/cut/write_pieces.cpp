@@ -33,8 +33,8 @@ Buckets points_of(const std::vector<Growing>& pieces) {
 }
 
 /// SERAFIN files: all parts are planned by what they count, the own ones written.
-void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::Series& series,
-                   const serafin::Header& like, const fs::path& prefix, const std::vector<Growing>& pieces,
+void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::SerafinSeries& series,
+                   const serafin::SerafinHeader& like, const fs::path& prefix, const std::vector<Growing>& pieces,
                    PartitionReport& report) {
   std::vector<std::array<std::int32_t, 4>> counts;
   for (const Growing& g : pieces)
@@ -46,7 +46,7 @@ void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::S
   std::vector<PiecePlace> own;
   base::agree(job.ranks, [&] {
     for (std::int32_t part = 0; part < job.options.parts; ++part) {
-      const serafin::Header header = piece_header(like, counts[at(part)]);
+      const serafin::SerafinHeader header = piece_header(like, counts[at(part)]);
       PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);
       place.header = header;
       if (part >= job.own.first && part < job.own.last) own.push_back(std::move(place));
@@ -63,7 +63,7 @@ void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::S
 }
 
 /// All steps, as checkpoints: what runs start from. One process.
-void write_store(const SharedJob& job, const serafin::Series& series, const fs::path& path, const CutMesh& mesh,
+void write_store(const SharedJob& job, const serafin::SerafinSeries& series, const fs::path& path, const CutMesh& mesh,
                  PartitionReport& report) {
   verbs::ConvertOptions options;
   options.flow = store::Flow::checkpoint;
@@ -77,7 +77,7 @@ void write_store(const SharedJob& job, const serafin::Series& series, const fs::
 }
 
 /// One process.
-void write_med(const SharedJob& job, const serafin::Series& series, const fs::path& path,
+void write_med(const SharedJob& job, const serafin::SerafinSeries& series, const fs::path& path,
                const std::vector<Growing>& pieces, PartitionReport& report) {
   MedPieces med(path, series);
   for (const Growing& growing : pieces) med.add(growing.piece);
@@ -104,8 +104,9 @@ void write_texts(const SharedJob& job, step::NewFiles& files, const fs::path& pr
 
 }  // namespace
 
-void write_series(const SharedJob& job, step::NewFiles& files, const serafin::Series& series,
-                  const serafin::Header& like, const fs::path& prefix, const CutMesh& mesh, PartitionReport& report) {
+void write_series(const SharedJob& job, step::NewFiles& files, const serafin::SerafinSeries& series,
+                  const serafin::SerafinHeader& like, const fs::path& prefix, const CutMesh& mesh,
+                  PartitionReport& report) {
   if (job.options.layout == PieceLayout::octavo)
     write_store(job, series, named(prefix, ".octavo"), mesh, report);
   else if (job.options.layout == PieceLayout::med)

@@ -17,8 +17,8 @@ struct CutMesh {
 };
 
 /// Writes the pieces of a SERAFIN file in the job's layout, under `prefix`. `like` gives their headers.
-void write_series(const SharedJob& job, step::NewFiles& files, const formats::serafin::Series& series,
-                  const formats::serafin::Header& like, const std::filesystem::path& prefix, const CutMesh& mesh,
+void write_series(const SharedJob& job, step::NewFiles& files, const formats::serafin::SerafinSeries& series,
+                  const formats::serafin::SerafinHeader& like, const std::filesystem::path& prefix, const CutMesh& mesh,
                   PartitionReport& report);
 /// Writes CLI, and PAR if there are several parts and one plane.
 void write_boundary(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
