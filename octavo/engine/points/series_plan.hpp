@@ -34,17 +34,17 @@ struct PointRange {
 PointRange needed_points(const SeriesPlan& plan, int writer);
 
 /// One write: bytes [begin, end) of the file, within one variable's record and the bytes just before or after it.
-struct SeriesPiece {
+struct SeriesWrite {
   std::uint64_t begin = 0, end = 0;
-  bool operator==(const SeriesPiece&) const = default;
+  bool operator==(const SeriesWrite&) const = default;
 };
 /// The pieces of a variable that a writer writes: none, one, or two (the last writer: head and tail), ascending. Those
 /// of the first variable begin with the step. The last writer also writes the step's last 4 bytes, which make it
 /// visible.
-std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
+std::vector<SeriesWrite> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
 
 /// The same of a variable that stands alone at a place of the file, without records (MED).
-std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
+std::vector<SeriesWrite> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
 
 /// For people: writers, ranks and bytes a write.
 std::string to_text(const SeriesPlan& plan);

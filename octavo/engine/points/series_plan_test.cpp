@@ -32,7 +32,7 @@ TEST(SeriesPlan, every_byte_of_a_step_has_one_writer_and_every_unit_of_the_file_
     for (std::int64_t step = 0; step < 3; ++step)
       for (int w = 0; w < plan.writers; ++w)
         for (std::size_t v = 0; v < plan.header.variables.size(); ++v)
-          for (const SeriesPiece& piece : pieces_of(plan, w, step, v)) {
+          for (const SeriesWrite& piece : pieces_of(plan, w, step, v)) {
             ASSERT_LT(piece.begin, piece.end);
             for (std::uint64_t at = piece.begin; at < piece.end; ++at) {
               ++times.at(at - plan.offsets.steps);
@@ -50,7 +50,7 @@ TEST(SeriesPlan, a_writer_needs_the_points_that_stand_in_its_pieces) {
     const auto points = static_cast<std::uint64_t>(plan.header.points);
     for (int w = 0; w < plan.writers; ++w) {
       const PointRange needed = needed_points(plan, w);
-      for (const SeriesPiece& piece : pieces_of(plan, w, 5, 0)) {
+      for (const SeriesWrite& piece : pieces_of(plan, w, 5, 0)) {
         const std::uint64_t values = serafin::values_at(plan.header, plan.offsets, 5, 0);
         for (std::uint64_t at = std::max(piece.begin, values); at < piece.end; ++at) {
           const std::uint64_t point = (at - values) / plan.header.real_bytes;

@@ -70,13 +70,13 @@ bool is_newest(const fs::path& store, const LocalName& name) {
 std::optional<LocalRow> newest_complete(std::vector<LocalRow> rows, const fs::path& store,
                                         const RestartOptions& options) {
   std::erase_if(rows, [&](const LocalRow& row) { return row.name.flow != options.flow || !row.committed; });
-  struct Found {
+  struct FoundStep {
     LocalRow row;  // one of them
     std::set<int> segments;
   };
-  std::map<std::pair<std::uint64_t, store::Attempt>, Found> found;  // by order
+  std::map<std::pair<std::uint64_t, store::Attempt>, FoundStep> found;  // by order
   for (const LocalRow& row : rows) {
-    Found& step = found[{row.name.order, attempt_of(row.name)}];
+    FoundStep& step = found[{row.name.order, attempt_of(row.name)}];
     step.row = row;
     step.segments.insert(row.name.segment);
   }

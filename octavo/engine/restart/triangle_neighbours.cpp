@@ -69,7 +69,7 @@ void take_piece(const telemac::Piece& piece, const mesh::Unstructured& mesh, Tri
   }
 }
 
-struct Place {
+struct BoundaryPlace {
   std::int64_t line;
   double x, y;
 };
@@ -77,13 +77,13 @@ struct Place {
 /// The boundary's lines with the positions of their points, which the ranks hold, and with their next points.
 telemac::CutBoundary trace(const telemac::SharedJob& job, const store::BoundaryArrays& lines,
                            const mesh::Unstructured& mesh, const std::vector<partition::BoundaryEdge>& edges) {
-  std::vector<Place> mine;
+  std::vector<BoundaryPlace> mine;
   for (std::size_t k = 0; k < lines.point.size(); ++k)
     if (const std::int32_t local = local_of(mesh, lines.point[k]); local >= 0)
       mine.push_back({static_cast<std::int64_t>(k), mesh.x[static_cast<std::size_t>(local)],
                       mesh.y[static_cast<std::size_t>(local)]});
   std::vector<double> x(lines.point.size()), y(x);
-  for (const Place& place : base::gather(job.ranks, mine)) {
+  for (const BoundaryPlace& place : base::gather(job.ranks, mine)) {
     x[static_cast<std::size_t>(place.line)] = place.x;
     y[static_cast<std::size_t>(place.line)] = place.y;
   }

@@ -26,7 +26,7 @@ using base::Kind;
 
 flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
-  for (const Source& source : step.job->fields) header.fields.push_back(source.info);
+  for (const StepArray& source : step.job->fields) header.fields.push_back(source.info);
   settle_kind(header);
   // Attributes from the file that the run started from describe its blocks then, not the blocks now.
   flash::forget_blocks(header.attributes);
@@ -118,7 +118,7 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
 
 void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable) {
   const StepJob& job = *step.job;
-  const Source& values = job.fields[variable.field];
+  const StepArray& values = job.fields[variable.field];
   if (variable.right == variable.field) {
     std::vector<std::byte> scratch;
     return write_values(step, file, variable, packed_values(job, values, scratch));
@@ -196,7 +196,7 @@ void fold_patches(MPI_Comm comm, StepJob& job) {
   if (!job.patches) return;
   const auto all = gather_patches(comm, &job.patches->mine);
   ranks::agree(comm, [&] {
-    for (const Source& source : job.fields)
+    for (const StepArray& source : job.fields)
       if (source.info.centring != mesh::Centring::cell)
         throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
             .at("field " + source.info.name);
@@ -204,7 +204,7 @@ void fold_patches(MPI_Comm comm, StepJob& job) {
     job.tree = std::get<mesh::Octree>(tree.mesh);
     job.patches.reset();
     for (std::size_t f = 0; f < job.fields.size(); ++f) {
-      Source& source = job.fields[f];
+      StepArray& source = job.fields[f];
       source.boxes.clear();
       source.folded = std::move(tree.fields[f].bytes);
       source.view = {};
@@ -261,7 +261,7 @@ std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
   std::vector<mesh::SpeciesInfo> all;
   for (const SpeciesSource& species : job.species) {
     mesh::SpeciesInfo info{species.species, species.count, {}};
-    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    for (const StepArray& source : species.attributes) info.attributes.push_back(source.info);
     all.push_back(std::move(info));
   }
   return all;

@@ -309,7 +309,7 @@ TEST(NativeMpi, a_step_that_staging_memory_cannot_hold_is_written_inside_end_ste
     const fs::path path = directory.path() / std::to_string(bytes);
     put(writer, blocks, path);
     writer.close();
-    const Statistics mine = writer.statistics();
+    const WriteStatistics mine = writer.statistics();
     EXPECT_EQ(mine.waits_for_staging, bytes == 64 ? 1 : 0);
     EXPECT_EQ(mine.bytes_staged, bytes == 64 ? 0 : mine.bytes_put);
     expect_blocks(path);

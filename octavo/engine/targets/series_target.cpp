@@ -62,17 +62,17 @@ std::string describe_time(double time) {
 }
 
 /// Removes its files when it is destroyed.
-struct Scratch {
+struct ScratchFiles {
   std::vector<fs::path> files;
   void clear() const {
     std::error_code ignored;
     for (const fs::path& file : files) fs::remove(file, ignored);
   }
-  ~Scratch() { clear(); }
+  ~ScratchFiles() { clear(); }
 };
 
 /// Creates the mesh as a SERAFIN file beside a MED file, under an unused name, while the MED file is being made.
-file::File create_geometry(const fs::path& path, Scratch& scratch) {
+file::File create_geometry(const fs::path& path, ScratchFiles& scratch) {
   fs::path name = path.string() + ".geometry";
   for (int n = 1; fs::exists(fs::symlink_status(name)); ++n) name = path.string() + ".geometry-" + std::to_string(n);
   file::File made = file::create(name);
@@ -172,7 +172,7 @@ void require_new(const fs::path& path) {
 // A SERAFIN file whose mesh goes with the first step.
 void SeriesFile::begin_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   has_name = false;
-  Scratch scratch;
+  ScratchFiles scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial()};
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
@@ -205,7 +205,7 @@ void SeriesFile::close() {
 void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   if (!is_med() && options.mode == Mode::background) return begin_file(mesh, shared);
   const fs::path partial = this->partial();
-  Scratch scratch;
+  ScratchFiles scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial};
   std::optional<file::File> made;
   ranks::agree(comm, [&] {
@@ -231,7 +231,7 @@ void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
 
 // Returns how many steps stay.
 std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& shared) {
-  Scratch scratch;
+  ScratchFiles scratch;
   std::optional<file::File> made;
   std::uint64_t keep = 0;
   ranks::agree(comm, [&] {
