@@ -131,7 +131,7 @@ TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start) {
                                static_cast<std::int32_t>(count_of(comm, mesh.global_point)),
                                count_of(comm, start.global_element),
                                {ranks.rank, ranks.rank + 1}};
-  std::vector<telemac::Growing> pieces = telemac::make_pieces(job, elements_of(mesh, start, ranks.rank));
+  std::vector<telemac::GrowingPiece> pieces = telemac::make_pieces(job, elements_of(mesh, start, ranks.rank));
   std::int64_t cut_edges = 0;
   const auto edges = telemac::pair_borders(job, pieces, cut_edges);
   telemac::share_points(job, pieces);

@@ -22,10 +22,10 @@ void gather(std::span<const std::byte> values, std::span<const std::int32_t> poi
 }
 
 /// One variable of a step.
-struct Values {
+struct VariableRecord {
   std::vector<std::byte> record;  ///< with its length words
   std::size_t width;
-  explicit Values(const serafin::SerafinHeader& header)
+  explicit VariableRecord(const serafin::SerafinHeader& header)
       : record(header.real_bytes * at(header.points) + 8), width(header.real_bytes) {}
   void read(const serafin::SerafinSeries& series, std::int64_t step, std::size_t variable) {
     serafin::read_record(series, step, variable, record);
@@ -48,7 +48,7 @@ void append_time(std::vector<std::byte>& bytes, const serafin::SerafinHeader& he
       header, 0, time);
 }
 
-void append_record(std::vector<std::byte>& bytes, const Values& values, const serafin::SerafinHeader& whole,
+void append_record(std::vector<std::byte>& bytes, const VariableRecord& values, const serafin::SerafinHeader& whole,
                    std::span<const std::int32_t> points) {
   const auto planes = at(serafin::planes(whole)), plane_points = at(serafin::plane_points(whole));
   const std::size_t payload = planes * points.size() * values.width, begin = bytes.size();
@@ -76,8 +76,8 @@ PiecePlace place_piece(const serafin::SerafinSeries& series, const serafin::Sera
 }
 
 void cut_steps(const serafin::SerafinSeries& series, PieceWriter& writer, const std::vector<PiecePlace>& places,
-               const Buckets& points, const base::Progress& progress) {
-  Values values(series.header);
+               const ItemLists& points, const base::Progress& progress) {
+  VariableRecord values(series.header);
   std::vector<std::byte> bytes;
   const std::size_t variables = series.header.variables.size();
   const auto done = [&](std::int64_t step, std::size_t v) {

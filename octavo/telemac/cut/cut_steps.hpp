@@ -21,6 +21,6 @@ PiecePlace place_piece(const formats::serafin::SerafinSeries& series, const form
 /// global numbers of the points of one plane, by part and local number. Memory: one variable of one step.
 /// `progress` counts bytes of the series. Throws Error(interrupted) if it says stop.
 void cut_steps(const formats::serafin::SerafinSeries& series, PieceWriter& writer,
-               const std::vector<PiecePlace>& places, const Buckets& points, const base::Progress& progress);
+               const std::vector<PiecePlace>& places, const ItemLists& points, const base::Progress& progress);
 
 }  // namespace octavo::telemac

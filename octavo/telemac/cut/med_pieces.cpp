@@ -91,7 +91,7 @@ void MedPieces::add(const Piece& piece) {
   fields_.push_back(std::move(fields));
 }
 
-fs::path MedPieces::finish(const Buckets& points, const base::Progress& progress) {
+fs::path MedPieces::finish(const ItemLists& points, const base::Progress& progress) {
   std::vector<double> values(at(series_.header.points));
   const std::size_t variables = series_.header.variables.size();
   for (std::int64_t step = 0; step < series_.steps; ++step)

@@ -22,7 +22,7 @@ class MedPieces {
   /// Adds the next part.
   void add(const Piece& piece);
   /// Writes all steps and finishes the file. Memory: one variable of one step. `points` as cut_steps takes them.
-  std::filesystem::path finish(const Buckets& points, const base::Progress& progress);
+  std::filesystem::path finish(const ItemLists& points, const base::Progress& progress);
 
  private:
   const formats::serafin::SerafinSeries& series_;

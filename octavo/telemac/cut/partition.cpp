@@ -25,16 +25,16 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::vector<Section> trace(const SharedJob& job, const Block& block) {
+std::vector<Section> trace(const SharedJob& job, const ElementBlock& block) {
   if (!job.options.sections) return {};
   return trace_sections(*job.options.sections,
                         {job.ranks, job.points, block.triangles, &block.places.set, block.places.x, block.places.y});
 }
 
-partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& pieces, std::int64_t cut_edges,
+partition::Quality quality_of(const SharedJob& job, const std::vector<GrowingPiece>& pieces, std::int64_t cut_edges,
                               std::int64_t shared) {
   std::vector<std::array<std::int64_t, 2>> mine;  // elements, neighbours
-  for (const Growing& growing : pieces)
+  for (const GrowingPiece& growing : pieces)
     mine.push_back(
         {static_cast<std::int64_t>(growing.piece.connectivity.size() / 3),
          static_cast<std::int64_t>(std::set(growing.piece.sharers.begin(), growing.piece.sharers.end()).size())});
@@ -133,8 +133,8 @@ void require_same_meshes(const SharedJob& job) {
 }
 
 /// Makes this rank's pieces of the cut, and measures it.
-CutMesh make_cut_mesh(const SharedJob& job, Block block, partition::PartVector part_of, const partition::Turns& turns,
-                      PartitionReport& report) {
+CutMesh make_cut_mesh(const SharedJob& job, ElementBlock block, partition::PartVector part_of,
+                      const partition::Turns& turns, PartitionReport& report) {
   CutMesh mesh;
   if (job.options.layout == PieceLayout::octavo) mesh.part_of = part_of;
   mesh.pieces = make_pieces(job, move_elements(job, std::move(block), std::move(part_of)));
@@ -144,7 +144,7 @@ CutMesh make_cut_mesh(const SharedJob& job, Block block, partition::PartVector p
   mesh.boundary = find_mesh_boundary(job, edges, turns, report.notes);
   add_boundary(job, mesh.boundary, mesh.pieces);
   add_places(job, mesh.pieces);
-  for (Growing& growing : mesh.pieces) {  // what was needed on the way
+  for (GrowingPiece& growing : mesh.pieces) {  // what was needed on the way
     base::release(growing.along);
     base::release(growing.border);
     base::release(growing.border_points);
@@ -188,7 +188,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   report.points = job.points;
   require_same_meshes(job);
   if (options.cut) require_size_of_cut(job);
-  Block block = read_block(job);
+  ElementBlock block = read_block(job);
   partition::PartVector part_of = cut_block(job, block, scotch, report.notes);
   if (ranks.size > 1 && (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo))
     return write_by_root(job, part_of, path, prefix, std::move(report));

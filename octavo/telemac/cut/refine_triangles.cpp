@@ -103,7 +103,7 @@ Refined start(const serafin::SerafinSeries& series, const RefineOptions& options
   PartitionOptions known;
   known.boundary = options.boundary;
   const SharedJob job{alone, series, known, series.header.points, series.header.elements, {}};
-  Block whole = read_block(job);
+  ElementBlock whole = read_block(job);
   MeshBoundary boundary = find_mesh_boundary(job, partition::find_boundary_edges(whole.triangles, job.points),
                                              find_turns(job, whole), notes);
   Refined mesh;

@@ -44,7 +44,7 @@ struct Shared {
   formats::serafin::SerafinSeries none;
   PartitionOptions options;
   SharedJob job;
-  Block block;
+  ElementBlock block;
 };
 
 PartVector cut_by_curve(const Triangles& mesh, std::int32_t parts) {
@@ -142,7 +142,7 @@ Found find(const Triangles& mesh, const PartVector& part_of, std::int32_t parts,
     const std::lock_guard guard(lock);
     found.cut_edges += cut_edges;
     found.shared_points += points;
-    for (const Growing& growing : pieces) {
+    for (const GrowingPiece& growing : pieces) {
       const Piece& piece = growing.piece;
       for (std::size_t i = 0; i < piece.shared.size(); ++i) {
         auto& of = found.shared[piece.points[static_cast<std::size_t>(piece.shared[i] - 1)]];

@@ -11,7 +11,7 @@ namespace octavo::telemac {
 
 /// The cut of a mesh that is written.
 struct CutMesh {
-  std::vector<Growing> pieces;  ///< of this rank's parts, whole
+  std::vector<GrowingPiece> pieces;  ///< of this rank's parts, whole
   MeshBoundary boundary;
   partition::PartVector part_of;  ///< of all elements, for PieceLayout::octavo; else empty
 };
@@ -27,7 +27,7 @@ void write_boundary(const SharedJob& job, step::NewFiles& files, const std::file
 void write_sides(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
                  const std::vector<Section>& sections, const CutMesh& mesh, PartitionReport& report);
 /// Writes the part of each element to the file PartitionOptions::write_cut.
-void write_cut(const SharedJob& job, step::NewFiles& files, const Block& block, const partition::PartVector& part_of,
-               PartitionReport& report);
+void write_cut(const SharedJob& job, step::NewFiles& files, const ElementBlock& block,
+               const partition::PartVector& part_of, PartitionReport& report);
 
 }  // namespace octavo::telemac

@@ -40,7 +40,7 @@ using base::at;
 struct Pieces {
   PieceSet set;
   std::vector<serafin::SerafinSeries> open;  ///< empty for more pieces than may be open
-  Buckets global;                            ///< by piece and local number, of one plane
+  ItemLists global;                          ///< by piece and local number, of one plane
   serafin::SerafinHeader header;             ///< of the whole
   std::int32_t plane_points = 0;
   std::int64_t steps = 0;
@@ -234,12 +234,12 @@ void write_elements(const serafin::Put& put, const serafin::SerafinHeader& heade
 }
 
 /// Values of all points by pieces: `record` holds them with length words, in the pieces' byte order.
-struct Record {
+struct MergedRecord {
   std::vector<std::byte> bytes, some;
   const Pieces& pieces;
   std::size_t width;
 
-  explicit Record(const Pieces& all)
+  explicit MergedRecord(const Pieces& all)
       : bytes(all.header.real_bytes * at(all.header.points) + 8), pieces(all), width(all.header.real_bytes) {
     const auto payload = static_cast<std::int32_t>(bytes.size() - 8);
     for (const std::size_t where : {std::size_t{0}, bytes.size() - 4})
@@ -266,7 +266,7 @@ struct Record {
 };
 
 /// One axis of the coordinates. A point that two pieces put at different places is of different cuts.
-void gather_coordinates(Record& record, int axis) {
+void gather_coordinates(MergedRecord& record, int axis) {
   const Pieces& pieces = record.pieces;
   std::vector<bool> seen(at(pieces.plane_points), false);
   for (std::size_t p = 0; p < pieces.count(); ++p) {
@@ -306,7 +306,7 @@ void write_times(const serafin::Put& put, const Pieces& pieces) {
     serafin::write_time(put, pieces.header, step, times[at(step)]);
 }
 
-void write_steps(const serafin::Put& put, Record& record, const base::Progress& progress) {
+void write_steps(const serafin::Put& put, MergedRecord& record, const base::Progress& progress) {
   const Pieces& pieces = record.pieces;
   const serafin::RecordOffsets offsets = serafin::offsets_of(pieces.header);
   const auto total =
@@ -495,7 +495,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   put(0, head);
   write_elements(put, header, [&](auto&& f) { mesh ? each_triangles(*mesh, f) : each_triangles(pieces, f); });
   write_boundary_numbers(put, header, std::move(numbers));
-  Record record(pieces);
+  MergedRecord record(pieces);
   const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   for (const int axis : {0, 1}) {
     gather_coordinates(record, axis);
