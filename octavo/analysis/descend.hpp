@@ -74,7 +74,7 @@ struct SiblingCells {
 
 /// Visits the cells that a selection of levels takes (Selection has the rule), of a tree without blocks: family by
 /// family, so that a place is found once for all of its cells; some thousand families at a time, coarse levels first.
-/// `void visit(int level, std::span<const Family>)`
+/// `void visit(int level, std::span<const SiblingCells>)`
 template <class Visit>
 void for_each_family(const mesh::Octree& tree, const mesh::Header& header, int max_level, Visit&& visit) {
   constexpr std::size_t batch_families = 4096;

@@ -63,9 +63,10 @@ struct Frame {
 /// The frame of a region: of a box, the box, in which cells are clipped exactly in the image plane and along the line
 /// of sight; of any other region, its mesh::bounds, to which the cells whose centre is inside are clipped; of
 /// nothing, the domain. A region that passes a periodic side continues on the other; where it is wider than the domain
-/// it shows the domain repeatedly. With Edge::centre a box, too, shows the cells whose centre is inside, clipped to it.
-/// `pixels`: along the window's longer side; the other side gets the number that makes pixels nearest to square, at
-/// least one. Throws Error(usage) for an axis not in 0-2 or a number of pixels not in 1 to 65536, and as require_edge.
+/// it shows the domain repeatedly. With RegionEdge::centre a box, too, shows the cells whose centre is inside, clipped
+/// to it. `pixels`: along the window's longer side; the other side gets the number that makes pixels nearest to square,
+/// at least one. Throws Error(usage) for an axis not in 0-2 or a number of pixels not in 1 to 65536, and as
+/// require_edge.
 Frame make_frame(const mesh::Header& header, int axis, Projection kind, const std::optional<mesh::Region>& region,
                  std::size_t pixels, RegionEdge edge = RegionEdge::usual);
 

@@ -64,9 +64,9 @@ inline constexpr std::array<Subsets, 8> subsets_of_axes = [] {
 }();
 
 /// Visits all windows below one whose nodes have no children and which are split along `wanted` axes: with 1 each pair
-/// of leaves that share a side, with `dim` the leaves around each corner. Each is visited once. `bool skip(const
-/// Window&)` says that nothing below a window is of interest. After Ju, Losasso, Schaefer and Warren, "Dual contouring
-/// of Hermite data" (2002): cells, sides, edges and corners are all windows here.
+/// of leaves that share a side, with `dim` the leaves around each corner. Each is visited once. `bool
+/// skip(const NodeWindow&)` says that nothing below a window is of interest. After Ju, Losasso, Schaefer and Warren,
+/// "Dual contouring of Hermite data" (2002): cells, sides, edges and corners are all windows here.
 template <class Skip, class Visit>
 void for_each_window(const LeafTree& tree, int wanted, const NodeWindow& window, const Skip& skip, const Visit& visit) {
   if (skip(window)) return;

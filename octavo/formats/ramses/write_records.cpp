@@ -91,16 +91,16 @@ std::int32_t cell_number(const DomainFilePlan& plan, const FileTree& tree, std::
          tree.levels[level].index[oct];
 }
 
-void write_cells(const std::filesystem::path& path, CellFile kind, const DomainFilePlan& plan, const FileTree& tree,
+void write_cells(const std::filesystem::path& path, CellKind kind, const DomainFilePlan& plan, const FileTree& tree,
                  const std::vector<const mesh::Field*>& fields) {
   RecordWriter out(path, plan.format);
   const auto variables = static_cast<std::int32_t>(fields.size());
   out.write(std::int32_t{plan.owners.count()});
   out.write(variables);
-  if (kind != CellFile::grav) out.write(std::int32_t{plan.header->dim});
+  if (kind != CellKind::grav) out.write(std::int32_t{plan.header->dim});
   out.write(std::int32_t{plan.nlevelmax});
   out.write(std::int32_t{plan.coarse.regions});
-  if (kind != CellFile::grav) write_reals(out, plan, {plan.gamma});
+  if (kind != CellKind::grav) write_reals(out, plan, {plan.gamma});
   const std::vector<std::uint32_t> none(static_cast<std::size_t>(plan.owners.count() + plan.coarse.regions), 0);
   for (std::int32_t l = 0; l < plan.nlevelmax; ++l) {
     const auto level = static_cast<std::size_t>(l);

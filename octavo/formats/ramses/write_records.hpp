@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "octavo/file/fortran_record.hpp"
+#include "octavo/formats/ramses/cells.hpp"
 #include "octavo/formats/ramses/sources.hpp"
 #include "octavo/formats/ramses/variables.hpp"
 
@@ -48,9 +49,8 @@ void write_reals(file::RecordWriter& out, const DomainFilePlan& plan, const std:
 
 void write_amr(const std::filesystem::path& path, const DomainFilePlan& plan, const FileTree& tree);
 
-enum class CellFile { hydro, grav, rt };
 /// Writes the values of `fields` in this order; zeros for a null pointer.
-void write_cells(const std::filesystem::path& path, CellFile kind, const DomainFilePlan& plan, const FileTree& tree,
+void write_cells(const std::filesystem::path& path, CellKind kind, const DomainFilePlan& plan, const FileTree& tree,
                  const std::vector<const mesh::Field*>& fields);
 
 void write_particles(const std::filesystem::path& path, const DomainFilePlan& plan, int domain,

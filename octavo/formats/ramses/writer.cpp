@@ -17,14 +17,13 @@ using base::Error;
 using base::Kind;
 
 /// A kind of file with values of cells, and its variables.
-struct CellFileKind {
-  CellFile kind;
-  const char* name;
+struct WrittenCellFile {
+  CellKind kind;
   std::vector<WrittenVariable> WrittenVariables::*variables;
 };
-constexpr CellFileKind cell_files[] = {{CellFile::hydro, "hydro", &WrittenVariables::hydro},
-                                       {CellFile::grav, "grav", &WrittenVariables::grav},
-                                       {CellFile::rt, "rt", &WrittenVariables::rt}};
+constexpr WrittenCellFile cell_files[] = {{CellKind::hydro, &WrittenVariables::hydro},
+                                          {CellKind::grav, &WrittenVariables::grav},
+                                          {CellKind::rt, &WrittenVariables::rt}};
 
 std::string numbered(const std::string& kind, int number) {
   char text[16];
@@ -58,14 +57,15 @@ void write_domain(const Sources& sources, const DomainFilePlan& plan, const fs::
   written.ngridmax = std::max(written.ngridmax, ngridmax_of(plan, domain.tree));
   written.walls_made += domain.walls_made;
   write_amr(domain_file(directory, "amr", options, number), plan, domain.tree);
-  for (const auto& [kind, name, variables] : cell_files) {
+  for (const auto& [kind, variables] : cell_files) {
     std::vector<const mesh::Field*> fields;
     for (const WrittenVariable& variable : plan.variables.*variables) {
       const auto field = std::find_if(domain.values.begin(), domain.values.end(),
                                       [&](const mesh::Field& f) { return f.info.name == variable.field; });
       fields.push_back(field == domain.values.end() ? nullptr : &*field);
     }
-    if (!fields.empty()) write_cells(domain_file(directory, name, options, number), kind, plan, domain.tree, fields);
+    if (!fields.empty())
+      write_cells(domain_file(directory, prefix(kind), options, number), kind, plan, domain.tree, fields);
   }
   if (dataset.species.empty()) return;
   const mesh::Particles particles = gather_particles(sources, plan, domain.tree);
@@ -98,11 +98,11 @@ void note_walls(const DomainFilePlan& plan, std::int64_t made, std::vector<std::
 
 void write_descriptors(const mesh::Dataset& dataset, const DomainFilePlan& plan, const fs::path& directory) {
   const auto type = plan.single_precision ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
-  for (const auto& [kind, name, variables] : cell_files) {
+  for (const auto& [kind, variables] : cell_files) {
     std::vector<std::string> names;
     for (const WrittenVariable& variable : plan.variables.*variables) names.push_back(variable.name);
-    if (!names.empty() && kind != CellFile::grav)
-      write_descriptor(directory / (std::string(name) + "_file_descriptor.txt"), names,
+    if (!names.empty() && kind != CellKind::grav)
+      write_descriptor(directory / (prefix(kind) + "_file_descriptor.txt"), names,
                        std::vector<mesh::ScalarType>(names.size(), type));
   }
   if (dataset.species.empty()) return;
