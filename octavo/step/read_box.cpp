@@ -194,19 +194,26 @@ std::vector<std::vector<CellRow>> rows_of(const mesh::Octree& tree, int deepest,
   return rows;
 }
 
-void fill_from(const mesh::Part& part, int deepest, Filler& filler) {
+const mesh::Field& field_of(const mesh::Part& part, const std::string& name) {
+  return *std::find_if(part.fields.begin(), part.fields.end(),
+                       [&](const mesh::Field& field) { return field.info.name == name; });
+}
+
+void fill_from(const mesh::Part& part, int deepest, std::span<const std::string> fields, std::vector<Filler>& fillers) {
   const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
   if (tree == nullptr) throw Error(Kind::unsupported, "a box of cells of a mesh that is no tree");
-  const auto rows = rows_of(*tree, deepest, filler);
+  const auto rows = rows_of(*tree, deepest, fillers[0]);  // the box is the same for all
   const auto offsets = level_offsets(*tree);
-  std::vector<float> wide;
-  const std::span<const std::byte> values = filler.values_of(part.fields.at(0), wide);
-  const std::size_t width = filler.bytes_of_cell();
-  if (values.size() != offsets.back() * width)
-    throw Error(Kind::unsupported, "a field with other than one value a cell");
-  for (std::size_t level = 0; level < rows.size(); ++level)
-    filler.take(static_cast<int>(level), rows[level],
-                values.subspan(offsets[level] * width, (offsets[level + 1] - offsets[level]) * width));
+  for (std::size_t f = 0; f < fillers.size(); ++f) {
+    std::vector<float> wide;
+    const std::span<const std::byte> values = fillers[f].values_of(field_of(part, fields[f]), wide);
+    const std::size_t width = fillers[f].bytes_of_cell();
+    if (values.size() != offsets.back() * width)
+      throw Error(Kind::unsupported, "a field with other than one value a cell").at("field " + fields[f]);
+    for (std::size_t level = 0; level < rows.size(); ++level)
+      fillers[f].take(static_cast<int>(level), rows[level],
+                      values.subspan(offsets[level] * width, (offsets[level + 1] - offsets[level]) * width));
+  }
 }
 
 // ------------------------------------------------------------------ triangles
@@ -274,24 +281,36 @@ Index3 cells_of_level(const mesh::Header& header, int level) {
   return cells;
 }
 
-std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const IndexBox& wanted,
-                      const BoxMemory& array) {
+std::vector<std::int64_t> read_box(const mesh::Dataset& dataset, std::span<const std::string> fields, int level,
+                                   const IndexBox& wanted, std::span<const BoxMemory> arrays) {
   const mesh::Header& header = dataset.header;
   if (dataset.unstructured)
     throw Error(Kind::unsupported, "a box of cells of a mesh of triangles").at(dataset.path).hint("read its points");
   const IndexBox box = checked_box(header, level, wanted);
   const int index = level_index(header, level);
-  Filler filler(header, checked_field(header, field, array), box, index, array);
-  if (array.values == nullptr) throw Error(Kind::usage, "there is no memory for the box").at("field " + field);
+  std::vector<Filler> fillers;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    fillers.emplace_back(header, checked_field(header, fields[f], arrays[f]), box, index, arrays[f]);
+    if (arrays[f].values == nullptr)
+      throw Error(Kind::usage, "there is no memory for the box").at("field " + fields[f]);
+  }
+  if (fillers.empty()) return {};
   mesh::Request request;
-  request.fields = std::vector<std::string>{field};
+  request.fields.emplace(fields.begin(), fields.end());
   request.max_level = level;
   for (const int part : mesh::parts_of(dataset, region_of(header, index, box), level)) try {
-      fill_from(dataset.read(part, request), index, filler);
+      fill_from(dataset.read(part, request), index, fields, fillers);
     } catch (Error& error) {
       throw error.at(dataset.path);
     }
-  return num_cells(box, 3) - filler.filled();
+  std::vector<std::int64_t> missing;
+  for (const Filler& filler : fillers) missing.push_back(num_cells(box, 3) - filler.filled());
+  return missing;
+}
+
+std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const IndexBox& box,
+                      const BoxMemory& array) {
+  return read_box(dataset, std::span(&field, 1), level, box, std::span(&array, 1)).front();
 }
 
 PointsInBox read_points(const mesh::Dataset& dataset, const std::array<double, 2>& lo, const std::array<double, 2>& hi,
