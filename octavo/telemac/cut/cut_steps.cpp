@@ -10,8 +10,6 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
-
 using base::at;
 
 /// Values of `points`, each `width` bytes, appended to `to`.

@@ -17,11 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace med = formats::med;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 /// Values of a part's points, plane after plane.
 template <class Points>

@@ -21,7 +21,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 using Edges = std::vector<std::array<std::int32_t, 2>>;

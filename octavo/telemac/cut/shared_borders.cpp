@@ -7,11 +7,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
   Error error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +

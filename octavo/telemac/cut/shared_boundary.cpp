@@ -8,11 +8,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 using Numbered = MeshBoundary::Numbered;
 

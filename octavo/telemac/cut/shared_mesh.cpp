@@ -9,11 +9,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 /// Every point must be in an element: bits for those who own the points.
 void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& used) {

@@ -18,10 +18,9 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 using Numbers = std::vector<std::int32_t>;
 

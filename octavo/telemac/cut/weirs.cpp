@@ -16,7 +16,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 
 using base::at;
 

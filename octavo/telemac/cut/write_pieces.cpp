@@ -15,7 +15,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 
 using base::at;
 

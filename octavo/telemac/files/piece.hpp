@@ -8,6 +8,8 @@
 
 namespace octavo::telemac {
 
+namespace serafin = formats::serafin;  // in all of this room
+
 /// Lists by part.
 struct ItemLists {
   std::vector<std::int64_t> first;  ///< one more than parts

@@ -15,11 +15,9 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 template <class T>
 void add_big_endian(std::string& bytes, T value) {

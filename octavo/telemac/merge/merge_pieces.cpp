@@ -28,7 +28,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 

@@ -18,11 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace med = formats::med;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 constexpr const char* ipobo = "IPOBO";
 
