@@ -155,8 +155,8 @@ class Merge {
   std::size_t run() {
     const auto &a = view_[0]->leaves, &b = view_[1]->leaves;
     std::size_t i = 0, j = 0;
-    // Both lists ascend along the curve. Of two leaves one holds the other, or they are apart. A coarse one waits until
-    // the other list has passed its end.
+    // Both lists ascend along the curve. Two leaves are apart, or one holds the other. A coarse leaf waits until the
+    // other list has passed its end.
     while (i < a.size() && j < b.size()) {
       if (a[i].key == b[j].key && a[i].depth == b[j].depth) {
         pair(i++, j++);

@@ -47,7 +47,7 @@ struct OwnFile {
 /// The place of a rank among the `ranks` ranks of its host: what plan_write() gives for this host alone.
 OwnFile file_on_host(int rank, int ranks, const WritePlanOptions& options);
 
-// ---------------------------------------------------------------------------------------------- what it costs
+// ---------------------------------------------------------------------------------------------- costs
 
 /// The demands of a step of this plan on the file system.
 struct PlanCost {

@@ -30,7 +30,7 @@ struct Interval {
   int first = 0, last = -1;
 };
 
-// A message to the rank that searches an interval: counts, or that it is to search.
+// A message to the rank that searches an interval: counts of keys, and the interval if it has to begin the search.
 struct Tally {
   int searcher = 0;
   Interval interval{};  // empty: not told
@@ -56,7 +56,7 @@ void add_tally(Tallies& tallies, const Tally& more) {
   for (std::size_t c = 0; c < round_counters; ++c) tally.counts[c] += more.counts[c];
 }
 
-// Whose tallies a rank has handed on, and whose it got, by sender.
+// An exchange between two halves of the ranks: by sender, the searchers whose tallies came.
 struct Hop {
   Halves halves;
   std::vector<std::vector<int>> came;
@@ -86,7 +86,7 @@ std::vector<Hop> add_up(MPI_Comm comm, Tallies& tallies) {
   return hops;
 }
 
-// Collective. Returns answers on the ways on which the tallies came.
+// Collective. Sends the answers back along the ways by which the tallies came.
 std::map<int, Parting> answer_all(MPI_Comm comm, const std::vector<Hop>& hops, std::map<int, Parting> known) {
   const int rank = rank_in(comm);
   for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {

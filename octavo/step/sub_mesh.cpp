@@ -43,8 +43,8 @@ Around triangles_around(const std::vector<std::int64_t>& connectivity, std::size
   return out;
 }
 
-/// The triangles around a point in groups that share edges at it, by number; the largest group first, of equal ones
-/// that with the smallest triangle.
+/// The triangles around a point, by number, in groups that share edges at it. The largest group comes first; if several
+/// are as large, the one with the smallest number.
 std::vector<std::vector<std::size_t>> fans_at(const std::vector<std::int64_t>& connectivity, const Around& around,
                                               std::size_t point) {
   std::map<std::int64_t, std::size_t> group_of;  // by other points of the triangles

@@ -235,13 +235,13 @@ unsigned long long num_loaded() {
   unsigned long long loaded = 0;
   const auto take = [](dl_phdr_info* info, std::size_t, void* out) {
     *static_cast<unsigned long long*>(out) = info->dlpi_adds;
-    return 1;  // the first library tells
+    return 1;  // any library knows the count
   };
   dl_iterate_phdr(take, &loaded);
   return loaded;
 }
 
-// The latest search for a driver that is not started.
+// The latest search that found no started driver.
 struct Look {
   std::string library;
   unsigned long long loaded = 0;

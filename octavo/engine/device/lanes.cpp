@@ -145,7 +145,7 @@ std::size_t buffer_bytes() {
 
 namespace {
 
-// A device that has failed cannot say; arrays of the host are still written then.
+// A device that has failed cannot say where memory lies. Arrays of the host are still written then.
 bool readable_by_host(const void* data) {
   const Driver* known = driver_in_use();
   if (known == nullptr) return true;

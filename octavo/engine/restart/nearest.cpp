@@ -47,8 +47,8 @@ Orders orders_in(const fs::path& store, store::Flow flow) {
   return known;
 }
 
-// Whether the store has no step that is newer than the local one, and none of another run that went on without it. No:
-// also if it should have a step whose run is not known.
+// Whether the store has no step newer than the local one, and none of another run that went on without it. If the mark
+// lists a step that we cannot find, its run is not known, and the answer is no.
 bool is_newest(const fs::path& store, const LocalName& name) {
   std::error_code ignored;
   if (!fs::exists(store, ignored)) return true;

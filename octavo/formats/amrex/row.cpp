@@ -23,7 +23,7 @@ constexpr std::array<Word, 6> field_words{{{"x_velocity", "velocity_x"},
                                            {"magx", "B_x"},
                                            {"magy", "B_y"},
                                            {"magz", "B_z"}}};
-/// Of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
+/// Words of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
 constexpr std::array<Word, 13> also_words{{{"Density", "density"},
                                            {"rho", "density"},
                                            {"Temp", "temperature"},

@@ -576,8 +576,8 @@ mesh::Dataset full_square(int levels, bool magnetic) {
   return step;
 }
 
-/// What RAMSES' authorize_fine marks, on a full periodic square of cells: those of the domain's octs, those that touch
-/// its stretch of the curve, and `layers` times those with 1, then 2 marked neighbours.
+/// The cells that RAMSES' authorize_fine marks, on a full periodic square of cells: those of the domain's octs, those
+/// that touch its stretch of the curve, and `layers` times those with 1, then 2 marked neighbours.
 std::vector<bool> authorised(const testing::CheckedFile& file, int domain, int level, int layers) {
   const int n = 1 << level;
   std::vector<bool> marks(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), false), own = marks;

@@ -30,8 +30,8 @@ struct PartSource {
 /// Checks the decoded streams against the table. Fields for which `place` gave memory have no bytes in the part.
 mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source);
 
-/// Decodes fields of a part that is a tree, on all levels, and gives one after another to `take`. Of the values only
-/// those of one field are in memory, and those that weigh others.
+/// Decodes fields of a part that is a tree, on all levels, and gives one after another to `take`. Memory
+/// holds the values of one field, and of those that weigh others.
 void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const PartSource& source,
                  const std::function<void(const mesh::Field&)>& take);
 

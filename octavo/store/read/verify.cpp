@@ -17,7 +17,7 @@
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
-/// Checks every byte of a store that says something, and that the bytes between are zero. Rank 0 reads heads, footers
+/// Checks every byte of a store that has a meaning, and that the bytes between are zero. Rank 0 reads heads, footers
 /// and tables, and deals the parts to all ranks and threads; a part costs one read of its streams and one decode.
 /// Findings are listed, so that damage in one place hides none elsewhere.
 namespace octavo::store {
@@ -38,7 +38,7 @@ void attempt_to(std::vector<Finding>& findings, Work&& work) {
   }
 }
 
-// ------------------------------------------------------------------ bytes that say nothing
+// ------------------------------------------------------------------ bytes between
 
 // Checks that these bytes are zero. Nothing refers to them; they lie within a segment or in the head.
 void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, std::vector<Finding>& findings) {
@@ -206,7 +206,7 @@ VerifiedPart check_part_of(const PartJob& job) {
   attempt_to(result.findings, [&] {
     const file::File file = file::open_read(job.segment->path);
     if (job.gaps != nullptr) check_gaps(*job.gaps, file, result.findings);
-    // Bytes that differ from their checksum are told already: decoding them would only tell it once more.
+    // A wrong checksum is reported already. Decoding such bytes would only report it again.
     if (!job.row || !check_stored(file, job, result)) return;
     try {
       mesh::Request everything;

@@ -17,8 +17,8 @@
 #include "octavo/store/write/held.hpp"
 #include "octavo/store/write/weighing.hpp"
 
-/// Makes the streams of a part. Raw fields only refer to the caller's memory. Of an encoded field the encoder keeps the
-/// decoded values as well: each level is predicted from what a reader will have of the level above, so errors within a
+/// Makes the streams of a part. Raw fields only refer to the caller's memory. The encoder also keeps the decoded values
+/// of a field: each level is predicted from what a reader will have of the level above, so errors within a
 /// bound do not add up.
 namespace octavo::store {
 namespace {
@@ -360,7 +360,7 @@ void encode_plain(std::span<const T> values, std::size_t width, const codec::Set
   stream.raw_checksum = checksum_little_endian(std::as_bytes(std::span<const T>(decoded)), sizeof(T));
 }
 
-// As the attribute's own entry says. Without one: as whole fields are stored, but without a bound.
+// The attribute's own entry. Without one it is stored like the fields, but bit for bit.
 codec::Settings settings_of_attribute(const std::string& name, const EncodeOptions& options) {
   if (const auto found = options.field_codec.find(name); found != options.field_codec.end()) return found->second;
   const bool raw = options.codec.method == codec::Method::raw;

@@ -37,7 +37,8 @@ FamilySample sample_of(const std::vector<std::size_t>& offsets, const std::vecto
   return sample;
 }
 
-// A field's values on a sample: of each family the parent's, then the children's. Of several values a cell, the first.
+// A field's values on a sample: for each family the parent's, then the children's. Only a cell's first component
+// counts.
 struct SampledField {
   mesh::ScalarType type = mesh::ScalarType::float64;
   std::vector<double> values;
