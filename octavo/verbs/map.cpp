@@ -112,6 +112,17 @@ Map map_where(const step::SharedStep& step, const MapOptions& options) {
   return result;
 }
 
+/// `from`: a Frame or an AnyView.
+template <class From>
+void describe_window(Map& map, const From& from) {
+  map.nx = from.pixels[0];
+  map.ny = from.pixels[1];
+  map.lo = from.lo;
+  map.hi = from.hi;
+  map.depth_lo = from.depth_lo;
+  map.depth_hi = from.depth_hi;
+}
+
 }  // namespace
 
 void detail::require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map) {
@@ -146,17 +157,6 @@ Map detail::describe_field(const mesh::Header& header, const std::string& name) 
   map.unit_density = header.unit_density;
   map.unit_time = header.unit_time;
   return map;
-}
-
-/// `from`: a Frame or an AnyView.
-template <class From>
-void describe_window(Map& map, const From& from) {
-  map.nx = from.pixels[0];
-  map.ny = from.pixels[1];
-  map.lo = from.lo;
-  map.hi = from.hi;
-  map.depth_lo = from.depth_lo;
-  map.depth_hi = from.depth_hi;
 }
 
 void detail::describe_frame(Map& map, const analysis::Frame& frame) {
