@@ -258,7 +258,7 @@ mesh::IndexBox slab_of_rank(const mesh::Patches& patches) {
   return slab;
 }
 
-void put_particles(Writer& writer, const formats::amrex::Output& output, std::vector<mesh::Particles>& keep) {
+void put_particles(Writer& writer, const formats::amrex::AmrexOutput& output, std::vector<mesh::Particles>& keep) {
   for (const auto& folder : output.particles) {
     std::vector<formats::amrex::GridNumber> wanted;
     std::size_t n = 0;

@@ -105,7 +105,7 @@ engine::SeriesMesh piece_of(const Triangles& whole) {
 // ------------------------------------------------------------------ a way to write
 
 struct Problem {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   engine::SeriesMesh mesh;
   int steps = 10;
   double between = 0.2;
@@ -255,7 +255,7 @@ fs::path piece_path(const fs::path& path, int of) { return path.string() + "-" +
 
 // One process, one variable in memory; of points that several have, the last one's.
 void merge(const fs::path& path, const Problem& problem) {
-  std::vector<serafin::Series> pieces;
+  std::vector<serafin::SerafinSeries> pieces;
   std::vector<std::vector<std::int32_t>> numbers;
   for (int r = 0; r < ranks(); ++r) {
     pieces.push_back(serafin::open_series(piece_path(path, r)));
@@ -279,7 +279,7 @@ void merge(const fs::path& path, const Problem& problem) {
 
 Way pieces_way(const fs::path& path, const Problem& problem) {
   engine::Writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, problem.header, problem.mesh, {.sync = false}}).close();
-  auto header = std::make_shared<serafin::Header>(problem.header);
+  auto header = std::make_shared<serafin::SerafinHeader>(problem.header);
   header->points = static_cast<std::int32_t>(problem.points());
   header->elements = static_cast<std::int32_t>(problem.mesh.global_element.size());
   auto out = std::make_shared<file::File>(file::create(piece_path(path, rank())));

@@ -115,7 +115,7 @@ const From* scatter(const From* from, const engine::ArrayView& view) {
 
 }  // namespace
 
-step::BoxArray box_array(const octavo_array& array, int dim, const mesh::Index3& extent) {
+step::BoxMemory box_array(const octavo_array& array, int dim, const mesh::Index3& extent) {
   if (array.cells != 1) throw Error(Kind::usage, "expected an array of 1 box, found " + std::to_string(array.cells));
   const engine::ArrayView view = view_of(array, dim, extent, array.values, 1);
   return {const_cast<void*>(view.data),

@@ -24,7 +24,7 @@ FieldViews views_of(const octavo_array& array, int dim, const mesh::Index3& bloc
 engine::ArrayView view_of_places(const octavo_array& array);
 
 /// The array as memory for a box of `extent` cells along each axis.
-step::BoxArray box_array(const octavo_array& array, int dim, const mesh::Index3& extent);
+step::BoxMemory box_array(const octavo_array& array, int dim, const mesh::Index3& extent);
 
 mesh::Centring centring_of(int centring);
 /// The values of a tree cell along each axis: a face variable has one more along its axis.

@@ -148,6 +148,7 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
   const octavo_box box = octavo_box_default();
   octavo_points points = octavo_points_default();
   const octavo_array field = octavo_array_packed(OCTAVO_FLOAT64, nullptr, 1);
+  const char* name = "f";
   octavo_restart* restart = nullptr;
   const auto open = [&](const octavo_target& target, E e) {
     return octavo_writer_open(everyone(), &target, &domain, &writer, e);
@@ -173,9 +174,9 @@ TEST(CapiNullMpi, no_place_for_what_is_opened_and_no_name_are_wrong_uses) {
       {"format", [](E e) { return octavo_restart_write(everyone(), "s", nullptr, nullptr, "f", e); }},
       {"path", [](E e) { return octavo_restart_write(everyone(), "s", nullptr, "ramses", nullptr, e); }},
       {"store", [](E e) { return octavo_forget_failed_restarts(nullptr, e); }},
-      {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, "f", &field, nullptr, e); }},
-      {"array", [&](E e) { return octavo_read_box("/nowhere", &box, "f", nullptr, nullptr, e); }},
-      {"path", [&](E e) { return octavo_read_box(nullptr, &box, "f", &field, nullptr, e); }},
+      {"box", [&](E e) { return octavo_read_box("/nowhere", nullptr, 1, &name, &field, nullptr, e); }},
+      {"array", [&](E e) { return octavo_read_box("/nowhere", &box, 1, &name, nullptr, nullptr, e); }},
+      {"path", [&](E e) { return octavo_read_box(nullptr, &box, 1, &name, &field, nullptr, e); }},
       {"points", [&](E e) { return octavo_read_points("/nowhere", "f", nullptr, e); }},
       {"path", [&](E e) { return octavo_read_points(nullptr, "f", &points, e); }},
       {"store", [&](E e) { return octavo_list_steps(nullptr, OCTAVO_CHECKPOINT, 0, nullptr, nullptr, &count, e); }},

@@ -241,7 +241,8 @@ OCTAVO_API int octavo_writer_open(
 
 typedef enum octavo_flow OCTAVO_INT { OCTAVO_CHECKPOINT = 0, OCTAVO_ANALYSIS = 1 } octavo_flow;
 
-/* What a step survives: options partner_every, xor_every, rs_every and drain_every of a run with a staging directory. */
+/* Losses that a step survives: options partner_every, xor_every, rs_every and drain_every of a run with a staging
+ * directory. */
 typedef enum octavo_safety OCTAVO_INT {
   OCTAVO_SAFE_LOCAL = 0,    /* the end of the job */
   OCTAVO_SAFE_PARTNER = 1,  /* the loss of a node: another has a copy */
@@ -592,15 +593,18 @@ typedef struct octavo_box {
   int64_t lower[3], upper[3];     /* half-open, in cells of the level; 0 and 1 beyond dim */
 } octavo_box;
 
-/* Opens a step and reads a field's values on a box of cells. A coarser leaf gives its value to all cells inside it; a
- * refined cell gives the value that the step holds for it. Returns OCTAVO_UNSUPPORTED for triangles. */
+/* Opens a step and reads the values of fields on a box of cells. A coarser leaf gives its value to all cells inside it; a
+ * refined cell gives the value that the step holds for it. One call for all fields opens the step's files once; a call
+ * for each field opens them as many times. Returns OCTAVO_UNSUPPORTED for triangles. */
 OCTAVO_API int octavo_read_box(
     const char* path,             /* a store, or an output of FLASH, AMReX or RAMSES */
     const octavo_box* box,
-    const char* field,
-    const octavo_array* array,    /* one array cell with upper - lower values along each axis; ghosts stay as they are.
-                                     Its type is the field's, or a wider one as in octavo_restart_get_field */
-    int64_t* missing,             /* out: number of cells without a value, whose memory stays as it is; may be NULL */
+    int64_t num_fields,
+    const char* const* fields,    /* [num_fields] names */
+    const octavo_array* arrays,   /* [num_fields], each of one array cell with upper - lower values along each axis;
+                                     ghosts stay as they are. Its type is the field's, or a wider one as in
+                                     octavo_restart_get_field */
+    int64_t* missing,             /* out: [num_fields] cells without a value, whose memory stays as it is; may be NULL */
     octavo_error* error);
 
 /* A box of coordinates in a mesh of triangles, and the caller's memory for the points inside and for the triangles whose

@@ -94,30 +94,31 @@ TEST(CapiMpi, what_is_put_is_read_again) {
   octavo_box box = octavo_box_default();
   box.level = 1;
   std::fill_n(box.upper, 3, 2);
+  const char *known = "density", *misspelt = "densty";
   std::vector<double> cells(27, -1);  // a ghost at each lower side: strides of 3
   octavo_array memory = octavo_array_packed(OCTAVO_FLOAT64, &cells[13], 1);
   memory.stride[0] = 1;
   memory.stride[1] = 3;
   memory.stride[2] = 9;
   std::int64_t missing = -1;
-  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, "density", &memory, &missing, &error), 0) << error.message;
+  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, 1, &known, &memory, &missing, &error), 0) << error.message;
   EXPECT_EQ(missing, 0);
   for (std::size_t i = 0; i < 8; ++i)
     EXPECT_EQ(cells[13 + i % 2 + 3 * (i / 2 % 2) + 9 * (i / 4)], double(values[3 * (2 + i)])) << i;
   EXPECT_EQ(std::count(cells.begin(), cells.end(), -1.0), 27 - 8);
   box.lower[0] = 2;
   box.upper[0] = 4;  // a coarser leaf
-  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, "density", &memory, &missing, &error), 0) << error.message;
+  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, 1, &known, &memory, &missing, &error), 0) << error.message;
   EXPECT_EQ(std::count(cells.begin(), cells.end(), double(values[3])), 8);
   memory.type = OCTAVO_INT32;
-  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, "density", &memory, nullptr, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, 1, &known, &memory, nullptr, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("expected values of float32, found int32"));
   memory.type = OCTAVO_FLOAT64;
   box.upper[1] = 3;
-  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, "density", &memory, nullptr, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, 1, &known, &memory, nullptr, &error), OCTAVO_USAGE);
   EXPECT_THAT(error.message, HasSubstr("which level 1 has"));
   box.upper[1] = 2;
-  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, "densty", &memory, nullptr, &error), OCTAVO_USAGE);
+  EXPECT_EQ(octavo_read_box(directory.path().c_str(), &box, 1, &misspelt, &memory, nullptr, &error), OCTAVO_USAGE);
 
   octavo_restart* restart = nullptr;
   ASSERT_EQ(octavo_restart_open(everyone(), directory.path().c_str(), nullptr, &restart, &error), 0) << error.message;

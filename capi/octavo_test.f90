@@ -29,7 +29,7 @@ program octavo_test
   type(octavo_field_info) :: info
   character(8), allocatable :: words(:)
   type(octavo_box) :: box
-  real(real64), allocatable :: cube(:, :, :)
+  real(real64), allocatable :: cube(:, :, :), cubes(:, :, :, :)
   integer(int64) :: missing
   character(:), allocatable :: who, json
   integer :: cycle_number, newest
@@ -94,6 +94,9 @@ program octavo_test
   call octavo_read_box(store, box, 'single', cube, missing, error)
   call expect(missing == 0 .and. all(shape(cube) == [2, 2, 2]) .and. error%code == 0, 'a box of cells')
   call expect(all(reshape(cube, [8]) == single), 'values of a box of cells')
+  call octavo_read_box(store, box, ['single ', 'strided'], cubes, error=error)
+  call expect(all(shape(cubes) == [2, 2, 2, 2]) .and. all(cubes(:, :, :, 1) == cube) .and. &
+              all(reshape(cubes(:, :, :, 2), [8]) == wide(2, :8)), 'two fields of a box of cells')
   box%lower = [2, 1, 2]
   call octavo_read_box(store, box, 'strided', cube)
   call expect(all(reshape(cube, [2]) == [wide(2, 6), wide(2, 8)]), 'values of a smaller box')

@@ -64,6 +64,17 @@ octavo_array complete_array(const octavo_array* array) {
   return to;
 }
 
+// The same for arrays in a row, each as long as its caller's version of the struct.
+std::vector<octavo_array> complete_arrays(const octavo_array* arrays, std::size_t count) {
+  std::vector<octavo_array> all;
+  const auto* next = reinterpret_cast<const std::byte*>(arrays);
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back(complete_array(reinterpret_cast<const octavo_array*>(next)));
+    next += arrays->size;
+  }
+  return all;
+}
+
 const mesh::Attribute* value_of(const octavo_restart* restart, const char* name) {
   const auto& attributes = checked(restart, "restart").value.header.attributes;
   const auto found = attributes.find(&checked(name, "name"));
@@ -285,20 +296,22 @@ int octavo_read_points(const char* path, const char* field, octavo_points* point
   });
 }
 
-int octavo_read_box(const char* path, const octavo_box* box, const char* field, const octavo_array* array,
-                    int64_t* missing, octavo_error* error) {
+int octavo_read_box(const char* path, const octavo_box* box, int64_t num_fields, const char* const* fields,
+                    const octavo_array* arrays, int64_t* missing, octavo_error* error) {
   return guard(error, [&] {
     const octavo_box wanted = complete(box, octavo_box_default(), "box");
-    const octavo_array memory = complete_array(array);
+    const std::vector<std::string> names = texts_from(fields, num_fields);
+    const std::vector<octavo_array> memory = complete_arrays(arrays, names.size());
     const mesh::Dataset dataset = open_step(path, wanted.flow, wanted.step);
     mesh::IndexBox cells;
     std::copy_n(wanted.lower, 3, cells.lo.begin());
     std::copy_n(wanted.upper, 3, cells.hi.begin());
     cells = mesh::flat(cells, dataset.header.dim);
     const mesh::Index3 extent{cells.hi[0] - cells.lo[0], cells.hi[1] - cells.lo[1], cells.hi[2] - cells.lo[2]};
-    const std::int64_t without = step::read_box(dataset, &checked(field, "field"), wanted.level, cells,
-                                                box_array(memory, dataset.header.dim, extent));
-    if (missing != nullptr) *missing = without;
+    std::vector<step::BoxMemory> boxes;
+    for (const octavo_array& array : memory) boxes.push_back(box_array(array, dataset.header.dim, extent));
+    const std::vector<std::int64_t> without = step::read_box(dataset, names, wanted.level, cells, boxes);
+    if (missing != nullptr) std::copy(without.begin(), without.end(), missing);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "capi/layout.hpp"
 #include "capi/test_arrays.hpp"
+#include "octavo/file/posix.hpp"
 #include "octavo/mesh/field.hpp"
 #include "tests/support/mpi_run.hpp"
 
@@ -165,7 +166,7 @@ TEST(CapiTypesMpi, a_box_of_cells_takes_the_same_types) {
   std::fill_n(box.upper, 3, 2);
   const auto read = [&](const char* field, octavo_type type, void* values) {
     const octavo_array array = octavo_array_packed(type, values, 1);
-    return octavo_read_box(path.c_str(), &box, field, &array, nullptr, &error);
+    return octavo_read_box(path.c_str(), &box, 1, &field, &array, nullptr, &error);
   };
   std::array<std::uint16_t, cells> bits{};
   EXPECT_EQ(read("half", OCTAVO_FLOAT16, bits.data()), 0) << error.message;
@@ -183,6 +184,37 @@ TEST(CapiTypesMpi, a_box_of_cells_takes_the_same_types) {
   EXPECT_EQ(read("count", OCTAVO_UINT32, numbers.data()), 0) << error.message;
   EXPECT_EQ(numbers, counts);
   EXPECT_EQ(read("count", OCTAVO_FLOAT64, wide.data()), OCTAVO_USAGE);
+}
+
+TEST(CapiTypesMpi, all_fields_of_a_box_open_the_files_of_a_step_as_often_as_one) {
+  const SharedDirectory directory;
+  const std::string path = directory.path() / "run";
+  octavo_error error{};
+  write_types(path, &error);
+  octavo_box box = octavo_box_default();
+  std::fill_n(box.upper, 3, 2);
+  std::array<std::array<double, cells>, 2> wide{};
+  const char* const fields[] = {"half", "brain"};
+  const octavo_array arrays[] = {octavo_array_packed(OCTAVO_FLOAT64, wide[0].data(), 1),
+                                 octavo_array_packed(OCTAVO_FLOAT64, wide[1].data(), 1)};
+  const auto opens = [&](std::int64_t count) {
+    int opened = 0;
+    std::array<std::int64_t, 2> missing{-1, -1};
+    octavo::file::set_observer([&](const octavo::file::Event& event) {
+      opened += event.operation == octavo::file::Operation::open;
+      return octavo::file::Verdict{};
+    });
+    EXPECT_EQ(octavo_read_box(path.c_str(), &box, count, fields, arrays, missing.data(), &error), 0) << error.message;
+    octavo::file::set_observer({});
+    EXPECT_EQ(missing[0], 0);
+    EXPECT_EQ(missing[1], count == 2 ? 0 : -1);
+    return opened;
+  };
+  const int one = opens(1);
+  EXPECT_GT(one, 0);
+  EXPECT_EQ(opens(2), one);
+  EXPECT_EQ(wide[0][2], 65504);
+  EXPECT_EQ(wide[1][1], -2);
 }
 
 }  // namespace

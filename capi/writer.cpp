@@ -40,8 +40,8 @@ engine::OutputOptions output_options_of(const octavo_target& from) {
   return options;
 }
 
-serafin::Header header_of_series(const octavo_target& from) {
-  serafin::Header header;
+serafin::SerafinHeader header_of_series(const octavo_target& from) {
+  serafin::SerafinHeader header;
   header.order = from.little_endian != 0 ? std::endian::little : std::endian::big;
   header.real_bytes = from.double_precision != 0 ? 8 : 4;
   header.title = engine::series_title(from.title == nullptr ? "" : from.title, header.real_bytes);

@@ -18,7 +18,7 @@ static void simulate(const char* path, int steps) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const engine::SeriesMesh mesh{.piece = channel::columns_of(rank, ranks)};
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
   header.title = engine::series_title("A CHANNEL", 4);
   header.variables = {formats::serafin::variable("WATER DEPTH", "M"), formats::serafin::variable("VELOCITY U", "M/S")};
   engine::Writer writer(MPI_COMM_WORLD, {}, engine::SeriesTarget{path, header, mesh});

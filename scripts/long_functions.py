@@ -45,8 +45,21 @@ def cpp_functions(path):
         yield name.group(1) if name else line.strip(), number + 1, end - number + 1
 
 
+def fortran_functions(path):
+    begin = None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if re.match(r"\s*end (subroutine|function)\b", line) and begin:
+            yield begin[0], begin[1], number - begin[1] + 1
+            begin = None
+        elif found := re.match(r"\s*(?!end\b)(?:[\w()]+ )*(?:subroutine|function) (\w+)", line):
+            begin = found.group(1), number
+
+
 def is_test(path):
     return "test" in path.name or "tests" in path.parts
+
+
+FUNCTIONS = {".py": python_functions, ".cpp": cpp_functions, ".hpp": cpp_functions, ".f90": fortran_functions}
 
 
 def main():
@@ -55,7 +68,7 @@ def main():
         for path in sorted((ROOT / folder).rglob("*")):
             if is_test(path.relative_to(ROOT)):
                 continue
-            functions = {".py": python_functions, ".cpp": cpp_functions, ".hpp": cpp_functions}.get(path.suffix)
+            functions = FUNCTIONS.get(path.suffix)
             for name, line, length in functions(path) if functions else ():
                 if length > MOST:
                     long.append(f"{path.relative_to(ROOT)}:{line}: {name} has {length} lines")

@@ -101,7 +101,7 @@ std::string Output::report(double seconds_of_run, std::int64_t cell_updates, con
   const auto ranks = static_cast<double>(ranks::size_of(comm_));
   std::array<double, 2> sums{seconds_of_run, seconds_};
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, comm_);
-  const engine::Statistics total = writer_ ? writer_->total_statistics() : engine::Statistics{};
+  const engine::WriteStatistics total = writer_ ? writer_->total_statistics() : engine::WriteStatistics{};
   std::array<char, 512> text{};
   const double run = sums[0] / ranks, io = sums[1] / ranks;
   std::snprintf(text.data(), text.size(),

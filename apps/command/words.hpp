@@ -19,7 +19,7 @@ using Words = std::map<std::string, std::string>;
 
 /// Throws Error(usage) that names a word that is not in the table, or one that lacks its value.
 Words read_words(const std::vector<std::string>& arguments, const std::vector<Word>& table);
-/// What `--help` prints.
+/// The text that `--help` prints.
 std::string help(const std::string& summary, const std::vector<Word>& table);
 
 /// Throw Error(usage) naming the word where its value is not a number between the two.

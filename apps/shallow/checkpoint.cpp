@@ -63,7 +63,7 @@ void Checkpoints::write(const Simulation& simulation) {
   char name[32];
   std::snprintf(name, sizeof name, "step%09lld.slf", static_cast<long long>(simulation.step));
   last_ = folder_ / name;
-  serafin::Header header;
+  serafin::SerafinHeader header;
   ranks::agree(simulation.comm, [&] {
     header = header_on(serafin::open_series(geometry_), title + std::to_string(simulation.step), variables(), 8);
     if (ranks::rank_in(simulation.comm) != 0) return;
@@ -102,7 +102,7 @@ std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
 void restore(Simulation& simulation, const fs::path& checkpoint) {
   std::vector<Water> water;
   ranks::agree(simulation.comm, [&] {
-    const serafin::Series series = serafin::open_series(checkpoint);
+    const serafin::SerafinSeries series = serafin::open_series(checkpoint);
     const std::string text(series.header.title.begin(), series.header.title.end());
     long long step = 0;
     if (series.header.points != simulation.mesh.all_points || series.steps != 1 ||

@@ -18,7 +18,7 @@ namespace serafin = formats::serafin;
 
 using base::at;
 
-void check_triangles(const serafin::Series& series) {
+void check_triangles(const serafin::SerafinSeries& series) {
   if (series.header.nodes != 3)
     throw base::Error(base::Kind::unsupported, "a mesh of triangles is needed; this one has elements of " +
                                                    std::to_string(series.header.nodes) + " points")
@@ -27,24 +27,24 @@ void check_triangles(const serafin::Series& series) {
     throw base::Error(base::Kind::corrupt, "the mesh has no step, and so no bottom").at(series.file->path().string());
 }
 
-std::vector<double> read_axis(const serafin::Series& series, int axis) {
+std::vector<double> read_axis(const serafin::SerafinSeries& series, int axis) {
   std::vector<double> values(at(series.header.points));
   serafin::read_coordinates(series, axis, 0, values);
   return values;
 }
 
-std::vector<std::int32_t> read_corners(const serafin::Series& series) {
+std::vector<std::int32_t> read_corners(const serafin::SerafinSeries& series) {
   std::vector<std::int32_t> corners(3 * at(series.header.elements));
   serafin::read_connectivity(series, 0, corners);
   for (std::int32_t& point : corners) --point;
   return corners;
 }
 
-partition::PartVector cut(const serafin::Series& series, const std::vector<std::int32_t>& corners,
-                          partition::Method method, std::int32_t parts) {
+partition::PartVector cut(const serafin::SerafinSeries& series, const std::vector<std::int32_t>& corners,
+                          partition::CutMethod method, std::int32_t parts) {
   partition::check_parts(parts, series.header.elements);
-  if (method == partition::Method::metis) return partition::cut_metis(corners, series.header.points, parts);
-  if (method == partition::Method::scotch) return partition::cut_scotch(corners, series.header.points, parts);
+  if (method == partition::CutMethod::metis) return partition::cut_metis(corners, series.header.points, parts);
+  if (method == partition::CutMethod::scotch) return partition::cut_scotch(corners, series.header.points, parts);
   return partition::cut_hilbert(corners, read_axis(series, 0), read_axis(series, 1), parts);
 }
 
@@ -57,7 +57,7 @@ void list_points(Share& share) {
   share.points.erase(std::unique(share.points.begin(), share.points.end()), share.points.end());
 }
 
-void pick_coordinates(const serafin::Series& series, Share& share) {
+void pick_coordinates(const serafin::SerafinSeries& series, Share& share) {
   for (int axis = 0; axis < 2; ++axis) {
     const std::vector<double> all = read_axis(series, axis);
     for (const std::int32_t point : share.points) (axis == 0 ? share.x : share.y).push_back(all[at(point)]);
@@ -70,7 +70,7 @@ struct PiecePoint {
   Water water;
 };
 
-void read_piece(const serafin::Series& series, std::optional<double> level, Share& share,
+void read_piece(const serafin::SerafinSeries& series, std::optional<double> level, Share& share,
                 std::map<std::int32_t, PiecePoint>& points) {
   check_triangles(series);
   const std::vector<std::int32_t> global = telemac::read_global(series, share.all_points);
@@ -86,10 +86,10 @@ void read_piece(const serafin::Series& series, std::optional<double> level, Shar
 
 }  // namespace
 
-Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::Method method, std::optional<double> level) {
+Input read_whole(MPI_Comm comm, const fs::path& mesh, partition::CutMethod method, std::optional<double> level) {
   const int rank = ranks::rank_in(comm), ranks = ranks::size_of(comm);
   Input input;
-  serafin::Series series;
+  serafin::SerafinSeries series;
   std::vector<std::int32_t> corners, part_of;
   ranks::agree(comm, [&] {
     series = serafin::open_series(mesh);

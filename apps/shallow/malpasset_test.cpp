@@ -23,7 +23,7 @@ std::filesystem::path mesh_file() {
 TEST(Malpasset, TheWaveComesDownTheValleyAndNoWaterIsLost) {
   if (!std::filesystem::exists(mesh_file())) GTEST_SKIP() << mesh_file() << " is not there";
   MPI_Comm comm = (testing::everyone(), MPI_COMM_SELF);
-  const Input input = read_whole(comm, mesh_file(), partition::Method::hilbert, {});
+  const Input input = read_whole(comm, mesh_file(), partition::CutMethod::hilbert, {});
   Physics physics;
   physics.strickler = 30;
   Simulation run = start(comm, physics, build_mesh(comm, input.share), input.start.bottom, input.start.water);

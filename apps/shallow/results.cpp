@@ -44,9 +44,9 @@ Fields fields_of(const Simulation& simulation) {
   return fields;
 }
 
-serafin::Header header_on(const serafin::Series& geometry, const std::string& title,
-                          std::vector<serafin::Variable> variables, std::size_t real_bytes) {
-  serafin::Header header = geometry.header;
+serafin::SerafinHeader header_on(const serafin::SerafinSeries& geometry, const std::string& title,
+                                 std::vector<serafin::Variable> variables, std::size_t real_bytes) {
+  serafin::SerafinHeader header = geometry.header;
   header.order = std::endian::big;
   header.real_bytes = real_bytes;
   header.title = engine::series_title(title, real_bytes);
@@ -58,7 +58,7 @@ serafin::Header header_on(const serafin::Series& geometry, const std::string& ti
 namespace {
 
 Results open_direct(MPI_Comm comm, engine::Mode mode, const std::filesystem::path& path, const Mesh& mesh,
-                    const std::filesystem::path& geometry, const serafin::Header& header,
+                    const std::filesystem::path& geometry, const serafin::SerafinHeader& header,
                     std::optional<double> resume) {
   auto writer = std::make_shared<engine::Writer>(
       comm, mesh::Header(),
@@ -97,14 +97,14 @@ Results open_results(MPI_Comm comm, Io io, const std::filesystem::path& path, co
                      const std::filesystem::path& geometry, std::optional<double> resume) {
   if (io == Io::off) return {};
   const bool direct = io == Io::sync || io == Io::background;
-  serafin::Series series;
+  serafin::SerafinSeries series;
   ranks::agree(comm, [&] {
     if (resume && !direct)
       throw base::Error(base::Kind::unsupported, "a result is continued with --io sync or background only");
     series = serafin::open_series(geometry);
     if (!resume && ranks::rank_in(comm) == 0) std::filesystem::remove(path);
   });
-  const serafin::Header header = header_on(series, "OCTAVO SHALLOW", result_variables(), 4);
+  const serafin::SerafinHeader header = header_on(series, "OCTAVO SHALLOW", result_variables(), 4);
   if (io == Io::pieces) return open_pieces(comm, path, mesh, header);
   if (!direct) return open_view(comm, io == Io::view_nonblocking, path, mesh, series, header);
   return open_direct(comm, io == Io::sync ? engine::Mode::sync : engine::Mode::background, path, mesh, geometry, header,

@@ -52,13 +52,13 @@ void check_result(MPI_Comm comm, Io io, const std::filesystem::path& path, const
                   const std::string& piece_prefix, bool force);
 
 /// The header of a file on this geometry: its sizes, origin and date, other variables and precision; big-endian.
-formats::serafin::Header header_on(const formats::serafin::Series& geometry, const std::string& title,
-                                   std::vector<formats::serafin::Variable> variables, std::size_t real_bytes);
+formats::serafin::SerafinHeader header_on(const formats::serafin::SerafinSeries& geometry, const std::string& title,
+                                          std::vector<formats::serafin::Variable> variables, std::size_t real_bytes);
 
 /// One way of writing results; open_results() chooses it.
 Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh,
-                    const formats::serafin::Header& whole);
+                    const formats::serafin::SerafinHeader& whole);
 Results open_view(MPI_Comm comm, bool nonblocking, const std::filesystem::path& path, const Mesh& mesh,
-                  const formats::serafin::Series& geometry, const formats::serafin::Header& header);
+                  const formats::serafin::SerafinSeries& geometry, const formats::serafin::SerafinHeader& header);
 
 }  // namespace octavo::shallow

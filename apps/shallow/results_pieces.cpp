@@ -42,7 +42,7 @@ std::vector<T> pick(const Piece& piece, const std::vector<T>& values) {
   return out;
 }
 
-void write_piece(const serafin::Put& put, const serafin::Header& header, const Mesh& mesh, const Piece& piece) {
+void write_piece(const serafin::Put& put, const serafin::SerafinHeader& header, const Mesh& mesh, const Piece& piece) {
   serafin::write_header(put, header);
   serafin::write_connectivity(put, header, 0, piece.corners);
   std::vector<std::int32_t> numbers = pick(piece, mesh.global);
@@ -54,10 +54,11 @@ void write_piece(const serafin::Put& put, const serafin::Header& header, const M
 
 }  // namespace
 
-Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh, const serafin::Header& whole) {
+Results open_pieces(MPI_Comm comm, const std::filesystem::path& path, const Mesh& mesh,
+                    const serafin::SerafinHeader& whole) {
   struct Open {
     file::File file;
-    serafin::Header header;
+    serafin::SerafinHeader header;
     Piece piece;
     std::int64_t steps = 0;
   };

@@ -25,8 +25,8 @@ struct Word {
 };
 
 /// This rank's words, by place. Rank 0 has those between the values too, so that a step has no holes.
-std::vector<Word> words_of(const Mesh& mesh, const serafin::Header& header, const serafin::RecordOffsets& offsets,
-                           bool first) {
+std::vector<Word> words_of(const Mesh& mesh, const serafin::SerafinHeader& header,
+                           const serafin::RecordOffsets& offsets, bool first) {
   std::vector<Word> words;
   const auto add = [&](Word::Kind kind, std::uint64_t place, std::uint32_t variable = 0, std::int32_t point = 0) {
     words.push_back({kind, variable, point, static_cast<MPI_Aint>(place)});
@@ -53,7 +53,8 @@ std::uint32_t bits_of(const Word& word, std::int32_t points, double time, const 
   }
 }
 
-void copy_geometry(const serafin::Series& geometry, serafin::Header header, const std::filesystem::path& path) {
+void copy_geometry(const serafin::SerafinSeries& geometry, serafin::SerafinHeader header,
+                   const std::filesystem::path& path) {
   const file::File out = file::create(path);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) {
     file::pwrite_all(out, offset, bytes);
@@ -123,7 +124,7 @@ void write_step(View& view, bool nonblocking, double time, const Fields& fields)
 }  // namespace
 
 Results open_view(MPI_Comm comm, bool nonblocking, const std::filesystem::path& path, const Mesh& mesh,
-                  const serafin::Series& geometry, const serafin::Header& header) {
+                  const serafin::SerafinSeries& geometry, const serafin::SerafinHeader& header) {
   const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   const bool first = ranks::rank_in(comm) == 0;
   auto view = std::make_shared<View>();

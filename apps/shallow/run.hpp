@@ -16,7 +16,7 @@ namespace octavo::shallow {
 struct RunOptions {
   std::filesystem::path mesh;  ///< SERAFIN: geometry, bottom, and the water to start with
   std::string pieces;          ///< prefix of pieces to read in its place; empty: the mesh is cut here
-  partition::Method method = partition::Method::metis;
+  partition::CutMethod method = partition::CutMethod::metis;
   std::optional<double> level;  ///< [m] starts with still water up to there
   Physics physics;
   double until = 0;                                               ///< [s]

@@ -22,7 +22,7 @@ namespace serafin = formats::serafin;
 
 /// A mesh file with a dam break over an uneven bottom.
 void write_mesh(const fs::path& path, const WholeMesh& mesh) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.variables = {serafin::variable("BOTTOM", "M"), serafin::variable("FREE SURFACE", "M")};
   header.points = static_cast<std::int32_t>(mesh.x.size());
   header.elements = static_cast<std::int32_t>(mesh.triangles.size());
@@ -62,7 +62,7 @@ class RunMpi : public ::testing::Test {
   RunOptions options(const std::string& result, Io io = Io::background) const {
     RunOptions out;
     out.mesh = at("mesh.slf");
-    out.method = partition::Method::hilbert;
+    out.method = partition::CutMethod::hilbert;
     out.physics.strickler = 35;
     out.until = 1.5;
     out.result = at(result);
@@ -114,7 +114,7 @@ TEST_F(RunMpi, PiecesOfAnyCutAndLayoutGiveTheSameResult) {
       const std::string prefix = "cut" + std::to_string(parts) + (layout == telemac::PieceLayout::concat ? "c" : "f");
       telemac::PartitionOptions cut;
       cut.parts = parts;
-      cut.method = partition::Method::hilbert;
+      cut.method = partition::CutMethod::hilbert;
       cut.layout = layout;
       if (first()) telemac::partition_mesh(at("mesh.slf"), at(prefix), cut);
       MPI_Barrier(everyone_);

@@ -14,7 +14,7 @@ namespace serafin = formats::serafin;
 using Values = std::vector<double>;
 
 /// A variable by one of its names, at some points; nothing where the file has none of them.
-std::optional<Values> read_any(const serafin::Series& series, std::int64_t step,
+std::optional<Values> read_any(const serafin::SerafinSeries& series, std::int64_t step,
                                std::span<const std::int32_t> positions, std::initializer_list<std::string_view> names) {
   const auto& variables = series.header.variables;
   const auto found = std::find_if(variables.begin(), variables.end(), [&](const serafin::Variable& variable) {
@@ -36,7 +36,7 @@ Values depths_below(const Values& bottom, const Values& level) {
   return depth;
 }
 
-Values read_depths(const serafin::Series& series, std::int64_t step, std::span<const std::int32_t> positions,
+Values read_depths(const serafin::SerafinSeries& series, std::int64_t step, std::span<const std::int32_t> positions,
                    const Values& bottom) {
   if (auto depth = read_any(series, step, positions, {"WATER DEPTH", "HAUTEUR D'EAU"})) return *depth;
   if (const auto level = read_any(series, step, positions, {"FREE SURFACE", "SURFACE LIBRE"}))
@@ -48,7 +48,7 @@ Values read_depths(const serafin::Series& series, std::int64_t step, std::span<c
 
 }  // namespace
 
-State read_state(const serafin::Series& series, std::int64_t step, std::span<const std::int32_t> positions,
+State read_state(const serafin::SerafinSeries& series, std::int64_t step, std::span<const std::int32_t> positions,
                  std::optional<double> level) {
   const auto bottom = read_any(series, step, positions, {"BOTTOM", "FOND"});
   if (!bottom) throw base::Error(base::Kind::corrupt, "no variable BOTTOM or FOND").at(series.file->path().string());

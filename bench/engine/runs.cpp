@@ -44,7 +44,7 @@ struct Output {
   std::function<void(int step)> write{};
   std::function<void()> wait{};
   std::function<void()> close{};
-  std::function<engine::Statistics()> statistics{};
+  std::function<engine::WriteStatistics()> statistics{};
 };
 
 // The observer of the room file throttles these, as it does the engine's.

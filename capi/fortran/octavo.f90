@@ -21,7 +21,8 @@ module octavo
     octavo_neighbours, &
     octavo_box, &
     octavo_read_box, &              !< (path, box, field, values [, missing, error]): allocates values(x, y, z), real64, of
-                                    !< a field of one component; `missing` counts cells without a value, which are 0
+                                    !< a field of one component; `missing` counts cells without a value, which are 0.
+                                    !< For an array of fields it opens the step once: values(x, y, z, field)
     octavo_points, &
     octavo_read_points, &           !< (path, field, points [, error]): the points of a mesh of triangles in a box
     octavo_list_steps, &            !< (store, flow, steps [, times, error]): allocates the complete steps, ascending

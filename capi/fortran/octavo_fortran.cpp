@@ -166,10 +166,14 @@ OCTAVO_API int octavo_fortran_restart_get_particles(octavo_restart* restart, con
   return guard(error, [&] { copy_all(attribute_of(restart, species, attribute), *values); });
 }
 
-OCTAVO_API int octavo_fortran_read_box(const char* path, const octavo_box* box, const char* field, double* values,
+// `values` has the arrays of all fields, one behind another, of `cells` cells each.
+OCTAVO_API int octavo_fortran_read_box(const char* path, const octavo_box* box, std::int64_t num_fields,
+                                       const char* const* fields, double* values, std::int64_t cells,
                                        std::int64_t* missing, octavo_error* error) {
-  const octavo_array array = octavo_array_packed(OCTAVO_FLOAT64, values, 1);
-  return octavo_read_box(path, box, field, &array, missing, error);
+  std::vector<octavo_array> arrays;
+  for (std::int64_t f = 0; f < num_fields; ++f)
+    arrays.push_back(octavo_array_packed(OCTAVO_FLOAT64, values + f * cells, 1));
+  return octavo_read_box(path, box, num_fields, fields, arrays.data(), missing, error);
 }
 
 OCTAVO_API int octavo_fortran_restart_get_neighbours(const MPI_Fint* comm, octavo_restart* restart,

@@ -191,14 +191,20 @@ module octavo_reading
     type(c_ptr) :: boundary_point, place, liquid, next, previous, codes, values, colour
   end type
 
+  interface octavo_read_box
+    procedure read_one_field, read_fields
+  end interface
+
   interface
-    integer(c_int) function c_read_box(path, box, field, values, missing, error) &
+    integer(c_int) function c_read_box(path, box, num_fields, fields, values, cells, missing, error) &
         bind(c, name='octavo_fortran_read_box')
       import
-      character(kind=c_char), intent(in) :: path(*), field(*)
+      character(kind=c_char), intent(in) :: path(*)
       type(c_box), intent(in) :: box
+      integer(c_int64_t), value :: num_fields, cells
+      type(c_ptr), intent(in) :: fields(*)
       real(c_double), intent(inout) :: values(*)
-      integer(c_int64_t), intent(inout) :: missing
+      integer(c_int64_t), intent(inout) :: missing(*)
       type(c_error), intent(out) :: error
     end function
     integer(c_int) function c_read_points(path, field, points, error) bind(c, name='octavo_read_points')
@@ -410,15 +416,30 @@ contains
     call check(c_forget(text(store), what), what, error)
   end subroutine
 
-  subroutine octavo_read_box(path, box, field, values, missing, error)
+  subroutine read_one_field(path, box, field, values, missing, error)
     character(*), intent(in) :: path, field
     type(octavo_box), intent(in) :: box
     real(real64), allocatable, intent(out) :: values(:, :, :)
     integer(int64), intent(out), optional :: missing
     type(octavo_error), intent(inout), optional :: error
+    real(real64), allocatable :: all(:, :, :, :)
+    integer(int64) :: without(1)
+    call read_fields(path, box, [field], all, without, error)
+    values = all(:, :, :, 1)
+    if (present(missing)) missing = without(1)
+  end subroutine
+
+  subroutine read_fields(path, box, fields, values, missing, error)
+    character(*), intent(in) :: path, fields(:)
+    type(octavo_box), intent(in) :: box
+    real(real64), allocatable, intent(out) :: values(:, :, :, :)
+    integer(int64), intent(out), optional :: missing(:)
+    type(octavo_error), intent(inout), optional :: error
     type(c_box) :: in_c
     type(c_error) :: what
-    integer(c_int64_t) :: without
+    integer(c_int64_t) :: without(size(fields))
+    character(kind=c_char), target :: names(len(fields) + 1, size(fields))
+    type(c_ptr) :: first(size(fields))
     integer :: extent(3)
     in_c%size = c_sizeof(in_c)
     in_c%flow = int(box%flow, c_int)
@@ -427,10 +448,12 @@ contains
     in_c%lower = box%lower - 1
     in_c%upper = box%upper
     extent = max(0, box%upper - box%lower + 1)
-    allocate (values(extent(1), extent(2), extent(3)))
+    allocate (values(extent(1), extent(2), extent(3), size(fields)))
     values = 0
     without = 0
-    call check(c_read_box(text(path), in_c, text(field), values, without, what), what, error)
+    call point_at(fields, names, first)
+    call check(c_read_box(text(path), in_c, size(fields, kind=c_int64_t), first, values, &
+                          product(int(extent, c_int64_t)), without, what), what, error)
     if (present(missing)) missing = without
   end subroutine
 

@@ -12,7 +12,7 @@ namespace {
 using mesh::Point3;
 
 /// Windows of two nodes below which a pair can be: both have cells of clumps, or one has and the other is unknown.
-bool no_pair(const LeafTree& tree, const Window& window) {
+bool no_pair(const LeafTree& tree, const NodeWindow& window) {
   const LeafTree::Node& low = tree.nodes[window.nodes[0]];
   if (window.split == 0) return !low.taken();
   const LeafTree::Node& high = tree.nodes[window.nodes[window.split]];
@@ -22,10 +22,10 @@ bool no_pair(const LeafTree& tree, const Window& window) {
 
 /// Calls visit(low, high) for the nodes of each pair that no_pair() leaves.
 template <class Visit>
-void for_each_pair(const LeafTree& tree, const Window& from, const Visit& visit) {
+void for_each_pair(const LeafTree& tree, const NodeWindow& from, const Visit& visit) {
   for_each_window(
-      tree, 1, from, [&](const Window& window) { return no_pair(tree, window); },
-      [&](const Window& window) { visit(tree.nodes[window.nodes[0]], tree.nodes[window.nodes[window.split]]); });
+      tree, 1, from, [&](const NodeWindow& window) { return no_pair(tree, window); },
+      [&](const NodeWindow& window) { visit(tree.nodes[window.nodes[0]], tree.nodes[window.nodes[window.split]]); });
 }
 
 // ------------------------------------------------------------------------------------------------ within a part
@@ -192,7 +192,7 @@ void join_across(const LeafTree& tree, const CommonGrid& grid, std::size_t axis,
                                static_cast<std::uint32_t>(at[2])};
         mesh::Coordinate last = first;
         last[axis] = static_cast<std::uint32_t>(grid.base[axis] - 1);
-        Window window;
+        NodeWindow window;
         window.split = 1U << axis;
         window.nodes[0] = base_node(tree, grid, last);
         window.nodes[window.split] = base_node(tree, grid, first);

@@ -73,7 +73,7 @@ Read reader_of(const mesh::Field& field) {
   });
 }
 
-void gather(const Variable& variable, const std::vector<std::uint32_t>& places, std::vector<double>& out) {
+void gather(const ComparedVariable& variable, const std::vector<std::uint32_t>& places, std::vector<double>& out) {
   const auto step = static_cast<std::size_t>(variable.field->info.components);
   const auto first = static_cast<std::size_t>(variable.component);
   out.resize(places.size());
@@ -138,7 +138,7 @@ constexpr std::size_t batch_size = 2048;  // values of one variable on both side
 
 class Merge {
  public:
-  Merge(const CommonGrid& grid, const PartView& a, const PartView& b, const std::vector<char>& on_faces,
+  Merge(const CommonGrid& grid, const ComparedPart& a, const ComparedPart& b, const std::vector<char>& on_faces,
         std::vector<char>& met, OpenMeans& open, Comparison& to)
       : grid_(grid),
         view_{&a, &b},
@@ -148,14 +148,15 @@ class Merge {
         to_(to),
         batches_(static_cast<std::size_t>(grid.deepest) + 1) {
     for (std::size_t side = 0; side < 2; ++side)
-      for (const Variable& variable : view_[side]->variables) readers_[side].push_back(reader_of(*variable.field));
+      for (const ComparedVariable& variable : view_[side]->variables)
+        readers_[side].push_back(reader_of(*variable.field));
   }
 
   std::size_t run() {
     const auto &a = view_[0]->leaves, &b = view_[1]->leaves;
     std::size_t i = 0, j = 0;
-    // Both lists ascend along the curve. Of two leaves one holds the other, or they are apart. A coarse one waits until
-    // the other list has passed its end.
+    // Both lists ascend along the curve. Two leaves are apart, or one holds the other. A coarse leaf waits until the
+    // other list has passed its end.
     while (i < a.size() && j < b.size()) {
       if (a[i].key == b[j].key && a[i].depth == b[j].depth) {
         pair(i++, j++);
@@ -221,7 +222,7 @@ class Merge {
   }
 
   double value(std::size_t side, std::size_t v, const Leaf& leaf) const {
-    const Variable& variable = view_[side]->variables[v];
+    const ComparedVariable& variable = view_[side]->variables[v];
     return readers_[side][v](*variable.field, leaf.value * static_cast<std::size_t>(variable.field->info.components) +
                                                   static_cast<std::size_t>(variable.component));
   }
@@ -257,7 +258,7 @@ class Merge {
   }
 
   const CommonGrid& grid_;
-  std::array<const PartView*, 2> view_;
+  std::array<const ComparedPart*, 2> view_;
   const std::vector<char>& on_faces_;
   std::vector<char>& met_;
   OpenMeans& open_;
@@ -325,8 +326,8 @@ void add(Comparison& to, const Comparison& other) {
     for (std::size_t d = 0; d < to.cells.size(); ++d) add(to.variables[v][d], other.variables[v][d]);
 }
 
-std::size_t compare(const CommonGrid& grid, const PartView& a, const PartView& b, const std::vector<char>& on_faces,
-                    std::vector<char>& met, OpenMeans& open, Comparison& to) {
+std::size_t compare(const CommonGrid& grid, const ComparedPart& a, const ComparedPart& b,
+                    const std::vector<char>& on_faces, std::vector<char>& met, OpenMeans& open, Comparison& to) {
   return Merge(grid, a, b, on_faces, met, open, to).run();
 }
 

@@ -58,15 +58,15 @@ void add(PairSums& to, const PairSums& other);
 // ------------------------------------------------------------------ meshes
 
 /// One variable of a part: component `component` of a field.
-struct Variable {
+struct ComparedVariable {
   const mesh::Field* field = nullptr;
   int component = 0;
 };
 
 /// A part made ready. `variables` are in an order that both sides share.
-struct PartView {
+struct ComparedPart {
   std::span<const Leaf> leaves;
-  std::span<const Variable> variables;
+  std::span<const ComparedVariable> variables;
   int part = 0;
 };
 
@@ -117,8 +117,8 @@ void add(Comparison& to, const Comparison& other);
 /// are added to `open`. `on_faces[v]`: the variable stands on faces, where a mean over volume means nothing, and is
 /// compared on leaves of both only. Marks in `met` (a flag a leaf of `a`) what needs no more of step 1, and returns how
 /// many it marked.
-std::size_t compare(const CommonGrid& grid, const PartView& a, const PartView& b, const std::vector<char>& on_faces,
-                    std::vector<char>& met, OpenMeans& open, Comparison& to);
+std::size_t compare(const CommonGrid& grid, const ComparedPart& a, const ComparedPart& b,
+                    const std::vector<char>& on_faces, std::vector<char>& met, OpenMeans& open, Comparison& to);
 
 /// Adds the cells that `from` has met to those of `to`, and counts the cells that are met completely.
 void close_means(OpenMeans&& from, const std::vector<char>& on_faces, OpenMeans& to, Comparison& counts);

@@ -136,7 +136,7 @@ void cut_square(const std::array<std::uint32_t, 8>& leaves, Maker& maker) {
 }
 
 /// Windows below which there is no crossing and no border: all values on one side, and nothing unknown beside values.
-bool no_crossing(const LeafTree& tree, const Window& window, double at) {
+bool no_crossing(const LeafTree& tree, const NodeWindow& window, double at) {
   double lo = std::numeric_limits<double>::infinity(), hi = -lo;
   bool unknown = false;
   const Subsets& sides = subsets_of_axes[window.split];
@@ -154,8 +154,8 @@ template <class Cell, class Border>
 void for_each_dual_cell(const LeafTree& tree, double at, const Cell& cell, const Border& border) {
   const unsigned count = 1U << tree.dim;
   for_each_window(
-      tree, tree.dim, {}, [&](const Window& window) { return no_crossing(tree, window, at); },
-      [&](const Window& window) {
+      tree, tree.dim, {}, [&](const NodeWindow& window) { return no_crossing(tree, window, at); },
+      [&](const NodeWindow& window) {
         std::array<std::uint32_t, 8> leaves{};
         bool unknown = false, hole = false;
         for (unsigned w = 0; w < count; ++w) {

@@ -32,11 +32,11 @@ class RisingRank {
 /// cell's values in an array over all cells of the part.
 template <class Near, class Visit>
 void descend(const mesh::Octree& tree, const mesh::Header& header, int max_level, Near&& near, Visit&& visit) {
-  struct Kept {
+  struct KeptCell {
     std::size_t cell;
     mesh::Coordinate at;
   };
-  std::vector<Kept> now, next;
+  std::vector<KeptCell> now, next;
   const auto roots = mesh::root_coordinates(tree);
   for (std::size_t i = 0; i < roots.size(); ++i)
     if (near(0, roots[i])) now.push_back({i, roots[i]});
@@ -49,7 +49,7 @@ void descend(const mesh::Octree& tree, const mesh::Header& header, int max_level
     const bool last = code_level == max_level;
     RisingRank refined_before(tree.refined[level].words());
     next.clear();
-    for (const Kept& kept : now) {
+    for (const KeptCell& kept : now) {
       const bool refined = tree.refined[level][kept.cell];
       if ((!refined || last) && tree.owned[level][kept.cell]) visit(l, kept.at, (first_cell + kept.cell) * block);
       if (!refined || last) continue;
@@ -66,7 +66,7 @@ void descend(const mesh::Octree& tree, const mesh::Header& header, int max_level
 
 /// The selected ones among the children of one cell, or a root: cells that stand together, in space and in arrays. Bit
 /// c of `selected` is the cell at corner + (c & 1, c >> 1 & 1, c >> 2), whose value is at first_value + c.
-struct Family {
+struct SiblingCells {
   mesh::Coordinate corner;
   unsigned selected;
   std::size_t first_value;
@@ -74,12 +74,12 @@ struct Family {
 
 /// Visits the cells that a selection of levels takes (Selection has the rule), of a tree without blocks: family by
 /// family, so that a place is found once for all of its cells; some thousand families at a time, coarse levels first.
-/// `void visit(int level, std::span<const Family>)`
+/// `void visit(int level, std::span<const SiblingCells>)`
 template <class Visit>
 void for_each_family(const mesh::Octree& tree, const mesh::Header& header, int max_level, Visit&& visit) {
   constexpr std::size_t batch_families = 4096;
   std::vector<mesh::Coordinate> corners = mesh::root_coordinates(tree), below;
-  std::vector<Family> batch;
+  std::vector<SiblingCells> batch;
   batch.reserve(batch_families);
   std::size_t first_cell = 0;
   for (int level = 0; level < mesh::num_levels(tree) && mesh::code_level(header, level) <= max_level; ++level) {
@@ -99,10 +99,10 @@ void for_each_family(const mesh::Octree& tree, const mesh::Header& header, int m
         below.push_back({2 * (at[0] + (c & 1)), 2 * (at[1] + (c >> 1 & 1)), 2 * (at[2] + (c >> 2))});
       }
       if (batch.size() < batch_families) continue;
-      visit(level, std::span<const Family>(batch));
+      visit(level, std::span<const SiblingCells>(batch));
       batch.clear();
     }
-    if (!batch.empty()) visit(level, std::span<const Family>(batch));
+    if (!batch.empty()) visit(level, std::span<const SiblingCells>(batch));
     batch.clear();
     first_cell += mesh::num_cells(tree, level);
     corners.swap(below);

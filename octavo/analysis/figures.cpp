@@ -8,12 +8,12 @@ namespace octavo::analysis {
 namespace {
 
 /// The three sums of norms, of one side, with the values that are equal on both.
-struct Sums {
+struct NormSums {
   Sum sum, absolute, square;
 };
 
-Sums sums_of(const PairSums& pairs, std::size_t side) {
-  Sums out{pairs.same.sum, pairs.same.absolute, pairs.same.square};
+NormSums sums_of(const PairSums& pairs, std::size_t side) {
+  NormSums out{pairs.same.sum, pairs.same.absolute, pairs.same.square};
   out.sum.add(pairs.side[side].sum);
   out.absolute.add(pairs.side[side].absolute);
   out.square.add(pairs.side[side].square);

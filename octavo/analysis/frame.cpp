@@ -16,11 +16,11 @@ using base::Kind;
 constexpr std::size_t most_pixels = 65536;
 constexpr double most_repeats = 16;  // of a periodic domain in a window
 
-struct Range {
+struct AxisRange {
   double lo, hi;
 };
 
-Range range_of(const mesh::Header& header, const std::optional<mesh::Region>& region, int axis) {
+AxisRange range_of(const mesh::Header& header, const std::optional<mesh::Region>& region, int axis) {
   if (axis >= header.dim) return {0, 1};
   const auto a = static_cast<std::size_t>(axis);
   if (!region) return {header.lo[a], header.hi[a]};
@@ -29,8 +29,8 @@ Range range_of(const mesh::Header& header, const std::optional<mesh::Region>& re
   return {header.lo[a] + box.lo[a] * unit, header.lo[a] + box.hi[a] * unit};
 }
 
-Range checked_range(const mesh::Header& header, const std::optional<mesh::Region>& region, int axis) {
-  const Range range = range_of(header, region, axis);
+AxisRange checked_range(const mesh::Header& header, const std::optional<mesh::Region>& region, int axis) {
+  const AxisRange range = range_of(header, region, axis);
   if (!(range.lo < range.hi)) throw Error(Kind::usage, "the region is empty along " + std::string(1, "xyz"[axis]));
   const auto a = static_cast<std::size_t>(axis);
   if (axis < header.dim && range.hi - range.lo > most_repeats * (header.hi[a] - header.lo[a]))
@@ -41,14 +41,14 @@ Range checked_range(const mesh::Header& header, const std::optional<mesh::Region
 
 }  // namespace
 
-void require_edge(const std::optional<mesh::Region>& region, Edge edge) {
-  if (edge == Edge::clip && region && !std::holds_alternative<mesh::Box>(*region))
+void require_edge(const std::optional<mesh::Region>& region, RegionEdge edge) {
+  if (edge == RegionEdge::clip && region && !std::holds_alternative<mesh::Box>(*region))
     throw Error(Kind::unsupported, "cells are clipped at the sides of a single box, not at other regions")
         .hint("edge centre, or a box");
 }
 
 Frame make_frame(const mesh::Header& header, int axis, Projection kind, const std::optional<mesh::Region>& region,
-                 std::size_t pixels, Edge edge) {
+                 std::size_t pixels, RegionEdge edge) {
   require_edge(region, edge);
   if (axis < 0 || axis > 2)
     throw Error(Kind::usage, "axis of a map: expected 0, 1 or 2, found " + std::to_string(axis));
@@ -58,12 +58,12 @@ Frame make_frame(const mesh::Header& header, int axis, Projection kind, const st
   frame.axis = axis;
   frame.kind = kind;
   frame.image_axis = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
-  const Range depth = checked_range(header, region, axis);
+  const AxisRange depth = checked_range(header, region, axis);
   frame.depth_lo = depth.lo;
   frame.depth_hi = depth.hi;
   double longest = 0;
   for (std::size_t i = 0; i < 2; ++i) {
-    const Range range = checked_range(header, region, frame.image_axis[i]);
+    const AxisRange range = checked_range(header, region, frame.image_axis[i]);
     frame.lo[i] = range.lo;
     frame.hi[i] = range.hi;
     if (frame.image_axis[i] < header.dim) longest = std::max(longest, range.hi - range.lo);
@@ -74,7 +74,7 @@ Frame make_frame(const mesh::Header& header, int axis, Projection kind, const st
                           ? 1
                           : std::max(std::size_t{1}, static_cast<std::size_t>(std::llround(wanted)));
   }
-  if (region && (edge == Edge::centre || !std::holds_alternative<mesh::Box>(*region)))
+  if (region && (edge == RegionEdge::centre || !std::holds_alternative<mesh::Box>(*region)))
     frame.within = Within{*region, mesh::domain_of(header), header.lo, header.hi[0] - header.lo[0]};
   return frame;
 }

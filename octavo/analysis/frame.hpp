@@ -21,14 +21,14 @@ enum class Projection : std::uint8_t {
 inline bool is_extreme(Projection kind) { return kind == Projection::maximum || kind == Projection::minimum; }
 
 /// Which cells a region takes, where a verb is asked to say.
-enum class Edge : std::uint8_t {
+enum class RegionEdge : std::uint8_t {
   usual,   ///< of maps of a single box clip, of all else centre
   centre,  ///< a cell whose centre is inside, whole
   clip,    ///< of a single box: the share of each cell that is inside
 };
 
 /// Throws Error(unsupported) for a region that does not clip cells exactly: any but a single box.
-void require_edge(const std::optional<mesh::Region>& region, Edge edge);
+void require_edge(const std::optional<mesh::Region>& region, RegionEdge edge);
 
 /// A region that takes cells by their centre, or points.
 struct Within {
@@ -63,11 +63,12 @@ struct Frame {
 /// The frame of a region: of a box, the box, in which cells are clipped exactly in the image plane and along the line
 /// of sight; of any other region, its mesh::bounds, to which the cells whose centre is inside are clipped; of
 /// nothing, the domain. A region that passes a periodic side continues on the other; where it is wider than the domain
-/// it shows the domain repeatedly. With Edge::centre a box, too, shows the cells whose centre is inside, clipped to it.
-/// `pixels`: along the window's longer side; the other side gets the number that makes pixels nearest to square, at
-/// least one. Throws Error(usage) for an axis not in 0-2 or a number of pixels not in 1 to 65536, and as require_edge.
+/// it shows the domain repeatedly. With RegionEdge::centre a box, too, shows the cells whose centre is inside, clipped
+/// to it. `pixels`: along the window's longer side; the other side gets the number that makes pixels nearest to square,
+/// at least one. Throws Error(usage) for an axis not in 0-2 or a number of pixels not in 1 to 65536, and as
+/// require_edge.
 Frame make_frame(const mesh::Header& header, int axis, Projection kind, const std::optional<mesh::Region>& region,
-                 std::size_t pixels, Edge edge = Edge::usual);
+                 std::size_t pixels, RegionEdge edge = RegionEdge::usual);
 
 /// By how many periods the domain can be moved along an axis to show between two places of it [code length], ascending;
 /// 0 alone along an axis that is not periodic.

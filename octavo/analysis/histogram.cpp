@@ -140,9 +140,9 @@ std::vector<BinFinder> finders_of(const BinPlan& plan) {
 // ------------------------------------------------------------------------------------------------ values of cells
 
 /// Values of a field of any type, as doubles where they are not yet.
-class Column {
+class ColumnValues {
  public:
-  explicit Column(const mesh::Field& field) {
+  explicit ColumnValues(const mesh::Field& field) {
     if (field.info.type == mesh::ScalarType::float64) {
       values_ = field.as<double>();
     } else {
@@ -211,7 +211,7 @@ class QuantityColumns {
  private:
   const mesh::Header& header_;
   const std::vector<Quantity>& quantities_;
-  std::vector<Column> columns_;
+  std::vector<ColumnValues> columns_;
 };
 
 double cell_volume_of(const mesh::Header& header, int level) {
@@ -239,7 +239,7 @@ class WeightColumn {
 
  private:
   bool volume_;
-  std::optional<Column> field_;
+  std::optional<ColumnValues> field_;
 };
 
 /// Hands selected cells on in batches that fit the cache.

@@ -45,7 +45,7 @@ std::uint32_t base_node(const LeafTree& tree, const CommonGrid& grid, const mesh
 /// Nodes around a place: on the axes of the set `split` (bit 0 is x) they lie on both sides of it. nodes[w], for each
 /// subset w of `split`, is on the upper side along the axes of w. A node that is larger than its neighbours may be
 /// there several times.
-struct Window {
+struct NodeWindow {
   unsigned split = 0;
   std::array<std::uint32_t, 8> nodes{};
 };
@@ -64,11 +64,11 @@ inline constexpr std::array<Subsets, 8> subsets_of_axes = [] {
 }();
 
 /// Visits all windows below one whose nodes have no children and which are split along `wanted` axes: with 1 each pair
-/// of leaves that share a side, with `dim` the leaves around each corner. Each is visited once. `bool skip(const
-/// Window&)` says that nothing below a window is of interest. After Ju, Losasso, Schaefer and Warren, "Dual contouring
-/// of Hermite data" (2002): cells, sides, edges and corners are all windows here.
+/// of leaves that share a side, with `dim` the leaves around each corner. Each is visited once. `bool
+/// skip(const NodeWindow&)` says that nothing below a window is of interest. After Ju, Losasso, Schaefer and Warren,
+/// "Dual contouring of Hermite data" (2002): cells, sides, edges and corners are all windows here.
 template <class Skip, class Visit>
-void for_each_window(const LeafTree& tree, int wanted, const Window& window, const Skip& skip, const Visit& visit) {
+void for_each_window(const LeafTree& tree, int wanted, const NodeWindow& window, const Skip& skip, const Visit& visit) {
   if (skip(window)) return;
   const unsigned split = window.split, free = ((1U << tree.dim) - 1) & ~split, most = 1U << wanted;
   const Subsets& own = subsets_of_axes[split];
@@ -83,7 +83,7 @@ void for_each_window(const LeafTree& tree, int wanted, const Window& window, con
     const Subsets &nodes = subsets_of_axes[split | joined], &halves = subsets_of_axes[free & ~joined];
     if (nodes.count > most) continue;
     for (unsigned h = 0; h < halves.count; ++h) {  // and the half in which they are, along other axes
-      Window next;
+      NodeWindow next;
       next.split = split | joined;
       for (unsigned i = 0; i < nodes.count; ++i) {
         const unsigned w = nodes.of[i];

@@ -57,9 +57,9 @@ std::vector<mesh::Coordinate> block_positions(const mesh::Index3& block) {
 
 /// Depth first: cells of a level are visited in the order they are stored, so one cursor a level replaces all ranks
 /// and positions, and keys come from their parents' by an addition.
-class Walk {
+class LeafWalk {
  public:
-  Walk(const mesh::Octree& tree, const CommonGrid& grid, std::size_t side, std::vector<Leaf>& leaves)
+  LeafWalk(const mesh::Octree& tree, const CommonGrid& grid, std::size_t side, std::vector<Leaf>& leaves)
       : tree_(tree), leaves_(leaves), cursor_(tree.refined.size(), 0), block_(mesh::block_size(tree)) {
     const auto cells = block_positions(tree.block);
     for (int level = 0; level < mesh::num_levels(tree); ++level) {
@@ -190,7 +190,7 @@ std::vector<Leaf> sorted_leaves(const mesh::Octree& tree, const CommonGrid& grid
   std::vector<Leaf> leaves;
   leaves.reserve(count * mesh::block_size(tree));
   if (power_of_two_blocks(tree.block)) {
-    Walk walk(tree, grid, side, leaves);
+    LeafWalk walk(tree, grid, side, leaves);
     for (const mesh::Coordinate& root : mesh::root_coordinates(tree))
       walk.visit(0, key_of(grid, grid.shift[side], scaled(root, tree.block)));
   } else {

@@ -81,11 +81,11 @@ std::uint64_t ordered_bits(double value) {
 
 /// Numbers for the values of some rows of both sides, column after column: the same for values with no gap between
 /// them wider than a millionth of the column's range.
-struct Groups {
+struct ValueGroups {
   std::array<std::vector<std::vector<std::uint32_t>>, 2> numbers;  ///< by side, column, place in `rows`
 };
-Groups group_values(const std::array<const ParticleRows*, 2>& sides, const std::array<Rows, 2>& rows) {
-  Groups groups;
+ValueGroups group_values(const std::array<const ParticleRows*, 2>& sides, const std::array<Rows, 2>& rows) {
+  ValueGroups groups;
   const std::size_t columns = std::min(sides[0]->columns.size(), sides[1]->columns.size());
   for (std::size_t c = 0; c < columns; ++c) {
     std::vector<double> values;
@@ -154,7 +154,7 @@ std::vector<std::array<std::size_t, 2>> pair_up(const ParticleRows& a, const Par
         return ordered_bits(sides[side]->columns[c][rows[side][k]]);
       },
       pairs);
-  const Groups groups = group_values(sides, rows);
+  const ValueGroups groups = group_values(sides, rows);
   take_equal(
       rows, columns, [&](std::size_t side, std::size_t k, std::size_t c) { return groups.numbers[side][c][k]; }, pairs);
   const std::size_t more = std::min(rows[0].size(), rows[1].size());
@@ -190,7 +190,7 @@ bool is_bookkeeping(const std::string& attribute) {
 }
 
 void add_rows(const mesh::Particles& particles, const IdentityNames& names, const std::vector<std::string>& attributes,
-              const Buckets& buckets, std::span<ParticleRows> to) {
+              const HashBuckets& buckets, std::span<ParticleRows> to) {
   const auto numbers = whole_numbers(attribute(particles, names.number));
   const auto ranks = names.rank.empty() ? std::vector<std::int64_t>(numbers.size(), 0)
                                         : whole_numbers(attribute(particles, names.rank));

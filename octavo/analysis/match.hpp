@@ -37,13 +37,13 @@ void both(Way& way, ParticleRows& rows) {
 
 /// Particles fall into `all` buckets by a hash of their identity, so that some of the buckets can be held at once, each
 /// by a rank: those from `first` on.
-struct Buckets {
+struct HashBuckets {
   std::uint64_t first = 0, all = 1;
 };
 /// Adds the particles of bucket first + i to to[i]. Error(corrupt) for an identity that is no whole number,
 /// Error(usage) for a missing attribute.
 void add_rows(const mesh::Particles& particles, const IdentityNames& names, const std::vector<std::string>& attributes,
-              const Buckets& buckets, std::span<ParticleRows> to);
+              const HashBuckets& buckets, std::span<ParticleRows> to);
 void append(ParticleRows& to, const ParticleRows& more);
 
 /// The comparison of particles of any number of buckets.

@@ -77,7 +77,7 @@ Point3 corner_of_box(const Point3& lo, const Point3& hi, unsigned corner) {
 
 /// The view with its clip and region, and no window yet.
 AnyView clipped_view(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
-                     std::size_t pixels, Edge edge) {
+                     std::size_t pixels, RegionEdge edge) {
   AnyView view;
   view.axes = axes;
   for (int axis = 0; axis < 2; ++axis) {  // errors and ranges are those of a map along an axis
@@ -161,7 +161,7 @@ std::string name_of(const Point3& direction) {
 }
 
 AnyView view_of_region(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
-                       std::size_t pixels, Edge edge) {
+                       std::size_t pixels, RegionEdge edge) {
   AnyView view = clipped_view(header, axes, region, pixels, edge);
   for (unsigned corner = 0; corner < 8; ++corner)
     take_in_point(view, corner_of_box(view.clip_lo, view.clip_hi, corner));
@@ -178,7 +178,7 @@ AnyView view_of_region(const mesh::Header& header, const Orientation& axes, cons
 
 AnyView view_of_plane(const mesh::Header& header, const Orientation& axes, const Point3& at,
                       const std::optional<mesh::Region>& region, std::size_t pixels) {
-  AnyView view = clipped_view(header, axes, region, pixels, Edge::usual);
+  AnyView view = clipped_view(header, axes, region, pixels, RegionEdge::usual);
   const double depth = dot(axes.towards, at);
   take_in_cut(view, depth);
   view.depth_lo = view.depth_hi = depth;

@@ -42,7 +42,7 @@ struct AnyView {
 /// Everything in a region (or the domain), seen in some direction: the window is the smallest rectangle that holds the
 /// shadow of the sphere, or of the region's mesh::bounds. `pixels`: as in make_frame(), which has the errors too.
 AnyView view_of_region(const mesh::Header& header, const Orientation& axes, const std::optional<mesh::Region>& region,
-                       std::size_t pixels, Edge edge = Edge::usual);
+                       std::size_t pixels, RegionEdge edge = RegionEdge::usual);
 
 /// The plane through `at` [code length] across `axes.towards`, where it lies in the region. Throws Error(usage) where
 /// it does not meet the region.

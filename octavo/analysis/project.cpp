@@ -22,19 +22,19 @@ constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// An axis of the frame: the window, into how many pixels it is cut (one along the line of sight), and which of them
 /// are drawn.
-struct Window {
+struct AxisWindow {
   int axis = 0;
   double lo = 0, hi = 1;
   std::size_t pixels = 1;
   RowRange drawn{0, 1};
 };
 
-std::array<Window, 3> windows_of(const Frame& frame, RowRange rows) {
+std::array<AxisWindow, 3> windows_of(const Frame& frame, RowRange rows) {
   const auto image = [&](std::size_t i, RowRange drawn) {
-    return Window{frame.image_axis[i], frame.lo[i], frame.hi[i], frame.pixels[i], drawn};
+    return AxisWindow{frame.image_axis[i], frame.lo[i], frame.hi[i], frame.pixels[i], drawn};
   };
   return {image(0, {0, frame.pixels[0]}), image(1, rows),
-          Window{frame.axis, frame.depth_lo, frame.depth_hi, 1, {0, 1}}};
+          AxisWindow{frame.axis, frame.depth_lo, frame.depth_hi, 1, {0, 1}}};
 }
 
 /// Where the cells of one level lie in the window: cell i covers [edge(i), edge(i + 1)), in pixels, cut off at the
@@ -60,7 +60,7 @@ std::uint32_t cells_along(const mesh::Header& header, int level, std::size_t axi
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(roots << level, 0xFFFFFFFEU));
 }
 
-Scale scale_of(const mesh::Header& header, int level, const Window& window, int shift) {
+Scale scale_of(const mesh::Header& header, int level, const AxisWindow& window, int shift) {
   const auto a = static_cast<std::size_t>(window.axis);
   if (window.axis >= header.dim) return {};  // the one cell there is, in one pixel
   const double extent = header.hi[a] - header.lo[a];
@@ -86,7 +86,7 @@ Scale scale_of(const mesh::Header& header, int level, const Window& window, int 
 }
 
 /// By how many periods the domain can be moved to show in the window.
-std::vector<int> shifts_of(const mesh::Header& header, const Window& window) {
+std::vector<int> shifts_of(const mesh::Header& header, const AxisWindow& window) {
   return periods_between(header, window.axis, window.lo, window.hi);
 }
 
@@ -185,7 +185,7 @@ struct Stroke {
 };
 
 /// The inputs of the strokes of a part.
-struct Source {
+struct StrokeInputs {
   const Frame& frame;
   const mesh::Header& header;
   const mesh::Field& field;
@@ -207,7 +207,7 @@ struct View {
 
 View view_of(const Frame& frame, const mesh::Header& header, RowRange rows, int level,
              const std::array<int, 3>& shifts) {
-  const std::array<Window, 3> windows = windows_of(frame, rows);
+  const std::array<AxisWindow, 3> windows = windows_of(frame, rows);
   View view;
   view.u = scale_of(header, level, windows[0], shifts[0]);
   view.v = scale_of(header, level, windows[1], shifts[1]);
@@ -243,7 +243,7 @@ void list_strokes(const mesh::Field& field, const View& view, const Cells& cells
 }
 
 /// The strokes of one batch; `weights` is working space.
-void make_strokes(const Source& source, const View& view, const Cells& cells, std::vector<Stroke>& strokes,
+void make_strokes(const StrokeInputs& source, const View& view, const Cells& cells, std::vector<Stroke>& strokes,
                   std::vector<Stroke>& weights) {
   list_strokes(source.field, view, cells, strokes);
   if (source.weight == &source.field) {
@@ -261,11 +261,11 @@ void make_strokes(const Source& source, const View& view, const Cells& cells, st
 constexpr std::size_t family_room = 8;  // cells
 
 /// The values of families, family_room to each.
-void gather_families(const mesh::Field& field, std::span<const Family> families, std::vector<double>& to) {
+void gather_families(const mesh::Field& field, std::span<const SiblingCells> families, std::vector<double>& to) {
   to.resize(families.size() * family_room);
   mesh::visit_values(field, [&](auto values) {
     double* out = to.data();
-    for (const Family& family : families) {
+    for (const SiblingCells& family : families) {
       const auto count = static_cast<std::size_t>(std::bit_width(family.selected));
       for (std::size_t c = 0; c < count; ++c) out[c] = static_cast<double>(values[family.first_value + c]);
       out += family_room;
@@ -288,7 +288,7 @@ void join_cells(Stroke& behind, double amount, double weight) {
 
 /// A stroke for each column of a family, whichever rows are drawn. `weights`: null: 1.
 template <Projection kind>
-void list_family(const View& view, const Family& family, const double* values, const double* weights,
+void list_family(const View& view, const SiblingCells& family, const double* values, const double* weights,
                  std::vector<Stroke>& strokes) {
   std::array<Stroke, 4> columns;
   unsigned seen = 0;
@@ -437,7 +437,7 @@ Footprint footprint_of(const View& view, const CellBox& box, RowRange rows) {
 }
 
 /// Working space of a part's drawing.
-struct Work {
+struct DrawingSpace {
   std::vector<Stroke> strokes, weights;
   std::vector<double> family_values, family_weights;
   Tile columns;
@@ -477,7 +477,7 @@ constexpr std::size_t cells_at_once = 2048;  // their strokes stay in the second
 
 /// Cells that stand behind one another are added up first, so that each column is drawn once.
 template <Projection kind>
-void list_batch(const Source& source, const View& view, const Cells& cells, Work& work) {
+void list_batch(const StrokeInputs& source, const View& view, const Cells& cells, DrawingSpace& work) {
   const CellBox box = box_of(view, cells);
   if (!are_columns(box, cells.positions.size())) return make_strokes(source, view, cells, work.strokes, work.weights);
   work.columns = blank_columns<kind>(box, std::move(work.columns));
@@ -491,14 +491,15 @@ void list_batch(const Source& source, const View& view, const Cells& cells, Work
 }
 
 template <Projection kind>
-void make_family_strokes(const Source& source, const View& view, std::span<const Family> families, Work& work) {
+void make_family_strokes(const StrokeInputs& source, const View& view, std::span<const SiblingCells> families,
+                         DrawingSpace& work) {
   work.strokes.clear();
   gather_families(source.field, families, work.family_values);
   const bool own = source.weight == &source.field;
   if (source.weight && !own) gather_families(*source.weight, families, work.family_weights);
   const double* values = work.family_values.data();
   const double* weights = own ? values : source.weight ? work.family_weights.data() : nullptr;
-  for (const Family& family : families) {
+  for (const SiblingCells& family : families) {
     list_family<kind>(view, family, values, weights, work.strokes);
     values += family_room;
     if (weights) weights += family_room;
@@ -506,10 +507,11 @@ void make_family_strokes(const Source& source, const View& view, std::span<const
 }
 
 template <Projection kind>
-void list_batch(const Source& source, const View& view, std::span<const Family> families, Work& work) {
+void list_batch(const StrokeInputs& source, const View& view, std::span<const SiblingCells> families,
+                DrawingSpace& work) {
   CellBox box;
   std::size_t cells = 0;
-  for (const Family& family : families) {
+  for (const SiblingCells& family : families) {
     const std::uint32_t u = family.corner[view.axes[0]], v = family.corner[view.axes[1]];
     const std::uint32_t more = family.selected > 1 ? 1 : 0;
     box.take_in(u, v);
@@ -527,7 +529,8 @@ void list_batch(const Source& source, const View& view, std::span<const Family> 
 }
 
 template <Projection kind, class Batch>
-void draw_batch(const Source& source, const View& view, RowRange rows, const Batch& batch, Tile& tile, Work& work) {
+void draw_batch(const StrokeInputs& source, const View& view, RowRange rows, const Batch& batch, Tile& tile,
+                DrawingSpace& work) {
   list_batch<kind>(source, view, batch, work);
   if (work.strokes.empty()) return;
   CellBox box;
@@ -540,7 +543,8 @@ void draw_batch(const Source& source, const View& view, RowRange rows, const Bat
 }
 
 template <class Batch>
-void draw_batch(const Source& source, const View& view, RowRange rows, const Batch& cells, Tile& tile, Work& work) {
+void draw_batch(const StrokeInputs& source, const View& view, RowRange rows, const Batch& cells, Tile& tile,
+                DrawingSpace& work) {
   switch (source.frame.kind) {
     case Projection::integral: return draw_batch<Projection::integral>(source, view, rows, cells, tile, work);
     case Projection::mean: return draw_batch<Projection::mean>(source, view, rows, cells, tile, work);
@@ -551,7 +555,7 @@ void draw_batch(const Source& source, const View& view, RowRange rows, const Bat
 
 /// Every combination of periods by which the domain shows.
 std::vector<std::array<int, 3>> all_shifts(const mesh::Header& header, const Frame& frame) {
-  const std::array<Window, 3> windows = windows_of(frame, {0, frame.pixels[1]});
+  const std::array<AxisWindow, 3> windows = windows_of(frame, {0, frame.pixels[1]});
   std::vector<std::array<int, 3>> all;
   for (int d : shifts_of(header, windows[2]))
     for (int v : shifts_of(header, windows[1]))
@@ -565,11 +569,11 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
              const std::string& weight, int max_level, RowRange rows) {
   const bool weighted = frame.kind == Projection::mean && !weight.empty();
   rows.last = std::min(rows.last, frame.pixels[1]);
-  const Source source{frame, header, cell_field(part, field), weighted ? &cell_field(part, weight) : nullptr};
+  const StrokeInputs source{frame, header, cell_field(part, field), weighted ? &cell_field(part, weight) : nullptr};
   const auto shifts = all_shifts(header, frame);
   Tile tile;
   if (rows.first >= rows.last) return tile;
-  Work work;
+  DrawingSpace work;
   Smoothing smoothing(header, frame);
   const auto draw_all = [&](int level, const auto& batch) {
     for (const auto& shift : shifts) {

@@ -20,9 +20,9 @@ using base::Kind;
 constexpr std::size_t batch_cells = 32768;  // some 600 kB: stays in the second-level cache
 
 /// Collects selected cells and hands them on when there are many.
-class Batch {
+class CellCollector {
  public:
-  explicit Batch(const std::function<void(const Cells&)>& visit) : visit_(visit) {
+  explicit CellCollector(const std::function<void(const Cells&)>& visit) : visit_(visit) {
     positions_.reserve(batch_cells);
     values_.reserve(batch_cells);
   }
@@ -46,7 +46,7 @@ class Batch {
 };
 
 /// Adds the cells of one tree cell's block, or the tree cell itself where there are no blocks.
-void add_block(Batch& batch, const CentresWithin* within, const mesh::Index3& block, const mesh::Coordinate& at,
+void add_block(CellCollector& batch, const CentresWithin* within, const mesh::Index3& block, const mesh::Coordinate& at,
                std::size_t first_value) {
   const mesh::Coordinate n{static_cast<std::uint32_t>(block[0]), static_cast<std::uint32_t>(block[1]),
                            static_cast<std::uint32_t>(block[2])};
@@ -60,7 +60,7 @@ void add_block(Batch& batch, const CentresWithin* within, const mesh::Index3& bl
 }
 
 void visit_level(const mesh::Octree& tree, int level, bool refined_too, std::size_t first_cell,
-                 const std::vector<mesh::Coordinate>& coordinates, const CentresWithin* within, Batch& batch) {
+                 const std::vector<mesh::Coordinate>& coordinates, const CentresWithin* within, CellCollector& batch) {
   const auto& owned = tree.owned[static_cast<std::size_t>(level)].words();
   const auto& refined = tree.refined[static_cast<std::size_t>(level)].words();
   const std::size_t block = mesh::block_size(tree);
@@ -102,7 +102,7 @@ void CentresWithin::look_at(const mesh::Coordinate& group) const {
 void for_each_selected(const mesh::Octree& tree, const mesh::Header& header, const Selection& selection,
                        const std::function<void(const Cells&)>& visit) {
   const int last = mesh::num_levels(tree) - 1;
-  Batch batch(visit);
+  CellCollector batch(visit);
   std::vector<mesh::Coordinate> coordinates = mesh::root_coordinates(tree);
   std::size_t first_cell = 0;
   for (int level = 0; level <= last; ++level) {

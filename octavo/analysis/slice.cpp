@@ -87,7 +87,7 @@ std::array<std::size_t, 2> pixels_of(double middle, double reach, std::size_t pi
 }
 
 template <class Values>
-void list_cut(Cut& cut, const mesh::Octree& tree, const mesh::Header& header, const NearPlane& near, int max_level,
+void list_cut(PlaneCut& cut, const mesh::Octree& tree, const mesh::Header& header, const NearPlane& near, int max_level,
               Values values) {
   const auto n = tree.block;
   const auto corner = [&](double edge, const mesh::Coordinate& at, const mesh::Index3& cell) {
@@ -112,7 +112,7 @@ void list_cut(Cut& cut, const mesh::Octree& tree, const mesh::Header& header, co
   });
 }
 
-void find_footprint(Cut& cut, const SlicePlane& plane) {
+void find_footprint(PlaneCut& cut, const SlicePlane& plane) {
   for (const CutCell& cell : cut.cells) {
     const Shadow shadow = shadow_of(plane, cell);
     for (std::size_t i = 0; i < 2; ++i) {
@@ -246,15 +246,15 @@ SlicePlane make_slice(const mesh::Header& header, const AnyView& view) {
   return plane;
 }
 
-Cut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlane& plane, const std::string& field,
-             int max_level) {
+PlaneCut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlane& plane, const std::string& field,
+                  int max_level) {
   const mesh::Field& values = cell_field(part, field);
   const mesh::Octree& tree = mesh::octree_of(part);
   std::array<std::vector<int>, 3> moves;
   for (std::size_t a = 0; a < 3; ++a)
     moves[a] = moves_along(plane.clip_lo[a], plane.clip_hi[a], plane.cells[a],
                            plane.periodic[a] && a < static_cast<std::size_t>(plane.dim));
-  Cut cut;
+  PlaneCut cut;
   for (int k : moves[2])
     for (int j : moves[1])
       for (int i : moves[0]) {
@@ -265,7 +265,7 @@ Cut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlan
   return cut;
 }
 
-Tile draw_cut(const SlicePlane& plane, const Cut& cut, RowRange rows) {
+Tile draw_cut(const SlicePlane& plane, const PlaneCut& cut, RowRange rows) {
   Tile tile;
   const std::size_t first = std::max(rows.first, cut.first[1]), last = std::min(rows.last, cut.last[1]);
   if (first >= last || cut.first[0] >= cut.last[0]) return tile;

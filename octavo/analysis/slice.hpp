@@ -50,17 +50,17 @@ struct CutCell {
 };
 
 /// The leaves of a part near the plane, and the pixels first <= p < last that they may show in.
-struct Cut {
+struct PlaneCut {
   std::vector<CutCell> cells;
   std::array<std::size_t, 2> first{0, 0}, last{0, 0};
 };
 
 /// Looks at the cells near the plane, and above them in the tree, only. `max_level`: the code's own number, as in
 /// Selection. See cell_field for errors.
-Cut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlane& plane, const std::string& field,
-             int max_level);
+PlaneCut cut_part(const mesh::Part& part, const mesh::Header& header, const SlicePlane& plane, const std::string& field,
+                  int max_level);
 
 /// Some rows of the cut, for an image of kind Projection::maximum: no pixel is drawn twice.
-Tile draw_cut(const SlicePlane& plane, const Cut& cut, RowRange rows);
+Tile draw_cut(const SlicePlane& plane, const PlaneCut& cut, RowRange rows);
 
 }  // namespace octavo::analysis

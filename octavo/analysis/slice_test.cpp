@@ -48,7 +48,7 @@ std::vector<double> picture_of(const SlicePlane& plane, const std::vector<mesh::
   frame.pixels = plane.view.pixels;
   ImageRows image = blank_rows(frame, {frame.pixels[1]});
   for (const mesh::Part& part : parts) {
-    const Cut cut = cut_part(part, header, plane, "n", max_level);
+    const PlaneCut cut = cut_part(part, header, plane, "n", max_level);
     const std::size_t middle = frame.pixels[1] / 2;  // in two bands
     add(frame.kind, image, draw_cut(plane, cut, {0, middle}));
     add(frame.kind, image, draw_cut(plane, cut, {middle, frame.pixels[1]}));

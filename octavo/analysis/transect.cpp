@@ -39,7 +39,7 @@ struct LegPlace {
 };
 
 /// The piece of a leg that lies in a triangle.
-struct Stretch {
+struct LegStretch {
   LegPlace first, last;
 };
 
@@ -68,7 +68,7 @@ LegPlace at_end(const mesh::Unstructured& mesh, const std::int64_t* points, cons
   return out;
 }
 
-std::optional<Stretch> stretch_in(const mesh::Unstructured& mesh, const std::int64_t* points, const Leg& leg) {
+std::optional<LegStretch> stretch_in(const mesh::Unstructured& mesh, const std::int64_t* points, const Leg& leg) {
   std::array<double, 3> side{};
   for (std::size_t k = 0; k < 3; ++k) {
     const auto i = static_cast<std::size_t>(points[k]);
@@ -87,7 +87,7 @@ std::optional<Stretch> stretch_in(const mesh::Unstructured& mesh, const std::int
   if (found[0].along < 0 && found[1].along > 0) found[0] = at_end(mesh, points, leg.from, 0);
   if (found[1].along > 1 && found[0].along < 1) found[1] = at_end(mesh, points, leg.to, 1);
   if (found[0].along < 0 || found[1].along > 1 || found[1].along - found[0].along <= shortest) return {};
-  return Stretch{found[0], found[1]};
+  return LegStretch{found[0], found[1]};
 }
 
 bool boxes_meet(const mesh::Unstructured& mesh, const std::int64_t* points, const Leg& leg) {
@@ -99,14 +99,14 @@ bool boxes_meet(const mesh::Unstructured& mesh, const std::int64_t* points, cons
          std::max({mesh.y[a], mesh.y[b], mesh.y[c]}) >= leg.lo[1];
 }
 
-std::vector<Stretch> stretches_of(const mesh::Unstructured& mesh, const Leg& leg) {
-  std::vector<Stretch> out;
+std::vector<LegStretch> stretches_of(const mesh::Unstructured& mesh, const Leg& leg) {
+  std::vector<LegStretch> out;
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
     const std::int64_t* points = &mesh.connectivity[3 * t];
     if (!boxes_meet(mesh, points, leg)) continue;
     if (auto stretch = stretch_in(mesh, points, leg)) out.push_back(*stretch);
   }
-  std::stable_sort(out.begin(), out.end(), [](const Stretch& a, const Stretch& b) {
+  std::stable_sort(out.begin(), out.end(), [](const LegStretch& a, const LegStretch& b) {
     return a.first.along != b.first.along ? a.first.along < b.first.along : a.last.along < b.last.along;
   });
   return out;
@@ -136,7 +136,7 @@ Transect transect_of(const mesh::Unstructured& mesh, const Polyline& line, bool 
     const Leg leg(line[l], line[l + 1]);
     const double length = std::hypot(leg.way[0], leg.way[1]);
     double reached = on_mesh ? 0 : -1;  // -1: the row before is of no triangle of this leg
-    for (const Stretch& stretch : stretches_of(mesh, leg)) {
+    for (const LegStretch& stretch : stretches_of(mesh, leg)) {
       if (reached >= 0 && stretch.last.along <= reached + shortest) continue;  // the other triangle at an edge
       const auto row = [&](const LegPlace& place, bool begins) {
         out.rows.push_back({out.length + place.along * length, place.at, place.place, begins, l});

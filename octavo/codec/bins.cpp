@@ -227,7 +227,7 @@ void encode_bins(std::span<const T> values, bool quick, Bytes& payload) {
 
 namespace {
 
-std::vector<Bin> get_bins(Reader& in) {
+std::vector<Bin> get_bins(ChunkReader& in) {
   const std::uint64_t count = in.varint();
   if (count == 0 || count > most_bins) in.fail("expected 1 to 256 bins, found " + std::to_string(count));
   std::vector<Bin> bins(static_cast<std::size_t>(count));
@@ -242,7 +242,7 @@ std::vector<Bin> get_bins(Reader& in) {
   return bins;
 }
 
-void get_keys(Reader& in, std::span<std::uint64_t> keys) {
+void get_keys(ChunkReader& in, std::span<std::uint64_t> keys) {
   const std::vector<Bin> bins = get_bins(in);
   Symbols symbols;
   decode_symbols(in, Alphabet::plain, {1, keys.size(), 1}, {}, symbols);
@@ -257,7 +257,7 @@ void get_keys(Reader& in, std::span<std::uint64_t> keys) {
 }  // namespace
 
 template <class T>
-void decode_bins(Reader& in, std::span<T> out) {
+void decode_bins(ChunkReader& in, std::span<T> out) {
   const unsigned order = in.byte();
   if (order > most_orders || order >= out.size())
     in.fail("expected differences of order 0 to 3 of more values, found order " + std::to_string(order));
@@ -282,7 +282,7 @@ template double estimate_bins(std::span<const double>);
 template double estimate_bins(std::span<const float>);
 template void encode_bins(std::span<const double>, bool, Bytes&);
 template void encode_bins(std::span<const float>, bool, Bytes&);
-template void decode_bins(Reader&, std::span<double>);
-template void decode_bins(Reader&, std::span<float>);
+template void decode_bins(ChunkReader&, std::span<double>);
+template void decode_bins(ChunkReader&, std::span<float>);
 
 }  // namespace octavo::codec

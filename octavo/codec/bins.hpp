@@ -15,6 +15,6 @@ double estimate_bins(std::span<const T> values);
 template <class T>
 void encode_bins(std::span<const T> values, bool quick, Bytes& payload);
 template <class T>
-void decode_bins(Reader& in, std::span<T> out);
+void decode_bins(ChunkReader& in, std::span<T> out);
 
 }  // namespace octavo::codec

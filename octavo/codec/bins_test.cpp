@@ -14,7 +14,7 @@ template <class T>
 std::size_t size_after_round_trip(const std::vector<T>& values, bool quick) {
   Bytes payload;
   encode_bins(std::span<const T>(values), quick, payload);
-  Reader in(payload);
+  ChunkReader in(payload);
   std::vector<T> found(values.size());
   decode_bins(in, std::span<T>(found));
   in.finish();
@@ -65,7 +65,7 @@ TEST(Bins, refuse_what_is_not_their_payload) {
   Bytes payload;
   encode_bins(std::span<const double>(values), false, payload);
   for (std::size_t size = 0; size < payload.size(); ++size) {
-    Reader in(std::span<const std::byte>(payload).first(size));
+    ChunkReader in(std::span<const std::byte>(payload).first(size));
     std::vector<double> found(values.size());
     EXPECT_THROW(decode_bins(in, std::span<double>(found)), base::Error) << size;
   }

@@ -36,7 +36,7 @@ class BitWriter {
 
 class BitReader {
  public:
-  explicit BitReader(Reader& in) : in_(in) {}
+  explicit BitReader(ChunkReader& in) : in_(in) {}
   /// The next `count` bits, count <= 64.
   std::uint64_t get(unsigned count) {
     if (count > 32) {
@@ -51,7 +51,7 @@ class BitReader {
   }
 
  private:
-  Reader& in_;
+  ChunkReader& in_;
   std::uint64_t held_ = 0;
   unsigned filled_ = 0;
 };

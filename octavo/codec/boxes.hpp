@@ -17,9 +17,9 @@ template <class T>
 bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
                   std::size_t limit, std::span<T> decoded, Bytes& payload);
 template <class T>
-void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out);
+void decode_boxes(ChunkReader& in, const Context<T>& context, std::span<T> out);
 
 /// The bound at the beginning of a payload.
-Bound bound_of_boxes(Reader& in);
+Bound bound_of_boxes(ChunkReader& in);
 
 }  // namespace octavo::codec

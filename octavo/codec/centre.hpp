@@ -12,7 +12,7 @@
 namespace octavo::codec {
 
 /// Marks a value that will go to the common value's cell, before that cell exists.
-inline constexpr auto in_common_cell = static_cast<Kind>(4);
+inline constexpr auto in_common_cell = static_cast<ValueKind>(4);
 
 /// The values of a chunk on their way to a grid. Spans are of the same size.
 template <class T>
@@ -21,7 +21,7 @@ struct Draft {
   std::span<const double> given;          ///< the same
   std::span<const std::uint8_t> counted;  ///< 1: its error counts
   std::span<double> logarithms;           ///< of magnitudes; for a grid that needs them
-  std::span<Kind> kind;                   ///< before the bound is checked
+  std::span<ValueKind> kind;              ///< before the bound is checked
   std::span<std::uint8_t> moves;          ///< 1: counted, and where it goes depends on the grid
   std::span<double> tried;                ///< scratch
   Numbers& numbers;                       ///< as coded
@@ -92,24 +92,26 @@ Sliced slice(const AbsoluteGrid<T>& grid, const Draft<T>& draft) {
 template <class T>
 void classify(const PointwiseGrid<T>& grid, Draft<T>& draft) {
   logarithms_of(draft.given.data(), draft.logarithms.data(), draft.given.size());
-  std::fill(draft.kind.begin(), draft.kind.end(), Kind::plain);
+  std::fill(draft.kind.begin(), draft.kind.end(), ValueKind::plain);
   draft.all_plain = signs_of(draft.given.data(), draft.numbers.negative.data(), draft.given.size());
   for (std::size_t i = 0; !draft.all_plain && i < draft.given.size(); ++i) {
     if (grid.has_place(std::abs(draft.given[i]))) continue;
-    draft.kind[i] = draft.given[i] != 0 ? Kind::exact : draft.numbers.negative[i] != 0 ? Kind::minus_zero : Kind::zero;
+    draft.kind[i] = draft.given[i] != 0              ? ValueKind::exact
+                    : draft.numbers.negative[i] != 0 ? ValueKind::minus_zero
+                                                     : ValueKind::zero;
   }
 }
 template <class T>
 void classify(const AbsoluteGrid<T>& grid, Draft<T>& draft) {
   std::fill(draft.numbers.negative.begin(), draft.numbers.negative.end(), std::uint8_t{0});
-  std::fill(draft.kind.begin(), draft.kind.end(), Kind::plain);
+  std::fill(draft.kind.begin(), draft.kind.end(), ValueKind::plain);
   draft.all_plain = have_places(grid.grid, draft.given.data(), draft.given.size());
   for (std::size_t i = 0; !draft.all_plain && i < draft.given.size(); ++i) {
     const double x = draft.given[i];
     if (!grid.has_place(std::abs(x)))
-      draft.kind[i] = Kind::exact;
+      draft.kind[i] = ValueKind::exact;
     else if (x == 0 && std::signbit(x))
-      draft.kind[i] = Kind::minus_zero;
+      draft.kind[i] = ValueKind::minus_zero;
   }
 }
 
@@ -166,19 +168,19 @@ std::int64_t cell_beyond(const AbsoluteGrid<T>&, const Numbers& numbers, std::si
 
 /// Puts values on the grid that has a common one, or that not all keep their bound on: those are kept exactly.
 template <class Grid, class T>
-Errors put_each(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
+CodingErrors put_each(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
   Numbers& n = draft.numbers;
-  Errors errors;
+  CodingErrors errors;
   for (std::size_t i = 0; i < n.size(); ++i) {
     const double x = draft.given[i];
-    Kind kind = draft.kind[i];
+    ValueKind kind = draft.kind[i];
     double& y = draft.tried[i];
     if (kind == in_common_cell) {
-      kind = Kind::plain;
+      kind = ValueKind::plain;
       y = *lattice.common;
       n.index[i] = cell_of_common(grid);
-    } else if (kind != Kind::plain || !grid.within(x, y)) {
-      if (kind == Kind::plain) kind = Kind::exact;
+    } else if (kind != ValueKind::plain || !grid.within(x, y)) {
+      if (kind == ValueKind::plain) kind = ValueKind::exact;
       y = x;
       n.index[i] = 0;
     } else if (lattice.common) {
@@ -186,8 +188,8 @@ Errors put_each(const Grid& grid, const Lattice& lattice, const Draft<T>& draft)
     }
     n.kind[i] = kind;
     n.value[i] = y;
-    draft.decoded[i] = kind == Kind::plain ? static_cast<T>(y) : draft.values[i];
-    const double error = draft.counted[i] != 0 && kind == Kind::plain ? y - x : 0.0;
+    draft.decoded[i] = kind == ValueKind::plain ? static_cast<T>(y) : draft.values[i];
+    const double error = draft.counted[i] != 0 && kind == ValueKind::plain ? y - x : 0.0;
     errors.sum += error;
     errors.squares += error * error;
   }
@@ -195,11 +197,11 @@ Errors put_each(const Grid& grid, const Lattice& lattice, const Draft<T>& draft)
 }
 
 template <class Grid, class T>
-Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
+CodingErrors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
   constexpr std::size_t block = 2048;  // stays in the fastest cache
   Numbers& n = draft.numbers;
   const bool simple = draft.all_plain && !lattice.common;
-  Errors errors;
+  CodingErrors errors;
   for (std::size_t first = 0; first < n.size(); first += block) {
     const std::size_t count = std::min(block, n.size() - first);
     try_cells(grid, draft, first, count);
@@ -212,7 +214,7 @@ Errors put_on(const Grid& grid, const Lattice& lattice, const Draft<T>& draft) {
                    [](double y) { return static_cast<T>(y); });
   }
   if (!simple || !errors.within) return put_each(grid, lattice, draft);
-  std::fill(n.kind.begin(), n.kind.end(), Kind::plain);
+  std::fill(n.kind.begin(), n.kind.end(), ValueKind::plain);
   return errors;
 }
 
@@ -236,7 +238,7 @@ void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   };
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
-    if (draft.kind[i] != Kind::plain || draft.counted[i] == 0) continue;
+    if (draft.kind[i] != ValueKind::plain || draft.counted[i] == 0) continue;
     const double weight = weight_of(grid, x);
     rest += weight * weight;
     if (!may_go(x)) continue;
@@ -257,7 +259,7 @@ void gather_common(const Grid& grid, double common, Draft<T>& draft) {
   }
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
-    if (draft.kind[i] == Kind::plain && (x == common || (may_go(x) && ring_of(x) >= radius)))
+    if (draft.kind[i] == ValueKind::plain && (x == common || (may_go(x) && ring_of(x) >= radius)))
       draft.kind[i] = in_common_cell;
   }
 }
@@ -275,7 +277,7 @@ void mark_frequent(const Grid& grid, Draft<T>& draft, Lattice& lattice) {
       gather_common(grid, x, draft);
     } else {
       for (std::size_t i = 0; i < draft.values.size(); ++i)
-        if (draft.values[i] == value) draft.kind[i] = Kind::exact;
+        if (draft.values[i] == value) draft.kind[i] = ValueKind::exact;
     }
   }
 }
@@ -300,7 +302,7 @@ Small small_values(const AbsoluteGrid<T>& grid, const Draft<T>& draft, const Lat
   const double common = lattice.common.value_or(0);
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
-    const bool moves = draft.kind[i] == Kind::plain || draft.kind[i] == in_common_cell;
+    const bool moves = draft.kind[i] == ValueKind::plain || draft.kind[i] == in_common_cell;
     if (draft.counted[i] == 0 || !moves || x == common || !is_small(grid, x)) continue;
     small.sum += x;
     small.squares += x * x;
@@ -335,10 +337,10 @@ void gather_small(const AbsoluteGrid<T>& grid, const Small& small, Draft<T>& dra
   draft.all_plain = false;
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
     const double x = draft.given[i];
-    Kind& kind = draft.kind[i];
-    if (kind == in_common_cell) kind = x == *lattice.common ? Kind::exact : Kind::plain;
+    ValueKind& kind = draft.kind[i];
+    if (kind == in_common_cell) kind = x == *lattice.common ? ValueKind::exact : ValueKind::plain;
     const bool shares = is_small(grid, x) && x * share > 0 && std::abs(x) >= least;
-    if (kind == Kind::plain && shares && grid.within(x, share)) kind = in_common_cell;
+    if (kind == ValueKind::plain && shares && grid.within(x, share)) kind = in_common_cell;
   }
   lattice.common = share;
 }
@@ -352,7 +354,7 @@ double mark_moving(const Lattice& lattice, Draft<T>& draft) {
   }
   double error = 0;
   for (std::size_t i = 0; i < draft.given.size(); ++i) {
-    draft.moves[i] = draft.counted[i] != 0 && draft.kind[i] == Kind::plain ? 1 : 0;
+    draft.moves[i] = draft.counted[i] != 0 && draft.kind[i] == ValueKind::plain ? 1 : 0;
     if (draft.kind[i] == in_common_cell && draft.counted[i] != 0) error += *lattice.common - draft.given[i];
   }
   return error;
@@ -435,7 +437,7 @@ template <class Grid>
 struct Laid {
   Lattice lattice;
   Grid grid;
-  Errors errors;
+  CodingErrors errors;
   /// Whether their sum is more than a small part of the sum of as many independent ones.
   bool is_off() const { return std::isfinite(errors.sum) && std::abs(errors.sum) > 0.25 * std::sqrt(errors.squares); }
   /// Whether it is more than chance would have it.
@@ -488,7 +490,7 @@ void trade(const Draft<T>& draft, Laid<Grid>& laid) {
   const double common = laid.lattice.common.value_or(0.0);
   std::vector<Offer> offers;
   for (std::size_t i = 0; i < n.size(); ++i) {
-    if (draft.counted[i] == 0 || n.kind[i] != Kind::plain) continue;
+    if (draft.counted[i] == 0 || n.kind[i] != ValueKind::plain) continue;
     const double x = draft.given[i];
     const std::int64_t index = cell_beyond(grid, n, i, up);
     const auto y = static_cast<double>(grid.value(index, n.negative[i] != 0));
@@ -518,7 +520,7 @@ void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
   std::vector<std::pair<double, std::size_t>> errors;
   for (std::size_t i = 0; i < n.size(); ++i) {
     const double error = n.value[i] - draft.given[i];
-    if (draft.counted[i] != 0 && n.kind[i] == Kind::plain && error * laid.errors.sum > 0)
+    if (draft.counted[i] != 0 && n.kind[i] == ValueKind::plain && error * laid.errors.sum > 0)
       errors.emplace_back(-std::abs(error), i);
   }
   std::sort(errors.begin(), errors.end());
@@ -528,7 +530,7 @@ void keep_exactly(const Draft<T>& draft, Laid<Grid>& laid) {
     const double error = n.value[i] - draft.given[i];
     laid.errors.sum -= error;
     laid.errors.squares = std::max(0.0, laid.errors.squares - error * error);
-    n.kind[i] = Kind::exact;
+    n.kind[i] = ValueKind::exact;
     n.index[i] = 0;
     n.value[i] = draft.given[i];
     draft.decoded[i] = draft.values[i];

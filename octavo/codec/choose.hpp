@@ -7,12 +7,12 @@ namespace octavo::codec {
 /// About the bits that a difference takes.
 template <class Grid>
 unsigned effort_for(const Numbers& numbers, std::size_t i, std::int64_t index, bool negative) {
-  if (numbers.kind[i] != Kind::plain) return 2;
+  if (numbers.kind[i] != ValueKind::plain) return 2;
   const unsigned sign = Grid::signs_apart && (numbers.negative[i] != 0) != negative ? 1u : 0u;
   return sign + static_cast<unsigned>(bit_length(zigzag(wrapping_difference(numbers.index[i], index))));
 }
 template <class Grid>
-std::uint64_t effort_for(const Numbers& numbers, const Cells& cells) {
+std::uint64_t effort_for(const Numbers& numbers, const PredictedCells& cells) {
   std::uint64_t bits = 0;
   for (std::size_t lane = 0; lane < cells.count; ++lane)
     bits += effort_for<Grid>(numbers, cells.position[lane], cells.index[lane], cells.negative[lane] != 0);
@@ -25,7 +25,7 @@ std::uint64_t flat_cost(const Model<Grid>& model, const Numbers& numbers, std::s
   const std::size_t size = model.place.members * model.place.width;
   for (std::uint32_t f : sample)
     for (std::size_t i = f * size; i < (f + 1) * size; ++i) {
-      const bool known = i > 0 && numbers.kind[i - 1] == Kind::plain;
+      const bool known = i > 0 && numbers.kind[i - 1] == ValueKind::plain;
       bits += effort_for<Grid>(numbers, i, known ? numbers.index[i - 1] : 0, known && numbers.negative[i - 1] != 0);
     }
   return bits;
@@ -39,7 +39,7 @@ std::uint64_t sample_cost(const Model<Grid>& model, Base base, const Stencil& st
   for (std::size_t s = 0; s < sample.size(); s += num_lanes)
     for (std::size_t j = 0; j < model.place.width; ++j)
       predict_by_base(model, base, stencil, numbers, sample.subspan(s, std::min(num_lanes, sample.size() - s)), j,
-                      [&](std::size_t, const Cells& cells) { bits += effort_for<Grid>(numbers, cells); });
+                      [&](std::size_t, const PredictedCells& cells) { bits += effort_for<Grid>(numbers, cells); });
   return bits;
 }
 
@@ -51,10 +51,10 @@ void choose_across(Model<Grid>& model, const Numbers& numbers, std::size_t wante
   if (points == 0 || count % points != 0) return;
   const std::size_t stride = std::max<std::size_t>(1, count / std::max<std::size_t>(1, wanted));
   std::array<std::uint64_t, 4> bits{};
-  Cells cells;
+  PredictedCells cells;
   cells.count = 1;
   for (std::size_t t = 0; t < count; t += stride) {
-    const bool known = t > 0 && numbers.kind[t - 1] == Kind::plain;
+    const bool known = t > 0 && numbers.kind[t - 1] == ValueKind::plain;
     bits[0] += effort_for<Grid>(numbers, t, known ? numbers.index[t - 1] : 0, known && numbers.negative[t - 1] != 0);
     for (std::size_t way = 1; way < (count == points ? 2u : 4u); ++way) {
       expect_across(model, static_cast<Across>(way), numbers, t / points * points, t % points, cells);
@@ -139,11 +139,11 @@ std::uint8_t choose_orientation(const Model<Grid>& model, const Numbers& numbers
                                 std::size_t& last, std::uint64_t& saved) {
   std::uint64_t base_cost = 0;
   predict_by_base(model, model.base, model.stencil, numbers, std::span(&family, 1), 0,
-                  [&](std::size_t, const Cells& cells) { base_cost += effort_for<Grid>(numbers, cells); });
+                  [&](std::size_t, const PredictedCells& cells) { base_cost += effort_for<Grid>(numbers, cells); });
   if (base_cost < 6) return 0;
   std::uint64_t lowest = 0;
   predict_by_twin(model, numbers, family, last,
-                  [&](std::size_t, const Cells& cells) { lowest += effort_for<Grid>(numbers, cells); });
+                  [&](std::size_t, const PredictedCells& cells) { lowest += effort_for<Grid>(numbers, cells); });
   std::size_t best = last;
   if (8 * lowest > base_cost) {
     // The cost of each cell after each cell of the twin, then of every way to pair them.
@@ -151,7 +151,7 @@ std::uint8_t choose_orientation(const Model<Grid>& model, const Numbers& numbers
     std::array<std::array<unsigned, 8>, 8> cost;
     const auto& all = orientations(m);
     for (std::size_t x = 0; x < m; ++x)  // mirrored by x: cell c stands on cell c ^ x
-      predict_by_twin(model, numbers, family, x, [&](std::size_t, const Cells& cells) {
+      predict_by_twin(model, numbers, family, x, [&](std::size_t, const PredictedCells& cells) {
         const std::size_t c = cells.position[0] - family * m;
         cost[c][all.map[x][c]] = static_cast<unsigned>(effort_for<Grid>(numbers, cells));
       });

@@ -11,8 +11,9 @@ using base::Error;
 
 namespace {
 
-bool known(Id id) {
-  return static_cast<int>(id) <= static_cast<int>(Id::differences) || id == Id::bits || id == Id::integers;
+bool known(ChunkId id) {
+  return static_cast<int>(id) <= static_cast<int>(ChunkId::differences) || id == ChunkId::bits ||
+         id == ChunkId::integers;
 }
 
 struct FreeCompressor {
@@ -36,25 +37,25 @@ ZSTD_DCtx* decompressor() {
 
 }  // namespace
 
-void Reader::fail(const std::string& message) const {
+void ChunkReader::fail(const std::string& message) const {
   throw Error(base::Kind::corrupt, message).at("chunk, byte " + std::to_string(origin_ + at_));
 }
 
-std::span<const std::byte> Reader::peek(std::size_t size) const {
+std::span<const std::byte> ChunkReader::peek(std::size_t size) const {
   if (size > left())
     fail("chunk ends early: expected " + std::to_string(size) + " more bytes, found " + std::to_string(left()));
   return bytes_.subspan(at_, size);
 }
 
-std::span<const std::byte> Reader::take(std::size_t size) {
+std::span<const std::byte> ChunkReader::take(std::size_t size) {
   const auto taken = peek(size);
   at_ += size;
   return taken;
 }
 
-std::uint8_t Reader::byte() { return static_cast<std::uint8_t>(take(1)[0]); }
+std::uint8_t ChunkReader::byte() { return static_cast<std::uint8_t>(take(1)[0]); }
 
-std::uint64_t Reader::varint() {
+std::uint64_t ChunkReader::varint() {
   std::uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {
     const std::uint64_t next = byte();
@@ -65,12 +66,12 @@ std::uint64_t Reader::varint() {
   fail("a number is longer than 64 bits");
 }
 
-Reader Reader::part(std::size_t size) {
+ChunkReader ChunkReader::part(std::size_t size) {
   const std::size_t begin = origin_ + at_;
-  return Reader(take(size), begin);
+  return ChunkReader(take(size), begin);
 }
 
-void Reader::finish() const {
+void ChunkReader::finish() const {
   if (left() != 0) fail("expected the end of the chunk, found " + std::to_string(left()) + " more bytes");
 }
 
@@ -83,7 +84,7 @@ void put_varint(Bytes& out, std::uint64_t value) {
 
 void put_bytes(Bytes& out, std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
-void put_chunk(Bytes& out, Id id, Scalar scalar, std::size_t count, std::span<const std::byte> payload) {
+void put_chunk(Bytes& out, ChunkId id, Scalar scalar, std::size_t count, std::span<const std::byte> payload) {
   put_byte(out, static_cast<std::size_t>(id));
   put_byte(out, (std::size_t{codec_version} << 4) | static_cast<std::size_t>(scalar));
   put_varint(out, count);
@@ -91,9 +92,9 @@ void put_chunk(Bytes& out, Id id, Scalar scalar, std::size_t count, std::span<co
   put_bytes(out, payload);
 }
 
-Head read_head(Reader& in) {
-  Head head;
-  head.id = static_cast<Id>(in.byte());
+ChunkHead read_head(ChunkReader& in) {
+  ChunkHead head;
+  head.id = static_cast<ChunkId>(in.byte());
   if (!known(head.id)) in.fail("expected a codec id, found " + std::to_string(static_cast<int>(head.id)));
   const unsigned second = in.byte();
   head.scalar = static_cast<Scalar>(second & 15);
@@ -140,7 +141,7 @@ void zstd_compress(std::span<const std::byte> from, Search search, Bytes& out) {
   out.resize(begin + size);
 }
 
-void zstd_decompress(std::span<const std::byte> from, std::span<std::byte> to, const Reader& where) {
+void zstd_decompress(std::span<const std::byte> from, std::span<std::byte> to, const ChunkReader& where) {
   ZSTD_DCtx* context = decompressor();
   ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
   ZSTD_DCtx_setParameter(context, ZSTD_d_format, ZSTD_f_zstd1_magicless);

@@ -15,7 +15,7 @@ namespace octavo::codec {
 
 using Bytes = std::vector<std::byte>;
 
-enum class Id : std::uint8_t {
+enum class ChunkId : std::uint8_t {
   raw = 0,
   zstd = 1,
   planes = 2,
@@ -43,8 +43,8 @@ enum class Scalar : std::uint8_t { float64 = 0, float32 = 1, bytes1 = 2, bytes2 
 template <class T>
 constexpr Scalar scalar_of = sizeof(T) == 8 ? Scalar::float64 : Scalar::float32;
 
-struct Head {
-  Id id = Id::raw;
+struct ChunkHead {
+  ChunkId id = ChunkId::raw;
   Scalar scalar = Scalar::float64;
   std::size_t count = 0;    ///< values
   std::size_t payload = 0;  ///< bytes after the head
@@ -52,9 +52,9 @@ struct Head {
 
 /// A position in the bytes of a chunk. Everything taken is checked; missing bytes throw Error(corrupt) at their
 /// byte.
-class Reader {
+class ChunkReader {
  public:
-  explicit Reader(std::span<const std::byte> bytes, std::size_t origin = 0) : bytes_(bytes), origin_(origin) {}
+  explicit ChunkReader(std::span<const std::byte> bytes, std::size_t origin = 0) : bytes_(bytes), origin_(origin) {}
 
   std::size_t position() const noexcept { return at_; }
   std::size_t left() const noexcept { return bytes_.size() - at_; }
@@ -68,7 +68,7 @@ class Reader {
   /// The same bytes, which stay where they are.
   std::span<const std::byte> peek(std::size_t size) const;
   /// A reader of the next `size` bytes, which this one skips.
-  Reader part(std::size_t size);
+  ChunkReader part(std::size_t size);
   /// Throws unless everything has been taken.
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;
@@ -89,9 +89,9 @@ void put_number(Bytes& out, T value) {
 }
 void put_bytes(Bytes& out, std::span<const std::byte> bytes);
 
-void put_chunk(Bytes& out, Id id, Scalar scalar, std::size_t count, std::span<const std::byte> payload);
+void put_chunk(Bytes& out, ChunkId id, Scalar scalar, std::size_t count, std::span<const std::byte> payload);
 /// Reads a head and checks that its payload is there.
-Head read_head(Reader& in);
+ChunkHead read_head(ChunkReader& in);
 
 /// How hard zstd looks for repetitions; a decoder needs not know.
 enum class Search : std::uint8_t {
@@ -105,7 +105,7 @@ enum class Search : std::uint8_t {
 /// Appends one zstd frame, without magic number, content size and checksum.
 void zstd_compress(std::span<const std::byte> from, Search search, Bytes& out);
 /// `in` is one such frame and gives exactly `to.size()` bytes.
-void zstd_decompress(std::span<const std::byte> from, std::span<std::byte> to, const Reader& where);
+void zstd_decompress(std::span<const std::byte> from, std::span<std::byte> to, const ChunkReader& where);
 
 /// The bytes of values, little-endian.
 template <class T>

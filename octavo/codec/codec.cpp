@@ -73,10 +73,10 @@ Bytes bytes_of(std::span<const T> values) {
 
 /// The smallest encoding so far; at first the values as they are.
 struct Best {
-  Id id = Id::raw;
+  ChunkId id = ChunkId::raw;
   std::size_t size = 0;
   Bytes payload;  ///< empty where raw
-  void consider(Id candidate, Bytes bytes) {
+  void consider(ChunkId candidate, Bytes bytes) {
     if (bytes.size() >= size) return;
     id = candidate;
     size = bytes.size();
@@ -133,7 +133,10 @@ std::size_t add_general(const General& form, const Bytes& bytes, Search search, 
   if (form.differences) put_byte(payload, form.planes ? 1 : 0);
   zstd_compress(bytes, search, payload);
   const std::size_t size = payload.size();
-  best.consider(form.differences ? Id::differences : form.planes ? Id::planes : Id::zstd, std::move(payload));
+  best.consider(form.differences ? ChunkId::differences
+                : form.planes    ? ChunkId::planes
+                                 : ChunkId::zstd,
+                std::move(payload));
   return size;
 }
 
@@ -183,7 +186,7 @@ void add_bins(std::span<const T> values, Effort effort, std::size_t goal, Best& 
   if (!all && estimate_bins(values) > 1.02 * static_cast<double>(goal)) return;
   Bytes payload;
   encode_bins(values, !all, payload);
-  best.consider(Id::bins, std::move(payload));
+  best.consider(ChunkId::bins, std::move(payload));
 }
 
 /// Whether zstd's level 17 may find clearly more than a search that is several times as fast.
@@ -195,14 +198,14 @@ bool needs_thorough_search(std::span<const std::byte> part) {
 }
 
 /// A form in bytes, and how many the first search took.
-struct Tried {
+struct TriedForm {
   General form;
   Bytes bytes;
   std::size_t size;
 };
 
 /// Longer searches, if they can bring a form below `goal`.
-void search_longer(const Tried& tried, double goal, Best& best) {
+void search_longer(const TriedForm& tried, double goal, Best& best) {
   // The smaller the chunk became, the more a longer search can save: half at most.
   const auto all = static_cast<double>(tried.bytes.size()), size = static_cast<double>(tried.size);
   if (size * (0.5 + 0.5 * size / all) > goal) return;
@@ -229,7 +232,7 @@ void search_all(std::span<const T> values, const General& form, Best& best) {
 /// whether any was tried.
 template <class T>
 bool add_plain(const Excerpt<T>& excerpt, std::span<const T> values, std::size_t most, Best& best) {
-  std::vector<Tried> repeating;
+  std::vector<TriedForm> repeating;
   const std::size_t goal = std::min(most, best.size);
   bool any = false;
   for (const General form : {General{false, false}, General{true, false}}) {
@@ -239,9 +242,9 @@ bool add_plain(const Excerpt<T>& excerpt, std::span<const T> values, std::size_t
     const std::size_t size = add_general(form, bytes, Search::repeats, best);
     if (excerpt.again[form.differences]) repeating.push_back({form, std::move(bytes), size});
   }
-  const auto smaller = [](const Tried& a, const Tried& b) { return a.size < b.size; };
+  const auto smaller = [](const TriedForm& a, const TriedForm& b) { return a.size < b.size; };
   std::sort(repeating.begin(), repeating.end(), smaller);
-  for (const Tried& tried : repeating)
+  for (const TriedForm& tried : repeating)
     if (tried.size * 10 <= repeating.front().size * 11)
       search_longer(tried, static_cast<double>(std::min(most, best.size)), best);
   return any;
@@ -293,13 +296,13 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   if (settings.method == Method::zstd)
     return void(add_general({false, false}, bytes_of(values), thorough ? Search::all : Search::quick, best));
   Bytes payload;
-  if (encode_tree(values, context, settings.effort, payload)) best.consider(Id::tree, std::move(payload));
+  if (encode_tree(values, context, settings.effort, payload)) best.consider(ChunkId::tree, std::move(payload));
   if (settings.method == Method::tree) return;
   std::vector<T> same(values.size());
   payload.clear();
   if (boxes_promise(values, context, settings, best.size) &&
       encode_boxes(values, context, {}, settings.effort, best.size, std::span<T>(same), payload))
-    best.consider(Id::boxes, std::move(payload));
+    best.consider(ChunkId::boxes, std::move(payload));
   add_generals(values, context, settings.effort, best.size, best);
 }
 
@@ -310,7 +313,7 @@ void encode_published(std::span<const T> values, const Context<T>& context, Meth
     encode_delta(values, payload);
   else
     encode_pcp(values, context, payload);
-  best.consider(method == Method::delta ? Id::delta : Id::pcp, std::move(payload));
+  best.consider(method == Method::delta ? ChunkId::delta : ChunkId::pcp, std::move(payload));
 }
 
 template <class T>
@@ -319,12 +322,12 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
   Bytes payload;
   if (!encode_grid(values, context, settings.bound, settings.effort, decoded, payload)) return false;
   const bool pointwise = settings.bound.kind == BoundKind::pointwise_relative;
-  Best grid{pointwise ? Id::log_grid : Id::linear_grid, payload.size(), std::move(payload)};
+  Best grid{pointwise ? ChunkId::log_grid : ChunkId::linear_grid, payload.size(), std::move(payload)};
   if (settings.method == Method::automatic && boxes_promise(values, context, settings, grid.size)) {
     std::vector<T> of_boxes(values.size());
     Bytes bytes;
     if (encode_boxes(values, context, settings.bound, settings.effort, grid.size, std::span<T>(of_boxes), bytes)) {
-      grid = {Id::boxes, bytes.size(), std::move(bytes)};
+      grid = {ChunkId::boxes, bytes.size(), std::move(bytes)};
       std::copy(of_boxes.begin(), of_boxes.end(), decoded.begin());
     }
   }
@@ -339,7 +342,7 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
 /// The smallest encoding that these settings find; `decoded` gets what decoding it gives.
 template <class T>
 Best smallest_of(std::span<const T> values, const Context<T>& context, const Settings& settings, std::span<T> decoded) {
-  Best best{Id::raw, values.size_bytes(), {}};
+  Best best{ChunkId::raw, values.size_bytes(), {}};
   const Method method = settings.method;
   bool lossy = false;
   if (values.empty() || method == Method::raw) {
@@ -372,33 +375,33 @@ void encode_any(std::span<const T> values, const Context<T>& context, const Sett
       std::copy(as_usual.begin(), as_usual.end(), decoded.begin());
     }
   }
-  put_chunk(out, best.id, scalar_of<T>, values.size(), best.id == Id::raw ? bytes_of(values) : best.payload);
+  put_chunk(out, best.id, scalar_of<T>, values.size(), best.id == ChunkId::raw ? bytes_of(values) : best.payload);
 }
 
 template <class T>
-void decode_payload(const Head& head, Reader& in, const Context<T>& context, std::span<T> out) {
+void decode_payload(const ChunkHead& head, ChunkReader& in, const Context<T>& context, std::span<T> out) {
   Bytes bytes;
   switch (head.id) {
-    case Id::raw: return from_little_endian(in.take(out.size_bytes()), out);
-    case Id::zstd:
+    case ChunkId::raw: return from_little_endian(in.take(out.size_bytes()), out);
+    case ChunkId::zstd:
       bytes.resize(out.size_bytes());
       zstd_decompress(in.take(in.left()), bytes, in);
       return from_little_endian(std::span<const std::byte>(bytes), out);
-    case Id::planes: {
+    case ChunkId::planes: {
       Bytes planes(out.size_bytes());
       zstd_decompress(in.take(in.left()), planes, in);
       bytes.resize(out.size_bytes());
       join_planes(planes, sizeof(T), bytes);
       return from_little_endian(std::span<const std::byte>(bytes), out);
     }
-    case Id::tree: return decode_tree(in, context, out);
-    case Id::log_grid: return decode_grid(in, BoundKind::pointwise_relative, context, out);
-    case Id::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
-    case Id::delta: return decode_delta(in, out);
-    case Id::pcp: return decode_pcp(in, context, out);
-    case Id::boxes: return decode_boxes(in, context, out);
-    case Id::bins: return decode_bins(in, out);
-    case Id::differences: return decode_differences(in, out);
+    case ChunkId::tree: return decode_tree(in, context, out);
+    case ChunkId::log_grid: return decode_grid(in, BoundKind::pointwise_relative, context, out);
+    case ChunkId::linear_grid: return decode_grid(in, BoundKind::absolute, context, out);
+    case ChunkId::delta: return decode_delta(in, out);
+    case ChunkId::pcp: return decode_pcp(in, context, out);
+    case ChunkId::boxes: return decode_boxes(in, context, out);
+    case ChunkId::bins: return decode_bins(in, out);
+    case ChunkId::differences: return decode_differences(in, out);
     default: in.fail("expected a chunk of floating-point values");
   }
 }
@@ -406,32 +409,32 @@ void decode_payload(const Head& head, Reader& in, const Context<T>& context, std
 template <class T>
 std::size_t decode_any(std::span<const std::byte> in, const Context<T>& context, std::span<T> out) {
   check_context(context, out.size());
-  Reader reader(in);
-  const Head head = read_head(reader);
+  ChunkReader reader(in);
+  const ChunkHead head = read_head(reader);
   if (head.count != out.size())
     reader.fail("expected " + std::to_string(out.size()) + " values, found " + std::to_string(head.count));
   if (head.scalar != scalar_of<T>) reader.fail("the values have another type");
-  Reader payload = reader.part(head.payload);
+  ChunkReader payload = reader.part(head.payload);
   decode_payload(head, payload, context, out);
   payload.finish();
   return reader.position();
 }
 
-std::string name_of(Id id) {
+std::string name_of(ChunkId id) {
   switch (id) {
-    case Id::raw: return "raw";
-    case Id::zstd: return "zstd";
-    case Id::planes: return "planes";
-    case Id::tree:
-    case Id::log_grid:
-    case Id::linear_grid: return "tree";
-    case Id::delta: return "delta";
-    case Id::pcp: return "pcp";
-    case Id::boxes: return "boxes";
-    case Id::bins: return "bins";
-    case Id::differences: return "differences";
-    case Id::bits: return "bits";
-    case Id::integers: return "integers";
+    case ChunkId::raw: return "raw";
+    case ChunkId::zstd: return "zstd";
+    case ChunkId::planes: return "planes";
+    case ChunkId::tree:
+    case ChunkId::log_grid:
+    case ChunkId::linear_grid: return "tree";
+    case ChunkId::delta: return "delta";
+    case ChunkId::pcp: return "pcp";
+    case ChunkId::boxes: return "boxes";
+    case ChunkId::bins: return "bins";
+    case ChunkId::differences: return "differences";
+    case ChunkId::bits: return "bits";
+    case ChunkId::integers: return "integers";
   }
   return "";
 }
@@ -462,14 +465,14 @@ namespace {
 
 /// The byte of a chunk that says how it is predicted; 0 for bytes that are no chunk of such values.
 unsigned prediction_of(std::span<const std::byte> in) {
-  Reader reader(in);
+  ChunkReader reader(in);
   try {
-    const Head head = read_head(reader);
+    const ChunkHead head = read_head(reader);
     if (head.scalar != Scalar::float64 && head.scalar != Scalar::float32) return 0;
-    if (head.id == Id::log_grid || head.id == Id::linear_grid) {
+    if (head.id == ChunkId::log_grid || head.id == ChunkId::linear_grid) {
       get_bound(reader);
       get_lattice(reader, head.scalar);
-    } else if (head.id != Id::tree) {
+    } else if (head.id != ChunkId::tree) {
       return 0;
     }
     return reader.byte();
@@ -483,15 +486,17 @@ unsigned prediction_of(std::span<const std::byte> in) {
 bool needs_neighbours(std::span<const std::byte> in) { return (prediction_of(in) & across_bits) != 0; }
 bool needs_weights(std::span<const std::byte> in) { return (prediction_of(in) & weights_bit) != 0; }
 
-bool needs_boxes(std::span<const std::byte> in) { return !in.empty() && static_cast<Id>(in.front()) == Id::boxes; }
+bool needs_boxes(std::span<const std::byte> in) {
+  return !in.empty() && static_cast<ChunkId>(in.front()) == ChunkId::boxes;
+}
 
 ChunkInfo inspect(std::span<const std::byte> in) {
-  Reader reader(in);
-  const Head head = read_head(reader);
+  ChunkReader reader(in);
+  const ChunkHead head = read_head(reader);
   ChunkInfo info{name_of(head.id), {}, reader.position() + head.payload, head.count};
-  if (head.id == Id::log_grid) info.bound = {BoundKind::pointwise_relative, get_bound(reader)};
-  if (head.id == Id::linear_grid) info.bound = {BoundKind::absolute, get_bound(reader)};
-  if (head.id == Id::boxes) info.bound = bound_of_boxes(reader);
+  if (head.id == ChunkId::log_grid) info.bound = {BoundKind::pointwise_relative, get_bound(reader)};
+  if (head.id == ChunkId::linear_grid) info.bound = {BoundKind::absolute, get_bound(reader)};
+  if (head.id == ChunkId::boxes) info.bound = bound_of_boxes(reader);
   if (info.bound.kind != BoundKind::lossless)
     info.name += (info.bound.kind == BoundKind::absolute ? " abs:" : " point:") + shortest(info.bound.value);
   return info;

@@ -110,7 +110,7 @@ std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, st
 std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count);
 
 /// A stretch of a chunk whose values the caller has: these bytes, and behind them this many bytes of values.
-struct Piece {
+struct ChunkPiece {
   std::vector<std::byte> head;
   std::size_t bytes = 0;
 };
@@ -123,7 +123,7 @@ struct Range {
 /// values of the ranges, one after another and little-endian, cut up among the pieces. It is one that decode() reads,
 /// or decode_integers(), as if zstd had made it: a frame (RFC 8878) of raw blocks and, for zeros, RLE blocks, 4 bytes
 /// for 128 KiB.
-std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t count, std::span<const Range> held);
+std::vector<ChunkPiece> sparse_chunk(bool integers, std::size_t size, std::size_t count, std::span<const Range> held);
 
 /// The bits of a mesh: family-aligned bytes + zstd for `family` 8, 4 and 2. `out.size()` of decode says how many.
 void encode_bits(const base::BitArray& bits, Effort effort, std::vector<std::byte>& out);

@@ -346,9 +346,9 @@ TEST(Codec, a_chunk_says_what_it_is) {
 }
 
 // The chunk whose pieces these are.
-std::vector<std::byte> put_together(const std::vector<Piece>& pieces, std::span<const std::byte> values) {
+std::vector<std::byte> put_together(const std::vector<ChunkPiece>& pieces, std::span<const std::byte> values) {
   std::vector<std::byte> chunk;
-  for (const Piece& piece : pieces) {
+  for (const ChunkPiece& piece : pieces) {
     chunk.insert(chunk.end(), piece.head.begin(), piece.head.end());
     const auto own = values.first(piece.bytes);
     chunk.insert(chunk.end(), own.begin(), own.end());

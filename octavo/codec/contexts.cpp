@@ -98,7 +98,7 @@ std::array<std::uint8_t, num_raw_metrics> metrics_from(unsigned base) {
 
 /// Adds how often each symbol comes under each metric. Stores the metrics, if there is room.
 template <std::size_t lanes>
-void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Groups& groups,
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const FamilyGroups& groups,
                      std::span<const std::uint8_t> activity, unsigned base, ByMetric& by_metric,
                      std::uint8_t* metrics) {
   const auto metric_at = metrics_from(base);
@@ -113,7 +113,7 @@ void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& t
   else
     for_each_metric<lanes>(rule, groups, activity, symbol, table.weight, count_and_store, [] {});
 }
-void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const Groups& groups,
+void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& table, const FamilyGroups& groups,
                      std::span<const std::uint8_t> activity, unsigned base, ByMetric& by_metric,
                      std::uint8_t* metrics) {
   if (groups.lanes == 1)
@@ -151,7 +151,8 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
     if (!worth_trying(rule, layout, know_activity, all_rules)) continue;
     ByMetric by_metric = no_counts(rule);
     for (std::size_t f = 0; f < layout.families; f += step) {
-      const Groups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes, know_activity);
+      const FamilyGroups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes,
+                              know_activity);
       const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
       count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric,
                       nullptr);
@@ -163,8 +164,8 @@ ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, cons
     }
   }
   ByMetric by_metric = no_counts(best.rule);
-  count_by_metric(best.rule, symbols.symbol.data(), table, Groups(layout, lanes, know_activity), activity, best.base,
-                  by_metric, cluster_at.data());
+  count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, know_activity), activity,
+                  best.base, by_metric, cluster_at.data());
   best.clusters = cluster(by_metric, used);
   const auto clusters = clusters_of(best.clusters.begins, 0);
   for (std::uint8_t& at : cluster_at) at = clusters[at];

@@ -18,27 +18,27 @@ constexpr int num_rules = 5;
 
 /// Families that are coded side by side, one symbol of each in turn. Family i of them begins at symbol
 /// `first + i * members * width` of the block.
-struct Group {
+struct FamilyGroup {
   std::size_t family, first, count, members;
 };
 
 /// The groups of a block: `lanes` families each, the last one may have fewer. A plain sequence of numbers is cut into
 /// `lanes` runs of equal length, which count as families; numbers left over are families of one cell.
-struct Groups {
+struct FamilyGroups {
   SymbolOrder layout;
   std::size_t lanes = 1;
   bool runs = false;
-  Groups(const SymbolOrder& order, std::size_t num_lanes, bool know_activity)
+  FamilyGroups(const SymbolOrder& order, std::size_t num_lanes, bool know_activity)
       : layout(order),
         lanes(num_lanes),
         runs(num_lanes > 1 && order.families == 1 && order.width == 1 && !know_activity) {}
   std::size_t size() const { return runs ? 2 : (layout.families + lanes - 1) / lanes; }
-  Group operator[](std::size_t g) const {
+  FamilyGroup operator[](std::size_t g) const {
     if (!runs)
       return {g * lanes, g * lanes * layout.members * layout.width, std::min(lanes, layout.families - g * lanes),
               layout.members};
     const std::size_t length = layout.members / lanes;
-    return g == 0 ? Group{0, 0, lanes, length} : Group{0, length * lanes, layout.members % lanes, 1};
+    return g == 0 ? FamilyGroup{0, 0, lanes, length} : FamilyGroup{0, length * lanes, layout.members % lanes, 1};
   }
 };
 
@@ -61,9 +61,10 @@ template <Rule rule, std::size_t near>
 
 /// Calls f(t, lane, raw metric) for the k-th symbols at place j of the families of a group.
 template <Rule rule, std::size_t near, class F>
-[[gnu::always_inline]] inline void visit_row(const Groups& groups, const Group& group, std::size_t count, std::size_t k,
-                                             std::size_t j, const std::uint8_t* activity, const std::uint8_t* symbol,
-                                             const std::array<std::uint8_t, 256>& weight, F& f) {
+[[gnu::always_inline]] inline void visit_row(const FamilyGroups& groups, const FamilyGroup& group, std::size_t count,
+                                             std::size_t k, std::size_t j, const std::uint8_t* activity,
+                                             const std::uint8_t* symbol, const std::array<std::uint8_t, 256>& weight,
+                                             F& f) {
   const std::size_t w = groups.layout.width, stride = group.members * w;
   std::size_t t = group.first + k * w + j;
   const bool known = rule != Rule::none && activity != nullptr;
@@ -75,11 +76,11 @@ template <Rule rule, std::size_t near, class F>
 /// Calls f(t, lane, raw metric) for each symbol in the order of coding; f may set symbol[t], which later metrics depend
 /// on. Calls row() after each round of the lanes.
 template <Rule rule, std::size_t lanes, class F, class Row>
-void for_each_metric(const Groups& groups, const std::uint8_t* activity, const std::uint8_t* symbol,
+void for_each_metric(const FamilyGroups& groups, const std::uint8_t* activity, const std::uint8_t* symbol,
                      const std::array<std::uint8_t, 256>& weight, F&& f, Row&& row) {
   if (groups.layout.members == 1 && groups.layout.width == 1) {  // families of one value, one after another
     for (std::size_t first = 0; first < groups.layout.families; first += lanes) {
-      const Group group{first, first, std::min(lanes, groups.layout.families - first), 1};
+      const FamilyGroup group{first, first, std::min(lanes, groups.layout.families - first), 1};
       if (group.count == lanes)
         visit_row<rule, 0>(groups, group, lanes, 0, 0, activity, symbol, weight, f);
       else
@@ -89,7 +90,7 @@ void for_each_metric(const Groups& groups, const std::uint8_t* activity, const s
     return;
   }
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Group group = groups[g];
+    const FamilyGroup group = groups[g];
     const auto visit = [&]<std::size_t near>(std::integral_constant<std::size_t, near>, std::size_t k) {
       for (std::size_t j = 0; j < groups.layout.width; ++j) {
         if (group.count == lanes)
@@ -113,7 +114,7 @@ void for_each_metric(const Groups& groups, const std::uint8_t* activity, const s
 }
 
 template <std::size_t lanes, class F, class Row>
-void for_each_metric(Rule rule, const Groups& groups, std::span<const std::uint8_t> activity,
+void for_each_metric(Rule rule, const FamilyGroups& groups, std::span<const std::uint8_t> activity,
                      const std::uint8_t* symbol, const std::array<std::uint8_t, 256>& weight, F&& f, Row&& row) {
   const auto visit = [&]<Rule r>(std::integral_constant<Rule, r>) {
     for_each_metric<r, lanes>(groups, activity.data(), symbol, weight, f, row);

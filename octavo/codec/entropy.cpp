@@ -97,7 +97,7 @@ std::size_t choose_lanes(const Symbols& symbols) {
 /// The symbols, last first, as 16-bit words in the order in which a decoder takes them.
 template <std::size_t lanes>
 void put_rans(const Symbols& symbols, std::span<const std::uint8_t> cluster, const std::vector<Coder>& coders,
-              unsigned scale, const Groups& groups, Bytes& out) {
+              unsigned scale, const FamilyGroups& groups, Bytes& out) {
   thread_local Room<std::uint16_t> words;
   words.resize(symbols.symbol.size() + 1);  // no symbol takes more than one
   std::uint16_t* const end = words.data() + words.size();
@@ -105,7 +105,7 @@ void put_rans(const Symbols& symbols, std::span<const std::uint8_t> cluster, con
   std::array<std::uint32_t, lanes> state;
   state.fill(rans_floor);
   const std::size_t w = groups.layout.width;
-  const auto visit = [&](const Group& group, std::size_t count, std::size_t row) {
+  const auto visit = [&](const FamilyGroup& group, std::size_t count, std::size_t row) {
     const std::size_t stride = group.members * w;
     std::size_t t = group.first + row + count * stride;
 #pragma GCC unroll 8
@@ -123,7 +123,7 @@ void put_rans(const Symbols& symbols, std::span<const std::uint8_t> cluster, con
     }
   };
   for (std::size_t g = groups.size(); g-- > 0;) {
-    const Group group = groups[g];
+    const FamilyGroup group = groups[g];
     for (std::size_t row = group.members * w; row-- > 0;)
       if (group.count == lanes)
         visit(group, lanes, row);
@@ -176,7 +176,7 @@ void put_low_bits(const Symbols& symbols, const SymbolTable& table, Bytes& out) 
   out.resize(begin + size);
 }
 
-void get_low_bits(Reader& in, const SymbolTable& table, Symbols& symbols) {
+void get_low_bits(ChunkReader& in, const SymbolTable& table, Symbols& symbols) {
   const auto bytes = in.take((count_low_bits(symbols, table) + 7) / 8);
   std::size_t t = 0, position = 0;
   const auto get = [&](const std::byte* from, std::size_t limit) {  // as far as positions below the limit
@@ -220,7 +220,7 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
   const unsigned scale = choose_scale(n);
-  const Groups groups(layout, choose_lanes(symbols), !activity.empty());
+  const FamilyGroups groups(layout, choose_lanes(symbols), !activity.empty());
   thread_local Room<std::uint8_t> cluster;
   cluster.resize(n);
   const ContextPlan plan = plan_contexts(symbols, table, layout, groups.lanes, activity, all_rules, cluster);
@@ -231,7 +231,7 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
   }
   std::vector<Coder> coders;
   BitWriter bits(out);
-  Ends ends;
+  TableEnds ends;
   for (const Counts& counts : plan.clusters.counts) {
     write_table(bits, counts, alphabet, ends);
     Counts written{};
@@ -257,7 +257,7 @@ struct BlockHead {
   const Tables* tables = nullptr;
 };
 
-BlockHead get_head(Reader& in, Alphabet alphabet) {
+BlockHead get_head(ChunkReader& in, Alphabet alphabet) {
   BlockHead head;
   const unsigned first = in.byte();
   head.scale = first >> 4;
@@ -271,7 +271,7 @@ BlockHead get_head(Reader& in, Alphabet alphabet) {
   const auto clusters = static_cast<unsigned>(std::popcount(begins >> 1)) + 1;
   std::vector<Counts> frequencies;
   BitReader bits(in);
-  Ends ends;
+  TableEnds ends;
   for (unsigned c = 0; c < clusters; ++c) {
     frequencies.push_back(normalise(read_table(bits, alphabet, ends, in), head.scale));
     if (frequencies.back() == Counts{}) in.fail("an empty frequency table");
@@ -284,7 +284,7 @@ BlockHead get_head(Reader& in, Alphabet alphabet) {
 
 /// Reads the coder states and the words, and decodes all symbols.
 template <std::size_t lanes>
-void get_rans(Reader& in, const BlockHead& head, const SymbolTable& table, const Groups& groups,
+void get_rans(ChunkReader& in, const BlockHead& head, const SymbolTable& table, const FamilyGroups& groups,
               std::span<const std::uint8_t> activity, std::uint8_t* symbol) {
   std::array<std::uint32_t, lanes> state;
   for (std::uint32_t& x : state) {
@@ -330,14 +330,14 @@ void get_rans(Reader& in, const BlockHead& head, const SymbolTable& table, const
 
 }  // namespace
 
-void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
-                    Symbols& symbols) {
+void decode_symbols(ChunkReader& in, Alphabet alphabet, const SymbolOrder& layout,
+                    std::span<const std::uint8_t> activity, Symbols& symbols) {
   const std::size_t n = layout.size();
   symbols.resize(n);
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
   const BlockHead head = get_head(in, alphabet);
-  const Groups groups(layout, head.lanes, !activity.empty());
+  const FamilyGroups groups(layout, head.lanes, !activity.empty());
   if (head.lanes == 1)
     get_rans<1>(in, head, table, groups, activity, symbols.symbol.data());
   else

@@ -88,7 +88,7 @@ struct Symbols {
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
                     std::span<const std::uint8_t> activity, Bytes& out, bool all_rules = false);
 /// Reads one into `symbols`; `number` of each symbol is complete.
-void decode_symbols(Reader& in, Alphabet alphabet, const SymbolOrder& layout, std::span<const std::uint8_t> activity,
-                    Symbols& symbols);
+void decode_symbols(ChunkReader& in, Alphabet alphabet, const SymbolOrder& layout,
+                    std::span<const std::uint8_t> activity, Symbols& symbols);
 
 }  // namespace octavo::codec

@@ -29,7 +29,7 @@ TEST(Entropy, numbers_of_any_length_come_back) {
     const Symbols symbols = numbers_like(layout, {}, 1);
     Bytes bytes;
     encode_symbols(symbols, Alphabet::numbers, layout, {}, bytes);
-    Reader in(bytes);
+    ChunkReader in(bytes);
     Symbols back;
     decode_symbols(in, Alphabet::numbers, layout, {}, back);
     EXPECT_EQ(back.symbol, symbols.symbol);
@@ -47,7 +47,7 @@ TEST(Entropy, known_activity_saves_bytes) {
   encode_symbols(symbols, Alphabet::numbers, layout, activity, with);
   encode_symbols(symbols, Alphabet::numbers, {1, layout.size(), 1}, {}, without);
   EXPECT_LT(with.size() * 20, without.size() * 19);
-  Reader in(with);
+  ChunkReader in(with);
   Symbols back;
   decode_symbols(in, Alphabet::numbers, layout, activity, back);
   EXPECT_EQ(back.number, symbols.number);
@@ -67,7 +67,7 @@ TEST(Entropy, all_256_symbols_come_back) {
   for (std::size_t t = 0; t < 256; ++t) symbols.symbol[t] = static_cast<std::uint8_t>(t);
   Bytes bytes;
   encode_symbols(symbols, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, bytes);
-  Reader in(bytes);
+  ChunkReader in(bytes);
   Symbols back;
   decode_symbols(in, Alphabet::plain, {1, symbols.symbol.size(), 1}, {}, back);
   EXPECT_EQ(back.symbol, symbols.symbol);

@@ -187,7 +187,7 @@ struct Together {
       const std::size_t p = parent * w + j;
       first[lane] = (family + lane) * m * w + j;
       turn[lane] = parent & (m - 1);
-      parent_at[lane] = coarse.kind[p] == Kind::plain ? coarse.index[p] : parent_index(place, coarse, parent, j);
+      parent_at[lane] = coarse.kind[p] == ValueKind::plain ? coarse.index[p] : parent_index(place, coarse, parent, j);
       if constexpr (Grid::signs_apart) parent_negative[lane] = coarse.negative[p];
       parent_value[lane] = coarse.value[p];
       if constexpr (by_value || by_index)
@@ -211,7 +211,7 @@ struct Together {
   }
   [[gnu::always_inline]] Number sibling(const Numbers& coarse, std::size_t q, std::size_t lane) const {
     if constexpr (by_value) return coarse.value[q] - parent_value[lane];
-    if (coarse.kind[q] != Kind::plain) return 0;
+    if (coarse.kind[q] != ValueKind::plain) return 0;
     return static_cast<Number>(wrapping_difference(coarse.index[q], parent_at[lane]));
   }
 

@@ -45,7 +45,7 @@ void predict_apart(const Model<Grid>& model, const Numbers& numbers, std::span<c
                    Settle&& settle) {
   for (std::size_t j = 0; j < model.place.width; ++j)
     predict_by_base(model, model.base, model.stencil, numbers, families, j,
-                    [&](std::size_t k, const Cells& cells) { settle(k, j, cells); });
+                    [&](std::size_t k, const PredictedCells& cells) { settle(k, j, cells); });
 }
 
 /// Symbols and numbers of the families [first, last), a multiple of families_together.

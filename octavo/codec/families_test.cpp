@@ -13,7 +13,7 @@ Symbols residuals_one_by_one(const Model<Grid>& model, const Numbers& numbers) {
   Symbols symbols(numbers.size());
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const std::size_t m = model.layout.members, w = model.layout.width;
-  predict_tree(model, numbers, [&](std::size_t k, std::size_t j, const Cells& cells) {
+  predict_tree(model, numbers, [&](std::size_t k, std::size_t j, const PredictedCells& cells) {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
       const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], cells.index[lane]));
@@ -41,7 +41,7 @@ void check_both_ways(const Grid& grid, const testing::Case<typename Grid::Value>
   numbers.resize(c.values.size());
   grid.read(numbers, std::span<const T>(c.values));
   for (std::size_t i = 0; i < numbers.size(); ++i)  // as decoded
-    if (numbers.kind[i] == Kind::plain) numbers.value[i] = static_cast<double>(value_of(grid, numbers, i));
+    if (numbers.kind[i] == ValueKind::plain) numbers.value[i] = static_cast<double>(value_of(grid, numbers, i));
   Model<Grid> model = make_model(grid, c.context(), c.values.size());
   use_tree_layout(model);
   model.base = base;
@@ -56,7 +56,7 @@ void check_both_ways(const Grid& grid, const testing::Case<typename Grid::Value>
   std::size_t together = 0;
   bool sound = true;
   for_each_run(
-      model, [&](std::size_t i) { return numbers.kind[i] == Kind::plain; },
+      model, [&](std::size_t i) { return numbers.kind[i] == ValueKind::plain; },
       [&](std::size_t first, std::size_t last) {
         const std::size_t size = c.family * c.width;
         residuals_of(model, numbers, first, last, symbols);

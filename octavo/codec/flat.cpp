@@ -42,7 +42,7 @@ std::vector<Number<T>> differences_of(std::span<const T> values) {
 }
 
 template <class T>
-void decode_differences(Reader& in, std::span<T> out) {
+void decode_differences(ChunkReader& in, std::span<T> out) {
   const unsigned form = in.byte();
   if (form > 1) in.fail("expected differences as numbers (0) or as planes (1), found " + std::to_string(form));
   Bytes bytes(out.size_bytes());
@@ -60,8 +60,8 @@ void decode_differences(Reader& in, std::span<T> out) {
 
 template std::vector<std::uint64_t> differences_of(std::span<const double>);
 template std::vector<std::uint32_t> differences_of(std::span<const float>);
-template void decode_differences(Reader&, std::span<double>);
-template void decode_differences(Reader&, std::span<float>);
+template void decode_differences(ChunkReader&, std::span<double>);
+template void decode_differences(ChunkReader&, std::span<float>);
 
 template <class T>
 void encode_delta(std::span<const T> values, Bytes& payload) {
@@ -84,7 +84,7 @@ void encode_delta(std::span<const T> values, Bytes& payload) {
 }
 
 template <class T>
-void decode_delta(Reader& in, std::span<T> out) {
+void decode_delta(ChunkReader& in, std::span<T> out) {
   BitReader bits(in);
   Number<T> before = 0;
   for (std::size_t i = 0; i < out.size(); i += group_size) {
@@ -99,8 +99,8 @@ void decode_delta(Reader& in, std::span<T> out) {
 
 template void encode_delta(std::span<const double>, Bytes&);
 template void encode_delta(std::span<const float>, Bytes&);
-template void decode_delta(Reader&, std::span<double>);
-template void decode_delta(Reader&, std::span<float>);
+template void decode_delta(ChunkReader&, std::span<double>);
+template void decode_delta(ChunkReader&, std::span<float>);
 
 namespace {
 
@@ -135,7 +135,7 @@ void encode_pcp(std::span<const T> values, const Context<T>& context, Bytes& pay
 }
 
 template <class T>
-void decode_pcp(Reader& in, const Context<T>& context, std::span<T> out) {
+void decode_pcp(ChunkReader& in, const Context<T>& context, std::span<T> out) {
   BitReader bits(in);
   for_each_family(context, out.size(), [&](Number<T> parent, std::size_t first, std::size_t stride, std::size_t m) {
     const auto length = static_cast<unsigned>(8 * sizeof(T) - bits.get(4));
@@ -147,7 +147,7 @@ void decode_pcp(Reader& in, const Context<T>& context, std::span<T> out) {
 
 template void encode_pcp(std::span<const double>, const Context<double>&, Bytes&);
 template void encode_pcp(std::span<const float>, const Context<float>&, Bytes&);
-template void decode_pcp(Reader&, const Context<double>&, std::span<double>);
-template void decode_pcp(Reader&, const Context<float>&, std::span<float>);
+template void decode_pcp(ChunkReader&, const Context<double>&, std::span<double>);
+template void decode_pcp(ChunkReader&, const Context<float>&, std::span<float>);
 
 }  // namespace octavo::codec

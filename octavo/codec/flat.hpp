@@ -18,18 +18,18 @@ template <class T>
 std::vector<Number<T>> differences_of(std::span<const T> values);
 /// A payload has one byte, 0 or 1 for planes, and a zstd frame.
 template <class T>
-void decode_differences(Reader& in, std::span<T> out);
+void decode_differences(ChunkReader& in, std::span<T> out);
 
 /// XOR with the value before; leading zeros common to eight counted once.
 template <class T>
 void encode_delta(std::span<const T> values, Bytes& payload);
 template <class T>
-void decode_delta(Reader& in, std::span<T> out);
+void decode_delta(ChunkReader& in, std::span<T> out);
 
 /// XOR with the parent; leading zeros common to a family counted once, at most 15.
 template <class T>
 void encode_pcp(std::span<const T> values, const Context<T>& context, Bytes& payload);
 template <class T>
-void decode_pcp(Reader& in, const Context<T>& context, std::span<T> out);
+void decode_pcp(ChunkReader& in, const Context<T>& context, std::span<T> out);
 
 }  // namespace octavo::codec

@@ -24,7 +24,7 @@ void round_trips() {
     for (const bool planes : {false, true}) {
       SCOPED_TRACE(c.name);
       const Bytes payload = payload_of(c.values, planes);
-      Reader in(payload);
+      ChunkReader in(payload);
       std::vector<T> found(c.values.size());
       decode_differences(in, std::span<T>(found));
       in.finish();
@@ -58,11 +58,11 @@ TEST(Differences, refuse_what_is_not_their_payload) {
   Bytes payload = payload_of(std::vector<double>{1, 2, 4, 8, 16, 32, 64}, false);
   std::vector<double> found(7);
   for (std::size_t size = 0; size < payload.size(); ++size) {
-    Reader in(std::span<const std::byte>(payload).first(size));
+    ChunkReader in(std::span<const std::byte>(payload).first(size));
     EXPECT_THROW(decode_differences(in, std::span<double>(found)), base::Error) << size;
   }
   payload[0] = std::byte{2};
-  Reader in(payload);
+  ChunkReader in(payload);
   EXPECT_THROW(decode_differences(in, std::span<double>(found)), base::Error);
 }
 

@@ -13,7 +13,7 @@ void put_gamma(BitWriter& bits, unsigned z) {
   bits.put(1, 1);
   bits.put(z + 1, length - 1);
 }
-unsigned get_gamma(BitReader& bits, const Reader& where) {
+unsigned get_gamma(BitReader& bits, const ChunkReader& where) {
   unsigned length = 0;
   while (bits.get(1) == 0)
     if (++length > 16) where.fail("a number in a frequency table is too long");
@@ -23,7 +23,7 @@ unsigned get_gamma(BitReader& bits, const Reader& where) {
 void put_difference(BitWriter& bits, unsigned value, unsigned before) {
   put_gamma(bits, static_cast<unsigned>(zigzag(static_cast<std::int64_t>(value) - static_cast<std::int64_t>(before))));
 }
-unsigned get_difference(BitReader& bits, unsigned before, const Reader& where) {
+unsigned get_difference(BitReader& bits, unsigned before, const ChunkReader& where) {
   return static_cast<unsigned>(static_cast<std::int64_t>(before) + unzigzag(get_gamma(bits, where)));
 }
 
@@ -52,8 +52,8 @@ std::uint32_t rounded(std::uint32_t count) {
   return (up >> drop) << drop;
 }
 
-void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Ends& ends) {
-  const Ends before = ends;
+void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, TableEnds& ends) {
+  const TableEnds before = ends;
   auto& [first, last] = ends = {0, 255};
   while (first < 255 && counts[first] == 0) ++first;
   while (last > first && counts[last] == 0) --last;
@@ -70,7 +70,7 @@ void write_table(BitWriter& bits, const Counts& counts, Alphabet alphabet, Ends&
   }
 }
 
-Counts read_table(BitReader& bits, Alphabet alphabet, Ends& ends, const Reader& where) {
+Counts read_table(BitReader& bits, Alphabet alphabet, TableEnds& ends, const ChunkReader& where) {
   Counts counts{};
   ends.first = get_difference(bits, ends.first, where);
   ends.last = get_difference(bits, ends.last, where);

@@ -16,7 +16,7 @@ using BitsOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
 /// How often values come, counted by hash; values in one slot are counted together. `most` is the slot's majority,
 /// found by the vote of Boyer and Moore (1981).
 template <class Bits>
-struct Tally {
+struct BitsTally {
   std::array<Bits, 1024> most{};
   std::array<std::int16_t, 1024> lead{}, count{};
   std::size_t total = 0;
@@ -32,7 +32,7 @@ struct Tally {
 /// Up to 512 of the values, at places that follow no pattern of the mesh; of counted ones, if asked.
 template <class T>
 void sample(std::span<const T> values, std::span<const std::uint8_t> counted, bool only_counted,
-            Tally<BitsOf<T>>& tally) {
+            BitsTally<BitsOf<T>>& tally) {
   constexpr std::size_t wanted = 512;
   if (values.size() <= wanted) {
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -51,7 +51,7 @@ void sample(std::span<const T> values, std::span<const std::uint8_t> counted, bo
 /// Adds the values that a sample has often enough. (If a value is a tenth of all, only one sample of 512 values in 10^8
 /// has it less than 16 times.)
 template <class Bits>
-void add_candidates(const Tally<Bits>& tally, std::vector<Bits>& candidates) {
+void add_candidates(const BitsTally<Bits>& tally, std::vector<Bits>& candidates) {
   const auto enough = static_cast<std::int16_t>(std::max<std::size_t>(2, tally.total / 32));
   for (std::size_t slot = 0; slot < tally.count.size(); ++slot)
     if (tally.count[slot] >= enough &&
@@ -69,7 +69,7 @@ std::vector<T> most_frequent(std::span<const T> values, std::span<const std::uin
   std::vector<Bits> candidates;
   for (const bool only_counted : {false, true}) {
     if (only_counted && num_counted == values.size()) break;
-    Tally<Bits> tally;
+    BitsTally<Bits> tally;
     sample(values, counted, only_counted, tally);
     add_candidates(tally, candidates);
   }

@@ -26,7 +26,7 @@ void put_model(const Model<Grid>& model, Bytes& out) {
 }
 
 template <class Grid>
-void check_across(const Reader& in, const Model<Grid>& model, unsigned flags) {
+void check_across(const ChunkReader& in, const Model<Grid>& model, unsigned flags) {
   const std::size_t points = model.neighbours.order.size(), count = model.layout.size();
   if ((flags & 7) != 0 || (flags & weights_bit) != 0) in.fail("prediction from neighbours and from parents");
   if (points == 0) in.fail("prediction from neighbours, of which there are none");
@@ -36,7 +36,7 @@ void check_across(const Reader& in, const Model<Grid>& model, unsigned flags) {
 }
 
 template <class Grid>
-void get_model(Reader& in, Model<Grid>& model) {
+void get_model(ChunkReader& in, Model<Grid>& model) {
   const unsigned flags = in.byte();
   if (flags > 127) in.fail("unknown prediction");
   model.across = static_cast<Across>((flags & across_bits) >> 4);
@@ -72,10 +72,10 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
   symbols.resize(numbers.size());
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const std::size_t m = model.layout.members, w = model.layout.width;
-  const auto put = [&](std::size_t k, std::size_t j, const Cells& cells) {
+  const auto put = [&](std::size_t k, std::size_t j, const PredictedCells& cells) {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
-      if (Grid::has_specials && numbers.kind[i] != Kind::plain) {
+      if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
         symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
         continue;
       }
@@ -87,7 +87,7 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
     }
   };
   if (!in_lanes(model)) return predict_all(model, numbers, put);
-  const auto is_plain = [&](std::size_t i) { return numbers.kind[i] == Kind::plain; };
+  const auto is_plain = [&](std::size_t i) { return numbers.kind[i] == ValueKind::plain; };
   for_each_run(
       model, is_plain, [&](std::size_t first, std::size_t last) { residuals_of(model, numbers, first, last, symbols); },
       [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, put); });
@@ -103,9 +103,9 @@ Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Num
   encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, effort == Effort::max);
   if (!Grid::has_specials) return out;
   std::vector<T> exact;
-  if (std::find(numbers.kind.begin(), numbers.kind.end(), Kind::exact) == numbers.kind.end()) return out;
+  if (std::find(numbers.kind.begin(), numbers.kind.end(), ValueKind::exact) == numbers.kind.end()) return out;
   for_each_position(model, values.size(), [&](std::size_t, std::size_t i) {
-    if (numbers.kind[i] == Kind::exact) exact.push_back(values[i]);
+    if (numbers.kind[i] == ValueKind::exact) exact.push_back(values[i]);
   });
   put_exact(std::span<const T>(exact), out);
   return out;
@@ -136,7 +136,7 @@ void place_specials(const Model<Grid>& model, const Symbols& symbols, std::span<
   for_each_position(model, out.size(), [&](std::size_t t, std::size_t i) {
     const unsigned s = symbols.symbol[t];
     if (s >= num_specials) return;
-    numbers.kind[i] = static_cast<Kind>(s + 1);
+    numbers.kind[i] = static_cast<ValueKind>(s + 1);
     out[i] = s == 0 ? T{0} : s == 1 ? -T{0} : exact[next_exact++];
     numbers.value[i] = static_cast<double>(out[i]);
     numbers.negative[i] = std::signbit(out[i]) ? 1 : 0;
@@ -144,7 +144,7 @@ void place_specials(const Model<Grid>& model, const Symbols& symbols, std::span<
 }
 
 template <class Grid, class T>
-void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::span<T> out) {
+void decode_on(const Grid& grid, ChunkReader& in, const Context<T>& context, std::span<T> out) {
   Model<Grid> model = make_model(grid, context, out.size());
   get_model(in, model);
   Symbols& symbols = scratch().symbols;
@@ -154,7 +154,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   if (any_special && !Grid::has_specials) in.fail("a value is out of range");
   Numbers& numbers = scratch().numbers;
   numbers.resize(out.size());
-  std::fill(numbers.kind.begin(), numbers.kind.end(), Kind::plain);
+  std::fill(numbers.kind.begin(), numbers.kind.end(), ValueKind::plain);
   if (any_special) {
     const auto num_exact = static_cast<std::size_t>(std::count(symbols.symbol.begin(), symbols.symbol.end(), 2));
     const std::vector<T> exact = get_exact<T>(in, num_exact);
@@ -163,10 +163,10 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const std::size_t m = model.layout.members, w = model.layout.width;
   bool sound = true;
-  const auto settle = [&](std::size_t k, std::size_t j, const Cells& cells) {
+  const auto settle = [&](std::size_t k, std::size_t j, const PredictedCells& cells) {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane], t = (cells.family[lane] * m + k) * w + j;
-      if (numbers.kind[i] != Kind::plain) continue;
+      if (numbers.kind[i] != ValueKind::plain) continue;
       const std::int64_t index = wrapping_sum(cells.index[lane], unzigzag(symbols.number[t]));
       // A broken chunk is refused at the end; until then 0 stands for what is out of range.
       const bool good = Grid::in_range(index);
@@ -179,7 +179,7 @@ void decode_on(const Grid& grid, Reader& in, const Context<T>& context, std::spa
   };
   if (in_lanes(model))
     for_each_run(
-        model, [&](std::size_t i) { return !any_special || numbers.kind[i] == Kind::plain; },
+        model, [&](std::size_t i) { return !any_special || numbers.kind[i] == ValueKind::plain; },
         [&](std::size_t first, std::size_t last) { sound = values_of(model, symbols, first, last, out) && sound; },
         [&](std::span<const std::uint32_t> families) { predict_apart(model, numbers, families, settle); });
   else
@@ -200,7 +200,7 @@ bool encode_tree(std::span<const T> values, const Context<T>& context, Effort ef
 }
 
 template <class T>
-void decode_tree(Reader& in, const Context<T>& context, std::span<T> out) {
+void decode_tree(ChunkReader& in, const Context<T>& context, std::span<T> out) {
   decode_on(ExactGrid<T>(), in, context, out);
 }
 
@@ -270,7 +270,7 @@ bool encode_grid(std::span<const T> values, const Context<T>& context, const Bou
 }
 
 template <class T>
-void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out) {
+void decode_grid(ChunkReader& in, BoundKind kind, const Context<T>& context, std::span<T> out) {
   const double bound = get_bound(in);
   const bool pointwise = kind == BoundKind::pointwise_relative;
   if (!(bound >= (pointwise ? 0x1p-39 : 0x1p-1000)) ||
@@ -285,13 +285,13 @@ void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::spa
 
 template bool encode_tree(std::span<const double>, const Context<double>&, Effort, Bytes&);
 template bool encode_tree(std::span<const float>, const Context<float>&, Effort, Bytes&);
-template void decode_tree(Reader&, const Context<double>&, std::span<double>);
-template void decode_tree(Reader&, const Context<float>&, std::span<float>);
+template void decode_tree(ChunkReader&, const Context<double>&, std::span<double>);
+template void decode_tree(ChunkReader&, const Context<float>&, std::span<float>);
 template bool encode_grid(std::span<const double>, const Context<double>&, const Bound&, Effort, std::span<double>,
                           Bytes&);
 template bool encode_grid(std::span<const float>, const Context<float>&, const Bound&, Effort, std::span<float>,
                           Bytes&);
-template void decode_grid(Reader&, BoundKind, const Context<double>&, std::span<double>);
-template void decode_grid(Reader&, BoundKind, const Context<float>&, std::span<float>);
+template void decode_grid(ChunkReader&, BoundKind, const Context<double>&, std::span<double>);
+template void decode_grid(ChunkReader&, BoundKind, const Context<float>&, std::span<float>);
 
 }  // namespace octavo::codec

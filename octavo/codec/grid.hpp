@@ -12,13 +12,13 @@ constexpr unsigned across_bits = 3 << 4, weights_bit = 1 << 6;
 template <class T>
 bool encode_tree(std::span<const T> values, const Context<T>& context, Effort effort, Bytes& payload);
 template <class T>
-void decode_tree(Reader& in, const Context<T>& context, std::span<T> out);
+void decode_tree(ChunkReader& in, const Context<T>& context, std::span<T> out);
 
 /// On a logarithmic (point-wise relative) or linear (absolute) grid; `decoded` gets what decoding gives.
 template <class T>
 bool encode_grid(std::span<const T> values, const Context<T>& context, const Bound& bound, Effort effort,
                  std::span<T> decoded, Bytes& payload);
 template <class T>
-void decode_grid(Reader& in, BoundKind kind, const Context<T>& context, std::span<T> out);
+void decode_grid(ChunkReader& in, BoundKind kind, const Context<T>& context, std::span<T> out);
 
 }  // namespace octavo::codec

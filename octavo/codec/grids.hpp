@@ -18,7 +18,7 @@ struct Scratch {
   Numbers numbers, coarse;
   Symbols symbols;
   std::vector<double> given, logarithms, tried;
-  std::vector<Kind> kind;
+  std::vector<ValueKind> kind;
   std::vector<std::uint8_t> counted, moves, ones;
 };
 inline Scratch& scratch() {
@@ -49,20 +49,20 @@ struct ExactGrid {
       to.index[i] = index_of(values[i]);
       to.value[i] = static_cast<double>(values[i]);
     }
-    std::fill(to.kind.begin(), to.kind.end(), Kind::plain);
+    std::fill(to.kind.begin(), to.kind.end(), ValueKind::plain);
     std::fill(to.negative.begin(), to.negative.end(), std::uint8_t{0});
   }
   static T value_of(std::int64_t index) {
     const auto bits = static_cast<Bits>(index < 0 ? ~index : index);
     return std::bit_cast<T>(static_cast<Bits>(index < 0 ? bits | std::numeric_limits<Bits>::min() : bits));
   }
-  void estimate(Cells& cells) const {
+  void estimate(PredictedCells& cells) const {
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
     for (std::size_t lane = 0; lane < lanes; ++lane)
       if (const double x = cells.estimate[lane]; std::abs(x) <= static_cast<double>(std::numeric_limits<T>::max()))
         cells.index[lane] = index_of(static_cast<T>(x));
   }
-  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+  void settle_values(const PredictedCells& cells, Numbers& numbers, std::span<T> out) const {
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
       out[i] = value_of(numbers.index[i]);
@@ -105,8 +105,8 @@ struct PointwiseGrid {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const double magnitude = std::abs(to.value[i]);
       to.negative[i] = std::signbit(values[i]) ? 1 : 0;
-      to.kind[i] = has_place(magnitude) ? Kind::plain : magnitude == 0 ? Kind::zero : Kind::exact;
-      if (to.kind[i] != Kind::plain) to.index[i] = 0;
+      to.kind[i] = has_place(magnitude) ? ValueKind::plain : magnitude == 0 ? ValueKind::zero : ValueKind::exact;
+      if (to.kind[i] != ValueKind::plain) to.index[i] = 0;
     }
   }
   static T finish(double magnitude, bool negative) {
@@ -114,7 +114,7 @@ struct PointwiseGrid {
     return static_cast<T>(negative ? -limited : limited);
   }
   T value(std::int64_t index, bool negative) const { return finish(value_on(grid, index, negative), negative); }
-  void estimate(Cells& cells) const {
+  void estimate(PredictedCells& cells) const {
     std::array<std::int64_t, num_lanes> index;
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
     if (cells.count == 1)
@@ -127,7 +127,7 @@ struct PointwiseGrid {
       cells.negative[lane] = good ? (cells.estimate[lane] < 0 ? 1 : 0) : cells.negative[lane];
     }
   }
-  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+  void settle_values(const PredictedCells& cells, Numbers& numbers, std::span<T> out) const {
     std::array<std::int64_t, num_lanes> index{};
     std::array<std::uint8_t, num_lanes> negative{};
     std::array<double, num_lanes> magnitude;
@@ -141,7 +141,7 @@ struct PointwiseGrid {
       values_on(grid, index.data(), negative.data(), magnitude.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
-      if (numbers.kind[i] != Kind::plain) continue;
+      if (numbers.kind[i] != ValueKind::plain) continue;
       out[i] = finish(magnitude[lane], negative[lane] != 0);
       numbers.value[i] = static_cast<double>(out[i]);
     }
@@ -180,8 +180,8 @@ struct AbsoluteGrid {
     indices_on(grid, to.value.data(), to.index.data(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       to.negative[i] = 0;
-      to.kind[i] = has_place(std::abs(to.value[i])) ? Kind::plain : Kind::exact;
-      if (to.kind[i] != Kind::plain) to.index[i] = 0;
+      to.kind[i] = has_place(std::abs(to.value[i])) ? ValueKind::plain : ValueKind::exact;
+      if (to.kind[i] != ValueKind::plain) to.index[i] = 0;
     }
   }
   static T finish(double value) {
@@ -189,7 +189,7 @@ struct AbsoluteGrid {
     return static_cast<T>(std::min(std::max(value, -limit), limit));
   }
   T value(std::int64_t index, bool) const { return finish(value_on(grid, index)); }
-  void estimate(Cells& cells) const {
+  void estimate(PredictedCells& cells) const {
     std::array<std::int64_t, num_lanes> index;
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;
     if (cells.count == 1)
@@ -199,7 +199,7 @@ struct AbsoluteGrid {
     for (std::size_t lane = 0; lane < lanes; ++lane)
       cells.index[lane] = has_place(std::abs(cells.estimate[lane])) ? index[lane] : cells.index[lane];
   }
-  void settle_values(const Cells& cells, Numbers& numbers, std::span<T> out) const {
+  void settle_values(const PredictedCells& cells, Numbers& numbers, std::span<T> out) const {
     std::array<std::int64_t, num_lanes> index{};
     std::array<double, num_lanes> found;
     for (std::size_t lane = 0; lane < cells.count; ++lane) index[lane] = numbers.index[cells.position[lane]];
@@ -209,7 +209,7 @@ struct AbsoluteGrid {
       values_on(grid, index.data(), found.data(), num_lanes);
     for (std::size_t lane = 0; lane < cells.count; ++lane) {
       const std::size_t i = cells.position[lane];
-      if (numbers.kind[i] != Kind::plain) continue;
+      if (numbers.kind[i] != ValueKind::plain) continue;
       out[i] = finish(found[lane]);
       numbers.value[i] = static_cast<double>(out[i]);
     }
@@ -234,7 +234,7 @@ void put_exact(std::span<const T> values, Bytes& out) {
 }
 
 template <class T>
-std::vector<T> get_exact(Reader& in, std::size_t count) {
+std::vector<T> get_exact(ChunkReader& in, std::size_t count) {
   std::vector<T> values(count);
   if (count == 0) return values;
   const unsigned packed = in.byte();

@@ -10,7 +10,7 @@ using base::Error;
 
 namespace {
 
-enum class Form : std::uint8_t { raw = 0, zstd = 1, planes = 2, differences = 3 };
+enum class IntegerForm : std::uint8_t { raw = 0, zstd = 1, planes = 2, differences = 3 };
 
 Scalar scalar_of_width(std::size_t width) {
   switch (width) {
@@ -54,7 +54,7 @@ Bytes differences(const Bytes& bytes, std::size_t width) {
   return out;
 }
 
-void undo_differences(Reader& in, std::size_t width, std::span<std::byte> bytes) {
+void undo_differences(ChunkReader& in, std::size_t width, std::span<std::byte> bytes) {
   const std::size_t count = bytes.size() / width;
   Symbols symbols;
   decode_symbols(in, Alphabet::numbers, {1, count, 1}, {}, symbols);
@@ -73,34 +73,34 @@ void encode_integers(std::span<const std::byte> values, std::size_t width, Effor
   const Bytes bytes = little_endian(values, width);
   const Search search = effort == Effort::max ? Search::all : Search::quick;
   Bytes best = bytes;
-  Form form = Form::raw;
-  const auto consider = [&](Form candidate, Bytes encoded) {
+  IntegerForm form = IntegerForm::raw;
+  const auto consider = [&](IntegerForm candidate, Bytes encoded) {
     if (encoded.size() >= best.size()) return;
     best = std::move(encoded);
     form = candidate;
   };
   Bytes plain_frame, plane_frame;
   zstd_compress(bytes, search, plain_frame);
-  consider(Form::zstd, std::move(plain_frame));
+  consider(IntegerForm::zstd, std::move(plain_frame));
   if (width > 1) {
     zstd_compress(split_planes(bytes, width), search, plane_frame);
-    consider(Form::planes, std::move(plane_frame));
+    consider(IntegerForm::planes, std::move(plane_frame));
   }
-  if (!bytes.empty()) consider(Form::differences, differences(bytes, width));
+  if (!bytes.empty()) consider(IntegerForm::differences, differences(bytes, width));
   Bytes payload;
   put_byte(payload, static_cast<std::size_t>(form));
   put_bytes(payload, best);
-  put_chunk(out, Id::integers, scalar, bytes.size() / width, payload);
+  put_chunk(out, ChunkId::integers, scalar, bytes.size() / width, payload);
 }
 
 namespace {
 
 // The head before `payload` bytes, which hold the values in the given form.
-Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t payload, Id id, Form form) {
+Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t payload, ChunkId id, IntegerForm form) {
   if (!integers && size != 8 && size != 4) throw Error(base::Kind::usage, "floating-point values have 4 or 8 bytes");
   const Scalar scalar = integers ? scalar_of_width(size) : size == 8 ? Scalar::float64 : Scalar::float32;
   Bytes head;
-  put_byte(head, static_cast<std::size_t>(integers ? Id::integers : id));
+  put_byte(head, static_cast<std::size_t>(integers ? ChunkId::integers : id));
   put_byte(head, static_cast<std::size_t>(scalar) | std::size_t{codec_version} << 4);
   put_varint(head, count);
   put_varint(head, payload + (integers ? 1 : 0));
@@ -110,16 +110,16 @@ Bytes head_of(bool integers, std::size_t size, std::size_t count, std::size_t pa
 
 // The blocks of a zstd frame: the largest that all decoders take.
 constexpr std::size_t block_bytes = std::size_t{128} << 10;
-enum class Block : std::uint8_t { raw = 0, rle = 1 };
+enum class BlockType : std::uint8_t { raw = 0, rle = 1 };
 
-void put_block_head(Bytes& out, Block type, std::size_t bytes, bool last = false) {
+void put_block_head(Bytes& out, BlockType type, std::size_t bytes, bool last = false) {
   const std::size_t bits = bytes << 3 | static_cast<std::size_t>(type) << 1 | (last ? 1U : 0U);
   for (unsigned byte = 0; byte < 3; ++byte) put_byte(out, bits >> (8 * byte) & 0xff);
 }
 
 void put_zeros(Bytes& out, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes; done += block_bytes) {
-    put_block_head(out, Block::rle, std::min(block_bytes, bytes - done));
+    put_block_head(out, BlockType::rle, std::min(block_bytes, bytes - done));
     put_byte(out, 0);
   }
 }
@@ -127,11 +127,11 @@ void put_zeros(Bytes& out, std::size_t bytes) {
 }  // namespace
 
 std::vector<std::byte> raw_head(bool integers, std::size_t size, std::size_t count) {
-  return head_of(integers, size, count, count * size, Id::raw, Form::raw);
+  return head_of(integers, size, count, count * size, ChunkId::raw, IntegerForm::raw);
 }
 
-std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t count, std::span<const Range> held) {
-  std::vector<Piece> pieces(1);
+std::vector<ChunkPiece> sparse_chunk(bool integers, std::size_t size, std::size_t count, std::span<const Range> held) {
+  std::vector<ChunkPiece> pieces(1);
   // No checksum, no content size, not a single segment; then the window: 128 KiB.
   put_byte(pieces.back().head, 0);
   put_byte(pieces.back().head, 7 << 3);
@@ -144,15 +144,15 @@ std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t cou
     for (std::size_t done = 0; done < bytes; done += block_bytes) {
       if (pieces.back().bytes != 0) pieces.emplace_back();
       pieces.back().bytes = std::min(block_bytes, bytes - done);
-      put_block_head(pieces.back().head, Block::raw, pieces.back().bytes);
+      put_block_head(pieces.back().head, BlockType::raw, pieces.back().bytes);
     }
     if (bytes != 0) pieces.emplace_back();
     at = range.last;
   }
   put_zeros(pieces.back().head, (count - at) * size);
-  put_block_head(pieces.back().head, Block::raw, 0, true);
-  for (const Piece& piece : pieces) payload += piece.head.size() + piece.bytes;
-  Bytes head = head_of(integers, size, count, payload, Id::zstd, Form::zstd);
+  put_block_head(pieces.back().head, BlockType::raw, 0, true);
+  for (const ChunkPiece& piece : pieces) payload += piece.head.size() + piece.bytes;
+  Bytes head = head_of(integers, size, count, payload, ChunkId::zstd, IntegerForm::zstd);
   head.insert(head.end(), pieces.front().head.begin(), pieces.front().head.end());
   pieces.front().head = std::move(head);
   return pieces;
@@ -161,24 +161,24 @@ std::vector<Piece> sparse_chunk(bool integers, std::size_t size, std::size_t cou
 std::size_t decode_integers(std::span<const std::byte> in, std::size_t width, std::span<std::byte> out) {
   const Scalar scalar = scalar_of_width(width);
   if (out.size() % width != 0) throw Error(base::Kind::usage, "a part of an integer is left over");
-  Reader reader(in);
-  const Head head = read_head(reader);
-  if (head.id != Id::integers || head.scalar != scalar)
+  ChunkReader reader(in);
+  const ChunkHead head = read_head(reader);
+  if (head.id != ChunkId::integers || head.scalar != scalar)
     reader.fail("expected integers of " + std::to_string(width) + " bytes");
   if (head.count != out.size() / width)
     reader.fail("expected " + std::to_string(out.size() / width) + " integers, found " + std::to_string(head.count));
-  Reader payload = reader.part(head.payload);
-  const auto form = static_cast<Form>(payload.byte());
-  if (form == Form::raw) {
+  ChunkReader payload = reader.part(head.payload);
+  const auto form = static_cast<IntegerForm>(payload.byte());
+  if (form == IntegerForm::raw) {
     const auto bytes = payload.take(out.size());
     std::copy(bytes.begin(), bytes.end(), out.begin());
-  } else if (form == Form::zstd) {
+  } else if (form == IntegerForm::zstd) {
     zstd_decompress(payload.take(payload.left()), out, payload);
-  } else if (form == Form::planes) {
+  } else if (form == IntegerForm::planes) {
     Bytes planes(out.size());
     zstd_decompress(payload.take(payload.left()), planes, payload);
     join_planes(planes, width, out);
-  } else if (form == Form::differences) {
+  } else if (form == IntegerForm::differences) {
     undo_differences(payload, width, out);
   } else {
     payload.fail("unknown form of integers");

@@ -27,7 +27,7 @@ void put_phase(Bytes& out, double phase, unsigned size) {
   for (unsigned byte = 0; byte < size; ++byte) put_byte(out, (bits >> (8 * byte)) & 255);
 }
 
-double get_phase(Reader& in, unsigned size) {
+double get_phase(ChunkReader& in, unsigned size) {
   std::uint64_t bits = 0;
   for (unsigned byte = 0; byte < size; ++byte) bits |= std::uint64_t{in.byte()} << (8 * byte);
   return static_cast<double>(bits << (48 - 8 * size)) * 0x1p-48;
@@ -52,7 +52,7 @@ void put_lattice(Bytes& out, const Lattice& lattice, Scalar scalar) {
     put_number(out, static_cast<float>(*lattice.common));
 }
 
-Lattice get_lattice(Reader& in, Scalar scalar) {
+Lattice get_lattice(ChunkReader& in, Scalar scalar) {
   const unsigned flags = in.byte();
   if (flags > 63 || (flags & size_mask) >= phase_sizes.size()) in.fail("unknown kind of lattice");
   const unsigned size = phase_sizes[flags & size_mask];
@@ -89,7 +89,7 @@ void put_bound(Bytes& out, double bound) {
   }
 }
 
-double get_bound(Reader& in) {
+double get_bound(ChunkReader& in) {
   const auto exponent = static_cast<std::int8_t>(in.byte());
   if (exponent == raw_bound) return in.number<double>();
   const std::string text = std::to_string(in.varint()) + "e" + std::to_string(exponent);

@@ -17,10 +17,10 @@ struct Lattice {
 };
 
 void put_lattice(Bytes& out, const Lattice& lattice, Scalar scalar);
-Lattice get_lattice(Reader& in, Scalar scalar);
+Lattice get_lattice(ChunkReader& in, Scalar scalar);
 
 /// An error bound: the shortest decimal number that is read back as it, where that is shorter than its bits.
 void put_bound(Bytes& out, double bound);
-double get_bound(Reader& in);
+double get_bound(ChunkReader& in);
 
 }  // namespace octavo::codec

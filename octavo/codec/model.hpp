@@ -59,7 +59,7 @@ std::vector<std::uint32_t> twins_of(const Model<Grid>& model, unsigned shift) {
   for (std::size_t f = 0; f < families; ++f) {
     const std::uint32_t parent = model.place.parents[f];
     keys[f] = Grid::key(model.coarse.index[parent]) >> shift;
-    usable[f] = model.coarse.kind[parent] == Kind::plain ? 1 : 0;
+    usable[f] = model.coarse.kind[parent] == ValueKind::plain ? 1 : 0;
   }
   return find_twins(keys, usable);
 }
@@ -73,13 +73,13 @@ void predict_by_twin(const Model<Grid>& model, const Numbers& numbers, std::uint
   const bool other_sign =
       Grid::negative(model.coarse, parent) != Grid::negative(model.coarse, model.place.parents[twin]);
   const auto& map = orientations(m).map[turn];
-  Cells cells;
+  PredictedCells cells;
   cells.count = 1;
   cells.family[0] = family;
   for (std::size_t k = 0; k < m; ++k) {
     const std::size_t c = cell_of(k, parent, m);
     const std::size_t like = twin * m + map[c];
-    const bool plain = numbers.kind[like] == Kind::plain;
+    const bool plain = numbers.kind[like] == ValueKind::plain;
     cells.position[0] = family * m + c;
     cells.index[0] = !plain       ? model.coarse.index[parent]
                      : other_sign ? Grid::flip(numbers.index[like])
@@ -112,14 +112,14 @@ void predict_tree(const Model<Grid>& model, const Numbers& numbers, Settle&& set
   const auto flush = [&] {
     for (std::size_t j = 0; j < model.place.width && num_waiting > 0; ++j)
       predict_by_base(model, model.base, model.stencil, numbers, std::span(waiting.data(), num_waiting), j,
-                      [&](std::size_t k, const Cells& cells) { settle(k, j, cells); });
+                      [&](std::size_t k, const PredictedCells& cells) { settle(k, j, cells); });
     num_waiting = 0;
   };
   for (std::uint32_t family = 0; family < model.place.families(); ++family) {
     if (!model.orientation.empty() && model.orientation[family] != 0) {
       flush();
       predict_by_twin(model, numbers, family, model.orientation[family] - 1u,
-                      [&](std::size_t k, const Cells& cells) { settle(k, 0, cells); });
+                      [&](std::size_t k, const PredictedCells& cells) { settle(k, 0, cells); });
     } else {
       waiting[num_waiting++] = family;
       if (num_waiting == num_lanes) flush();
@@ -131,12 +131,12 @@ void predict_tree(const Model<Grid>& model, const Numbers& numbers, Settle&& set
 /// Visits all values one after another, each expected to be like the one before.
 template <class Settle>
 void predict_flat(const Numbers& numbers, Settle&& settle) {
-  Cells cells;
+  PredictedCells cells;
   cells.count = 1;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     cells.position[0] = i;
     settle(i, 0, cells);
-    if (numbers.kind[i] == Kind::plain) {
+    if (numbers.kind[i] == ValueKind::plain) {
       cells.index[0] = numbers.index[i];
       cells.negative[0] = numbers.negative[i];
     }
@@ -147,7 +147,7 @@ void predict_flat(const Numbers& numbers, Settle&& settle) {
 /// c that is plain.
 template <class Grid>
 void expect_across(const Model<Grid>& model, Across across, const Numbers& numbers, std::size_t layer, std::size_t k,
-                   Cells& cells) {
+                   PredictedCells& cells) {
   const std::size_t points = model.neighbours.order.size(), i = layer + model.neighbours.order[k];
   cells.position[0] = i;
   cells.index[0] = 0;
@@ -157,8 +157,8 @@ void expect_across(const Model<Grid>& model, Across across, const Numbers& numbe
   for (std::size_t n = 0; n < 3; ++n) near[n] = k == 0 ? i - points : layer + model.neighbours.near[k][n];
   std::size_t like = near[0];
   for (std::size_t n = 3; n-- > 0;)
-    if (numbers.kind[near[n]] == Kind::plain) like = near[n];
-  const bool plain = numbers.kind[like] == Kind::plain;
+    if (numbers.kind[near[n]] == ValueKind::plain) like = near[n];
+  const bool plain = numbers.kind[like] == ValueKind::plain;
   cells.index[0] = plain ? numbers.index[like] : 0;
   cells.negative[0] = numbers.negative[like];
   if (k == 0) return;
@@ -176,7 +176,7 @@ void expect_across(const Model<Grid>& model, Across across, const Numbers& numbe
 template <class Grid, class Settle>
 void predict_across(const Model<Grid>& model, const Numbers& numbers, Settle&& settle) {
   const std::size_t points = model.neighbours.order.size();
-  Cells cells;
+  PredictedCells cells;
   cells.count = 1;
   for (std::size_t layer = 0; layer < numbers.size(); layer += points)
     for (std::size_t k = 0; k < points; ++k) {

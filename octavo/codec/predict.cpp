@@ -79,7 +79,7 @@ void differences(const Families& place, const Numbers& coarse, const Numbers& nu
   const auto axes = static_cast<std::size_t>(axes_of(m));
   const auto difference = [&](const Numbers& of, std::size_t i) {
     if (base == Base::fitted_value) return of.value[i] - coarse.value[p];
-    if (of.kind[i] != Kind::plain) return 0.0;
+    if (of.kind[i] != ValueKind::plain) return 0.0;
     return static_cast<double>(of.index[i] - parent_index(place, coarse, parent, j));
   };
   for (std::size_t a = 0; a < axes; ++a) {
@@ -101,10 +101,10 @@ int axes_of(std::size_t members) { return members == 8 ? 3 : members == 4 ? 2 : 
 
 std::int64_t parent_index(const Families& place, const Numbers& coarse, std::size_t parent, std::size_t j) {
   const std::size_t w = place.width;
-  if (coarse.kind[parent * w + j] == Kind::plain) return coarse.index[parent * w + j];
+  if (coarse.kind[parent * w + j] == ValueKind::plain) return coarse.index[parent * w + j];
   for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
     const std::size_t q = (parent ^ bit) * w + j;
-    if (q < coarse.size() && coarse.kind[q] == Kind::plain) return coarse.index[q];
+    if (q < coarse.size() && coarse.kind[q] == ValueKind::plain) return coarse.index[q];
   }
   return 0;
 }
@@ -133,7 +133,7 @@ std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coar
       std::uint64_t largest = 0;
       for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
         const std::size_t q = (parent ^ bit) * w + j;
-        if (q >= coarse.size() || coarse.kind[q] != Kind::plain || coarse.kind[p] != Kind::plain) continue;
+        if (q >= coarse.size() || coarse.kind[q] != ValueKind::plain || coarse.kind[p] != ValueKind::plain) continue;
         const std::uint64_t difference =
             static_cast<std::uint64_t>(coarse.index[q]) - static_cast<std::uint64_t>(coarse.index[p]);
         largest = std::max(largest, zigzag(static_cast<std::int64_t>(difference)));
@@ -205,7 +205,7 @@ void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members) {
   bits.finish();
 }
 
-Stencil get_stencil(Reader& in, std::size_t members) {
+Stencil get_stencil(ChunkReader& in, std::size_t members) {
   Stencil stencil;
   stencil.axes = axes_of(members);
   BitReader bits(in);

@@ -11,13 +11,13 @@
 /// a family elsewhere that looks alike (docs/codecs.md, "Prediction"). The same code runs in encoder and decoder.
 namespace octavo::codec {
 
-enum class Kind : std::uint8_t { plain = 0, zero = 1, minus_zero = 2, exact = 3 };
+enum class ValueKind : std::uint8_t { plain = 0, zero = 1, minus_zero = 2, exact = 3 };
 
 /// Values on a grid: |value| is cell `index` of it. Lossless chunks have all bits in `index`.
 struct Numbers {
   Room<std::int64_t> index;
   Room<double> value;  ///< as decoded
-  std::vector<Kind> kind;
+  std::vector<ValueKind> kind;
   std::vector<std::uint8_t> negative;
 
   void resize(std::size_t size) {
@@ -92,7 +92,7 @@ std::int64_t parent_index(const Families& place, const Numbers& coarse, std::siz
 constexpr std::size_t num_lanes = 8;
 
 /// The k-th visited cells of up to `num_lanes` families, and their predictions.
-struct Cells {
+struct PredictedCells {
   std::size_t count = 0;  ///< families
   std::array<std::uint32_t, num_lanes> family{};
   std::array<std::size_t, num_lanes> position{};  ///< in memory
@@ -161,7 +161,7 @@ class Lanes {
     }
   }
 
-  Cells cells;
+  PredictedCells cells;
 
  private:
   static constexpr bool is_fitted = base == Base::fitted_index || base == Base::fitted_value;
@@ -169,7 +169,7 @@ class Lanes {
 
   /// 0 where a number has no index.
   std::uint64_t index_step(const Numbers& numbers, std::size_t i, std::size_t lane) const {
-    return numbers.kind[i] == Kind::plain
+    return numbers.kind[i] == ValueKind::plain
                ? static_cast<std::uint64_t>(wrapping_difference(numbers.index[i], index_[lane]))
                : 0;
   }
@@ -239,6 +239,6 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
             std::span<const std::uint32_t> sample);
 
 void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
-Stencil get_stencil(Reader& in, std::size_t members);
+Stencil get_stencil(ChunkReader& in, std::size_t members);
 
 }  // namespace octavo::codec

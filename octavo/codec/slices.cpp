@@ -160,8 +160,8 @@ std::optional<double> find_phase(const Slices& slices, const Drift& drift, doubl
   return phase;
 }
 
-OCTAVO_WIDE Errors errors_of(std::span<const double> given, std::span<const double> decoded,
-                             std::span<const std::uint8_t> counted, double bound, bool relative) {
+OCTAVO_WIDE CodingErrors errors_of(std::span<const double> given, std::span<const double> decoded,
+                                   std::span<const std::uint8_t> counted, double bound, bool relative) {
   Four sum{}, squares{};
   FourBits beyond{};
   std::size_t i = 0;
@@ -180,8 +180,8 @@ OCTAVO_WIDE Errors errors_of(std::span<const double> given, std::span<const doub
     sum += own;
     squares += own * own;
   }
-  Errors errors{(sum[0] + sum[1]) + (sum[2] + sum[3]), (squares[0] + squares[1]) + (squares[2] + squares[3]),
-                (beyond[0] | beyond[1] | beyond[2] | beyond[3]) == 0};
+  CodingErrors errors{(sum[0] + sum[1]) + (sum[2] + sum[3]), (squares[0] + squares[1]) + (squares[2] + squares[3]),
+                      (beyond[0] | beyond[1] | beyond[2] | beyond[3]) == 0};
   for (; i < given.size(); ++i) {
     const double error = decoded[i] - given[i];
     errors.within = errors.within && std::abs(error) < (relative ? bound * std::abs(given[i]) : bound);

@@ -45,18 +45,18 @@ Drift drift_of(const Slices& slices, const Response& response);
 std::optional<double> find_phase(const Slices& slices, const Drift& drift, double wanted);
 
 /// The errors of decoded values: sums over the counted ones, and whether all keep their bound.
-struct Errors {
+struct CodingErrors {
   double sum = 0;      ///< decoded less given
   double squares = 0;  ///< of single errors
   bool within = true;
 };
-inline void add(Errors& to, const Errors& more) {
+inline void add(CodingErrors& to, const CodingErrors& more) {
   to.sum += more.sum;
   to.squares += more.squares;
   to.within = to.within && more.within;
 }
 /// `relative`: the bound is times the given value's magnitude.
-Errors errors_of(std::span<const double> given, std::span<const double> decoded, std::span<const std::uint8_t> counted,
-                 double bound, bool relative);
+CodingErrors errors_of(std::span<const double> given, std::span<const double> decoded,
+                       std::span<const std::uint8_t> counted, double bound, bool relative);
 
 }  // namespace octavo::codec

@@ -112,50 +112,52 @@ std::optional<Number> or_auto(std::string_view text, Number (*parse)(std::string
   return text == "auto" ? std::nullopt : std::optional(parse(text));
 }
 
-struct Row {
+struct OptionRow {
   std::string_view name;
   void (*set)(Options&, std::string_view);
 };
 // Each option is a row here: its name in an options file, from which variable_of() makes that of a variable. A new one
 // also goes into describe(), if the ranks must agree on it.
 constexpr std::array option_table{
-    Row{"contributors_per_file",
-        [](Options& o, std::string_view v) { o.contributors_per_file = or_auto(v, parse_count); }},
-    Row{"writers_per_node", [](Options& o, std::string_view v) { o.writers_per_node = parse_count(v); }},
-    Row{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
-    Row{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
-    Row{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
-    Row{"steps_in_flight", [](Options& o, std::string_view v) { o.steps_in_flight = parse_count(v); }},
-    Row{"bound_thread", [](Options& o, std::string_view v) { o.bound_thread = parse_switch(v); }},
-    Row{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
-    Row{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
-    Row{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
-    Row{"staging_directory", [](Options& o, std::string_view v) { o.staging_directory = v; }},
-    Row{"partner_every", [](Options& o, std::string_view v) { o.partner_every = parse_count(v); }},
-    Row{"xor_every", [](Options& o, std::string_view v) { o.xor_every = parse_count(v); }},
-    Row{"rs_every", [](Options& o, std::string_view v) { o.rs_every = parse_count(v); }},
-    Row{"group_size", [](Options& o, std::string_view v) { o.group_size = parse_count(v); }},
-    Row{"drain_every", [](Options& o, std::string_view v) { o.drain_every = parse_count(v); }},
-    Row{"copy_bandwidth", [](Options& o, std::string_view v) { o.copy_bandwidth = parse_bytes(v); }},
-    Row{"drain_bandwidth", [](Options& o, std::string_view v) { o.drain_bandwidth = parse_bytes(v); }},
-    Row{"remember_failed_restarts",
-        [](Options& o, std::string_view v) { o.remember_failed_restarts = parse_switch(v); }},
-    Row{"log", [](Options& o, std::string_view v) { o.log = v; }},
-    Row{"statistics", [](Options& o, std::string_view v) { o.statistics = v; }},
-    Row{"mpi_io_hints", set_hints},
-    Row{"checkpoint.every", [](Options& o, std::string_view v) { o.checkpoint_every = parse_cadence(v); }},
-    Row{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
-    Row{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
-    Row{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
-    Row{"checkpoint.whole_domain", [](Options& o, std::string_view v) { o.checkpoint_whole_domain = parse_switch(v); }},
-    Row{"analysis.whole_domain", [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
-    Row{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
-    Row{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
-    Row{"alignment", [](Options& o, std::string_view v) { o.alignment = or_auto(v, parse_bytes); }},
-    Row{"drop_pages", [](Options& o, std::string_view v) { o.drop_pages = parse_switch(v); }},
-    Row{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
-    Row{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
-    Row{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
+    OptionRow{"contributors_per_file",
+              [](Options& o, std::string_view v) { o.contributors_per_file = or_auto(v, parse_count); }},
+    OptionRow{"writers_per_node", [](Options& o, std::string_view v) { o.writers_per_node = parse_count(v); }},
+    OptionRow{"ranks_per_node", [](Options& o, std::string_view v) { o.ranks_per_node = parse_count(v); }},
+    OptionRow{"mode", [](Options& o, std::string_view v) { o.mode = parse_mode(v); }},
+    OptionRow{"staging_bytes", [](Options& o, std::string_view v) { o.staging_bytes = parse_bytes(v); }},
+    OptionRow{"steps_in_flight", [](Options& o, std::string_view v) { o.steps_in_flight = parse_count(v); }},
+    OptionRow{"bound_thread", [](Options& o, std::string_view v) { o.bound_thread = parse_switch(v); }},
+    OptionRow{"lend", [](Options& o, std::string_view v) { o.lend = parse_switch(v); }},
+    OptionRow{"checksums", [](Options& o, std::string_view v) { o.checksums = parse_switch(v); }},
+    OptionRow{"keep_last", [](Options& o, std::string_view v) { o.keep_last = parse_count(v); }},
+    OptionRow{"staging_directory", [](Options& o, std::string_view v) { o.staging_directory = v; }},
+    OptionRow{"partner_every", [](Options& o, std::string_view v) { o.partner_every = parse_count(v); }},
+    OptionRow{"xor_every", [](Options& o, std::string_view v) { o.xor_every = parse_count(v); }},
+    OptionRow{"rs_every", [](Options& o, std::string_view v) { o.rs_every = parse_count(v); }},
+    OptionRow{"group_size", [](Options& o, std::string_view v) { o.group_size = parse_count(v); }},
+    OptionRow{"drain_every", [](Options& o, std::string_view v) { o.drain_every = parse_count(v); }},
+    OptionRow{"copy_bandwidth", [](Options& o, std::string_view v) { o.copy_bandwidth = parse_bytes(v); }},
+    OptionRow{"drain_bandwidth", [](Options& o, std::string_view v) { o.drain_bandwidth = parse_bytes(v); }},
+    OptionRow{"remember_failed_restarts",
+              [](Options& o, std::string_view v) { o.remember_failed_restarts = parse_switch(v); }},
+    OptionRow{"log", [](Options& o, std::string_view v) { o.log = v; }},
+    OptionRow{"statistics", [](Options& o, std::string_view v) { o.statistics = v; }},
+    OptionRow{"mpi_io_hints", set_hints},
+    OptionRow{"checkpoint.every", [](Options& o, std::string_view v) { o.checkpoint_every = parse_cadence(v); }},
+    OptionRow{"analysis.every", [](Options& o, std::string_view v) { o.analysis_every = parse_cadence(v); }},
+    OptionRow{"checkpoint.fields", [](Options& o, std::string_view v) { o.checkpoint_fields = parse_list(v, ','); }},
+    OptionRow{"analysis.fields", [](Options& o, std::string_view v) { o.analysis_fields = parse_list(v, ','); }},
+    OptionRow{"checkpoint.whole_domain",
+              [](Options& o, std::string_view v) { o.checkpoint_whole_domain = parse_switch(v); }},
+    OptionRow{"analysis.whole_domain",
+              [](Options& o, std::string_view v) { o.analysis_whole_domain = parse_switch(v); }},
+    OptionRow{"recycle", [](Options& o, std::string_view v) { o.recycle = parse_switch(v); }},
+    OptionRow{"sync_policy", [](Options& o, std::string_view v) { o.sync_policy = parse_sync_policy(v); }},
+    OptionRow{"alignment", [](Options& o, std::string_view v) { o.alignment = or_auto(v, parse_bytes); }},
+    OptionRow{"drop_pages", [](Options& o, std::string_view v) { o.drop_pages = parse_switch(v); }},
+    OptionRow{"direct_io", [](Options& o, std::string_view v) { o.direct_io = parse_switch(v); }},
+    OptionRow{"checkpoint.append", [](Options& o, std::string_view v) { o.append_checkpoint = parse_switch(v); }},
+    OptionRow{"analysis.append", [](Options& o, std::string_view v) { o.append_analysis = parse_switch(v); }},
 };
 
 struct EncodingRow {
@@ -177,7 +179,7 @@ constexpr std::array encoding_table{
 
 Error unknown(std::string_view name) {
   std::string known;
-  for (const Row& row : option_table) known += std::string(row.name) + ", ";
+  for (const OptionRow& row : option_table) known += std::string(row.name) + ", ";
   for (const char* flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) known += flow + std::string(row.name) + ", ";
   return Error(Kind::usage, "there is no option '" + std::string(name) + "'")
@@ -209,7 +211,7 @@ bool set_encoding(store::EncodeOptions& encoding, std::optional<bool>& by_cost, 
 }
 
 bool set_named(Options& options, std::string_view name, std::string_view value) {
-  for (const Row& row : option_table)
+  for (const OptionRow& row : option_table)
     if (row.name == name) {
       row.set(options, value);
       return true;
@@ -406,7 +408,7 @@ void check(const Options& options) {
 
 std::vector<std::string> option_variables() {
   std::vector<std::string> variables;
-  for (const Row& row : option_table) variables.push_back(variable_of(row.name));
+  for (const OptionRow& row : option_table) variables.push_back(variable_of(row.name));
   for (const std::string flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) variables.push_back(variable_of(flow + std::string(row.name)));
   return variables;
@@ -427,7 +429,7 @@ Options read_options(const Options& defaults, const std::filesystem::path& file,
   if (named.empty()) named = environment("OCTAVO_OPTIONS").value_or("");
   if (!named.empty()) read_toml(options, named);
   // Variables come after the file, so that they win.
-  for (const Row& row : option_table) set_from(options, environment, std::string(row.name));
+  for (const OptionRow& row : option_table) set_from(options, environment, std::string(row.name));
   for (const char* flow : {"checkpoint.", "analysis."})
     for (const EncodingRow& row : encoding_table) set_from(options, environment, flow + std::string(row.name));
   check(options);

@@ -113,7 +113,7 @@ inline bool is_whole_domain(const Options& options, store::Flow flow) {
 }
 /// Files of one host, unless the user says otherwise (docs/decisions/0053-few-files-a-node.md).
 constexpr int few_files = 4;
-inline PlanOptions plan_options(const Options& options) {
+inline WritePlanOptions plan_options(const Options& options) {
   if (options.contributors_per_file) return {*options.contributors_per_file, options.writers_per_node};
   return {1, options.writers_per_node > 0 ? options.writers_per_node : few_files};
 }

@@ -4,7 +4,7 @@
 
 namespace octavo::engine {
 
-OwnFile own_file(MPI_Comm comm, MPI_Comm host, const PlanOptions& options) {
+OwnFile own_file(MPI_Comm comm, MPI_Comm host, const WritePlanOptions& options) {
   check(options);
   OwnFile own = file_on_host(ranks::rank_in(host), ranks::size_of(host), options);
   // Hosts are in the order of their first ranks, which alone count their files.

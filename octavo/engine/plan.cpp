@@ -31,14 +31,14 @@ std::vector<int> number_hosts(std::span<const int> host_of_rank, int& count) {
   return out;
 }
 
-int files_of_host(int ranks, const PlanOptions& options) {
+int files_of_host(int ranks, const WritePlanOptions& options) {
   const int most = options.contributors_per_file == 0 ? ranks : options.contributors_per_file;
   const int files = ranks / most + (ranks % most != 0 ? 1 : 0);
   return options.writers_per_node == 0 ? files : std::min(files, options.writers_per_node);
 }
 
 // Adds the files of one host, whose ranks are contributors [first, first + count).
-void add_files(WritePlan& plan, int host, int first, int count, const PlanOptions& options) {
+void add_files(WritePlan& plan, int host, int first, int count, const WritePlanOptions& options) {
   for (int rank = 0; rank < count;) {
     const OwnFile own = file_on_host(rank, count, options);
     PlannedFile file;
@@ -67,13 +67,13 @@ double seconds(std::uint64_t bytes, double rate) { return rate > 0 ? static_cast
 
 }  // namespace
 
-void check(const PlanOptions& options) {
+void check(const WritePlanOptions& options) {
   if (options.contributors_per_file < 0 || options.writers_per_node < 0)
     throw Error(Kind::usage, "contributors per file and writers per node: expected at least 0");
 }
 
 // Closed form, so a rank knows its file without a table of the ranks of its host; plan_write() follows the same rule.
-OwnFile file_on_host(int rank, int ranks, const PlanOptions& options) {
+OwnFile file_on_host(int rank, int ranks, const WritePlanOptions& options) {
   const int files = files_of_host(ranks, options);
   // The first `more` files have one rank more than the others.
   const int least = ranks / files, more = ranks % files, in_larger = more * (least + 1);
@@ -83,7 +83,7 @@ OwnFile file_on_host(int rank, int ranks, const PlanOptions& options) {
 }
 
 WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
-                     const PlanOptions& options) {
+                     const WritePlanOptions& options) {
   check_lists(host_of_rank, bytes_of_rank);
   check(options);
   WritePlan plan;

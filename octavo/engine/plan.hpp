@@ -25,7 +25,7 @@ struct WritePlan {
   int hosts = 0;
 };
 
-struct PlanOptions {
+struct WritePlanOptions {
   int contributors_per_file = 1;  ///< at most, unless writers_per_node asks for fewer files; 0: all of a host
   int writers_per_node = 0;       ///< files of one host at most; 0: no limit
 };
@@ -34,10 +34,10 @@ struct PlanOptions {
 /// (empty: unknown). The files of a host differ by at most one contributor. File 0 belongs to rank 0's host. Throws
 /// Error(usage) for no ranks, lists of different length or negative options.
 WritePlan plan_write(std::span<const int> host_of_rank, std::span<const std::uint64_t> bytes_of_rank,
-                     const PlanOptions& options);
+                     const WritePlanOptions& options);
 
 /// Throws Error(usage) for negative options.
-void check(const PlanOptions& options);
+void check(const WritePlanOptions& options);
 
 /// A rank's place in the plan: all that the rank must know of it. Its size does not depend on the number of ranks.
 struct OwnFile {
@@ -45,9 +45,9 @@ struct OwnFile {
   int first = 0, count = 1;  ///< contributors: ranks [first .. first + count) of its host; the first one writes
 };
 /// The place of a rank among the `ranks` ranks of its host: what plan_write() gives for this host alone.
-OwnFile file_on_host(int rank, int ranks, const PlanOptions& options);
+OwnFile file_on_host(int rank, int ranks, const WritePlanOptions& options);
 
-// ---------------------------------------------------------------------------------------------- what it costs
+// ---------------------------------------------------------------------------------------------- costs
 
 /// The demands of a step of this plan on the file system.
 struct PlanCost {

@@ -14,29 +14,29 @@ namespace {
 // report prints them in it.
 template <class F>
 void for_each_sum(F&& f) {
-  f("steps", &Statistics::steps);
-  f("failed", &Statistics::failed);
-  f("bytes_put", &Statistics::bytes_put);
-  f("bytes_staged", &Statistics::bytes_staged);
-  f("bytes_stored", &Statistics::bytes_stored);
-  f("bytes_drained", &Statistics::bytes_drained);
-  f("bytes_of_parity", &Statistics::bytes_of_parity);
-  f("drained", &Statistics::drained);
-  f("waits_for_staging", &Statistics::waits_for_staging);
-  f("writes", &Statistics::writes);
-  f("bytes_written", &Statistics::bytes_written);
-  f("syncs", &Statistics::syncs);
-  f("seconds_in_calls", &Statistics::seconds_in_calls);
-  f("seconds_copying", &Statistics::seconds_copying);
-  f("seconds_waiting_for_staging", &Statistics::seconds_waiting_for_staging);
-  f("seconds_waiting", &Statistics::seconds_waiting);
-  f("seconds_working", &Statistics::seconds_working);
-  f("seconds_draining", &Statistics::seconds_draining);
-  f("seconds_protecting", &Statistics::seconds_protecting);
-  f("seconds_waiting_for_drain", &Statistics::seconds_waiting_for_drain);
+  f("steps", &WriteStatistics::steps);
+  f("failed", &WriteStatistics::failed);
+  f("bytes_put", &WriteStatistics::bytes_put);
+  f("bytes_staged", &WriteStatistics::bytes_staged);
+  f("bytes_stored", &WriteStatistics::bytes_stored);
+  f("bytes_drained", &WriteStatistics::bytes_drained);
+  f("bytes_of_parity", &WriteStatistics::bytes_of_parity);
+  f("drained", &WriteStatistics::drained);
+  f("waits_for_staging", &WriteStatistics::waits_for_staging);
+  f("writes", &WriteStatistics::writes);
+  f("bytes_written", &WriteStatistics::bytes_written);
+  f("syncs", &WriteStatistics::syncs);
+  f("seconds_in_calls", &WriteStatistics::seconds_in_calls);
+  f("seconds_copying", &WriteStatistics::seconds_copying);
+  f("seconds_waiting_for_staging", &WriteStatistics::seconds_waiting_for_staging);
+  f("seconds_waiting", &WriteStatistics::seconds_waiting);
+  f("seconds_working", &WriteStatistics::seconds_working);
+  f("seconds_draining", &WriteStatistics::seconds_draining);
+  f("seconds_protecting", &WriteStatistics::seconds_protecting);
+  f("seconds_waiting_for_drain", &WriteStatistics::seconds_waiting_for_drain);
 }
 
-void add(Statistics& sum, const Statistics& other) {
+void add(WriteStatistics& sum, const WriteStatistics& other) {
   for_each_sum([&](const char*, auto member) { sum.*member += other.*member; });
   sum.largest_step = std::max(sum.largest_step, other.largest_step);
 }
@@ -51,11 +51,11 @@ requires std::is_integral_v<T> std::string json_of(T count) { return std::to_str
 
 }  // namespace
 
-double Statistics::seconds_hidden() const {
+double WriteStatistics::seconds_hidden() const {
   return std::max(0.0, seconds_working - seconds_waiting - seconds_waiting_for_staging);
 }
 
-Statistics total(const Statistics& mine, MPI_Comm comm) {
+WriteStatistics total(const WriteStatistics& mine, MPI_Comm comm) {
   ranks::require_mpi();
   std::vector<double> seconds;
   std::vector<std::uint64_t> counts;
@@ -67,7 +67,7 @@ Statistics total(const Statistics& mine, MPI_Comm comm) {
   });
   MPI_Allreduce(MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_SUM, comm);
   MPI_Allreduce(MPI_IN_PLACE, counts.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, comm);
-  Statistics all;
+  WriteStatistics all;
   std::size_t next_second = 0, next_count = 0;
   for_each_sum([&](const char*, auto member) {
     using T = std::remove_reference_t<decltype(all.*member)>;
@@ -80,14 +80,14 @@ Statistics total(const Statistics& mine, MPI_Comm comm) {
   return all;
 }
 
-std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm) {
-  static_assert(std::is_trivially_copyable_v<Statistics>);
-  std::vector<Statistics> all(ranks::rank_in(comm) == 0 ? static_cast<std::size_t>(ranks::size_of(comm)) : 0);
+std::vector<WriteStatistics> gather(const WriteStatistics& mine, MPI_Comm comm) {
+  static_assert(std::is_trivially_copyable_v<WriteStatistics>);
+  std::vector<WriteStatistics> all(ranks::rank_in(comm) == 0 ? static_cast<std::size_t>(ranks::size_of(comm)) : 0);
   MPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, comm);
   return all;
 }
 
-std::string to_json(const Statistics& s) {
+std::string to_json(const WriteStatistics& s) {
   std::string text = "{";
   for_each_sum(
       [&](const char* name, auto member) { text += "\"" + std::string(name) + "\": " + json_of(s.*member) + ", "; });
@@ -95,9 +95,9 @@ std::string to_json(const Statistics& s) {
          ", \"seconds_hidden\": " + json_of(s.seconds_hidden()) + "}";
 }
 
-std::string report_json(const std::vector<Statistics>& by_rank) {
-  Statistics sum;
-  for (const Statistics& one : by_rank) add(sum, one);
+std::string report_json(const std::vector<WriteStatistics>& by_rank) {
+  WriteStatistics sum;
+  for (const WriteStatistics& one : by_rank) add(sum, one);
   const auto slowest = std::max_element(by_rank.begin(), by_rank.end(), [](const auto& a, const auto& b) {
     return a.seconds_in_calls < b.seconds_in_calls;
   });

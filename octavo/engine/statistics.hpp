@@ -10,7 +10,7 @@
 namespace octavo::engine {
 
 /// The cost of writing so far, of one rank or of all together.
-struct Statistics {
+struct WriteStatistics {
   std::int64_t steps = 0;                  ///< handed over by end_step()
   std::int64_t failed = 0;                 ///< of those: known to all ranks to have failed
   std::uint64_t bytes_put = 0;             ///< of arrays, before encoding
@@ -37,14 +37,14 @@ struct Statistics {
 };
 
 /// Sums over all ranks; the largest of `largest_step`. Collective.
-Statistics total(const Statistics& mine, MPI_Comm comm);
+WriteStatistics total(const WriteStatistics& mine, MPI_Comm comm);
 /// Returns the statistics of all ranks on rank 0, nothing on other ranks. Collective.
-std::vector<Statistics> gather(const Statistics& mine, MPI_Comm comm);
+std::vector<WriteStatistics> gather(const WriteStatistics& mine, MPI_Comm comm);
 /// One JSON object on one line, keys as above.
-std::string to_json(const Statistics& statistics);
+std::string to_json(const WriteStatistics& statistics);
 /// The text that close() writes for option `statistics`. Pure: {"ranks": n, "total": {...}, "slowest_rank": {...},
 /// "by_rank":
 /// [...]}; slowest is the rank with the most seconds_in_calls.
-std::string report_json(const std::vector<Statistics>& by_rank);
+std::string report_json(const std::vector<WriteStatistics>& by_rank);
 
 }  // namespace octavo::engine

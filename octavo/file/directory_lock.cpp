@@ -31,7 +31,7 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 
 // Describes a process so that another process can tell whether it still runs. The system reuses process numbers, so we
 // keep the start time beside the number. Both have a meaning only on one host and in one PID namespace.
-struct Holder {
+struct LockHolder {
   std::string host, space;
   long process = 0;
   unsigned long long started = 0;
@@ -58,25 +58,25 @@ std::optional<unsigned long long> start_of(long process) {
   return std::strtoull(item[19].c_str(), nullptr, 10);
 }
 
-Holder this_process() {
+LockHolder this_process() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
   const long process = ::getpid();
   return {name.data(), process_space(), process, start_of(process).value_or(0)};
 }
 
-std::string to_text(const Holder& holder) {
+std::string to_text(const LockHolder& holder) {
   return "host " + holder.host + " space " + holder.space + " process " + std::to_string(holder.process) + " started " +
          std::to_string(holder.started) + "\n";
 }
 
 // Returns nothing if the process that made the file has not filled it yet.
-std::optional<Holder> read_holder(const File& file) try {
+std::optional<LockHolder> read_holder(const File& file) try {
   std::string text(1024, '\0');
   text.resize(pread_some(file, 0, std::as_writable_bytes(std::span(text))));
   std::istringstream in(text);
   std::string host, space, process, started;
-  Holder holder;
+  LockHolder holder;
   in >> host >> holder.host >> space >> holder.space >> process >> holder.process >> started >> holder.started;
   if (!in || host != "host" || started != "started") return {};
   return holder;
@@ -92,14 +92,14 @@ double age_of(const File& file) {
   return std::max(0.0, now() - touched);
 }
 
-std::string describe(const std::optional<Holder>& holder, double age) {
+std::string describe(const std::optional<LockHolder>& holder, double age) {
   const std::string seen = ", last seen " + std::to_string(static_cast<long long>(age)) + " s ago";
   if (!holder) return "an unknown process" + seen;
   return "process " + std::to_string(holder->process) + " on " + holder->host + seen;
 }
 
-bool is_alive(const std::optional<Holder>& holder, double age) {
-  const Holder mine = this_process();
+bool is_alive(const std::optional<LockHolder>& holder, double age) {
+  const LockHolder mine = this_process();
   // Nothing can be asked about a process elsewhere. A live holder touches its file.
   if (!holder || holder->host != mine.host || holder->space != mine.space) return age < LockFile::seconds_until_stale;
   const auto started = start_of(holder->process);

@@ -59,8 +59,8 @@ class RecordReader {
   Record next(std::string_view what);
   /// The same, but throws Error(corrupt) unless the payload has `expected_bytes` bytes.
   Record next(std::uint64_t expected_bytes, std::string_view what);
-  /// Walks past `count` records of that size. Of records that are long together it checks the first marker and the last
-  /// alone, and reads nothing between them; where these do not fit, it walks and finds the record that is wrong.
+  /// Walks past `count` records of that size. If they are long together, it checks the first marker and the last alone
+  /// and reads nothing between them. If these do not fit, it walks to find the record that is wrong.
   void skip(std::size_t count, std::uint64_t expected_bytes, std::string_view what);
   /// The payload size of the next record [bytes], without walking past it.
   std::uint64_t peek(std::string_view what);

@@ -111,8 +111,8 @@ struct Dataset {
   std::map<std::string, std::string> lossy;  ///< fields whose values are within a bound only, and which ("point:0.002")
   std::vector<std::string> notes;  ///< remarks on this reading for the user ("no descriptor: variables are var1 ...")
 
-  /// The parts that can hold a cell touching the region, ascending; from headers alone. Of cells that are coarser than
-  /// every leaf, those whose father's centre is in the region.
+  /// The parts that can hold a cell touching the region, ascending; from headers alone. Cells that are coarser than
+  /// every leaf count if their father's centre is in the region.
   std::function<std::vector<int>(const Region&)> parts_touching;
   /// Reads one part, pruned: the tree holds this part's owned cells and what closes it. Names in the request that do
   /// not exist throw Error(usage) with near matches.

@@ -70,14 +70,14 @@ void check_domain(const Patches& patches, std::size_t level) {
 }
 
 // Where to cut a set of boxes in two: the plane through the middle of the lower sides that fewest boxes cross.
-struct Cut {
+struct BoxCut {
   std::size_t axis = 0;
   std::int64_t plane = 0;
   std::size_t larger = std::numeric_limits<std::size_t>::max();  // boxes on the fuller side, crossing ones included
 };
 
-Cut find_cut(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
-  Cut best;
+BoxCut find_cut(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
+  BoxCut best;
   std::vector<std::int64_t> sides(which.size());
   for (std::size_t axis = 0; axis < dim; ++axis) {
     std::transform(which.begin(), which.end(), sides.begin(), [&](std::size_t i) { return boxes[i].lo[axis]; });
@@ -104,7 +104,7 @@ std::optional<Pair> find_overlap_slowly(const std::vector<IndexBox>& boxes, cons
 // Halves space until few boxes are left: n log n where boxes are disjoint and not contrived.
 std::optional<Pair> find_overlap(const std::vector<IndexBox>& boxes, const BoxIndices& which, std::size_t dim) {
   if (which.size() <= 16) return find_overlap_slowly(boxes, which, dim);
-  const Cut cut = find_cut(boxes, which, dim);
+  const BoxCut cut = find_cut(boxes, which, dim);
   // A plane does not pay where the fuller side keeps more than seven eighths.
   if (cut.larger + which.size() / 8 > which.size()) return find_overlap_slowly(boxes, which, dim);
   // A box that crosses the plane is on both sides, so that no pair is lost.

@@ -18,22 +18,22 @@ constexpr double farthest = 16;    // domains: shapes other than boxes and spher
 constexpr int most_shapes = 1000;  // joined; regions are looked at by recursion
 constexpr int most_nested = 64;    // parentheses
 
-struct Word {
+struct ShapeWord {
   std::string_view name;
   std::string_view arguments;  ///< as messages show them; "P" is a point
 };
-constexpr Word words[] = {{"box", "P:P"},
-                          {"sphere", "P:r"},
-                          {"shell", "P:r:r"},
-                          {"cylinder", "P:axis:r:height"},
-                          {"sector", "P:r:direction:angle"},
-                          {"halfspace", "P:normal"},
-                          {"domains", "N,N-M"}};
+constexpr ShapeWord words[] = {{"box", "P:P"},
+                               {"sphere", "P:r"},
+                               {"shell", "P:r:r"},
+                               {"cylinder", "P:axis:r:height"},
+                               {"sector", "P:r:direction:angle"},
+                               {"halfspace", "P:normal"},
+                               {"domains", "N,N-M"}};
 
 std::string expected_form(int dim) {
   const std::string point = dim == 1 ? "x" : dim == 2 ? "x,y" : "x,y,z";
   std::string text;
-  for (const Word& word : words) {
+  for (const ShapeWord& word : words) {
     text.append(text.empty() ? "\"" : ", ").append(word.name).append(":");
     for (const char letter : word.arguments) letter == 'P' ? text.append(point) : text.append(1, letter);
   }
@@ -62,9 +62,9 @@ bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 
 // region = meeting { "|" meeting }, meeting = rest { "&" rest }, rest = operand { "-" operand },
 // operand = "(" region ")", "all" or a shape: the operators bind as those of Python do.
-class Reader {
+class RegionParser {
  public:
-  Reader(std::string_view text, int dim, const Point3& extent) : text_(text), dim_(dim), extent_(extent) {}
+  RegionParser(std::string_view text, int dim, const Point3& extent) : text_(text), dim_(dim), extent_(extent) {}
 
   Point3 read_point() const { return point(text_, {0.5, 0.5, 0.5}); }
   Region read() {
@@ -198,11 +198,11 @@ class Reader {
     if (shape == "all") return everything();
     const auto parts = split(shape, ':');
     const std::string_view name = trim(parts[0]);
-    const Word* const word =
-        std::find_if(std::begin(words), std::end(words), [&](const Word& known) { return known.name == name; });
+    const ShapeWord* const word =
+        std::find_if(std::begin(words), std::end(words), [&](const ShapeWord& known) { return known.name == name; });
     if (word == std::end(words)) {
       std::string names;
-      for (const Word& known : words) names.append(names.empty() ? "\"" : ", \"").append(known.name).append(":\"");
+      for (const ShapeWord& known : words) names.append(names.empty() ? "\"" : ", \"").append(known.name).append(":\"");
       refuse("expected \"" + std::string(shape) + "\" to begin with " + names);
     }
     const auto wanted = 2 + std::count(word->arguments.begin(), word->arguments.end(), ':');
@@ -334,10 +334,12 @@ std::string text_of(const Joined& joined, int dim) {
 
 }  // namespace
 
-Region parse_region(std::string_view text, int dim, const Point3& extent) { return Reader(text, dim, extent).read(); }
+Region parse_region(std::string_view text, int dim, const Point3& extent) {
+  return RegionParser(text, dim, extent).read();
+}
 
 Point3 parse_point(std::string_view text, int dim, const Point3& extent) {
-  return Reader(text, dim, extent).read_point();
+  return RegionParser(text, dim, extent).read_point();
 }
 
 std::string to_string(const Region& region, int dim) {

@@ -60,8 +60,8 @@ struct CodeUnits {
 Powers powers_of(const UnitWords& unit);
 /// The unit's size in cgs; NaN where it is not known.
 double size_in_cgs(const UnitWords& unit, const CodeUnits& code);
-/// Its size in the code's own unit of the same dimension; NaN where it is not known. Of "code_length" it is 1 in any
-/// step.
+/// Its size in the code's own unit of the same dimension; NaN where it is not known. It is 1 for
+/// "code_length", in any step.
 double size_in_code_units(const UnitWords& unit, const CodeUnits& code);
 
 /// "a length^-3 mass", for messages.

@@ -64,7 +64,7 @@ std::vector<bool> points_on_edges_of_one_element(Connectivity connectivity, std:
 
 }  // namespace
 
-Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary) {
+Outline link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary) {
   constexpr std::int32_t none = -1;
   std::vector<std::pair<std::int32_t, std::int32_t>> position;  // sorted by point
   for (std::size_t k = 0; k < boundary.size(); ++k) position.emplace_back(boundary[k], static_cast<std::int32_t>(k));
@@ -75,7 +75,7 @@ Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int
       throw off_the_boundary(point, "is on the mesh's boundary and has no line");
     return found->second;
   };
-  Contour contour;
+  Outline contour;
   contour.next.assign(boundary.size(), none);
   contour.previous = contour.element = contour.next;
   for (const BoundaryEdge& edge : edges) {
@@ -92,13 +92,13 @@ Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int
   return contour;
 }
 
-Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary) {
+Outline trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary) {
   std::vector<bool> on(at(points), false);
   for (const std::int32_t point : boundary) on[at(point)] = true;
   return link_edges(single(edges_where(connectivity, [&](std::int32_t p) { return on[at(p)]; })), boundary);
 }
 
-std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Contour& contour,
+std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Outline& contour,
                                          std::span<const double> x, std::span<const double> y) {
   std::vector<std::size_t> starts(points.size());
   for (std::size_t k = 0; k < starts.size(); ++k) starts[k] = k;

@@ -9,7 +9,7 @@
 namespace octavo::partition {
 
 /// The closed lines around a mesh: the next boundary point of each boundary point, with the domain on the left.
-struct Contour {
+struct Outline {
   std::vector<std::int32_t> next, previous;  ///< positions in `boundary`, by position in `boundary`
   std::vector<std::int32_t> element;         ///< the element of the edge from this point to the next
 };
@@ -22,12 +22,12 @@ struct BoundaryEdge {
 
 /// Joins edges to closed lines. `boundary`: their points, counted from 0, in any order. Throws Error(corrupt) that
 /// names a point if no line or two lines pass through it, or if `boundary` lacks it.
-Contour link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary);
+Outline link_edges(std::span<const BoundaryEdge> edges, std::span<const std::int32_t> boundary);
 
 /// Traces the lines of a mesh along the given boundary points. Elements must turn counter-clockwise. Throws
 /// Error(corrupt) that names a point if the mesh's boundary (edges of one element) passes through other points than
 /// those given, or twice through one.
-Contour trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary);
+Outline trace_contour(Connectivity connectivity, std::int32_t points, std::span<const std::int32_t> boundary);
 
 /// How many elements turn clockwise and counter-clockwise, by the positions of their points. Elements without area
 /// count as neither.
@@ -58,7 +58,7 @@ std::vector<std::int32_t> find_boundary(Connectivity connectivity, std::span<con
                                         std::span<const double> y);
 
 /// Sorts the points of known lines in the order of find_boundary(). `x`, `y`: by position in `points`.
-std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Contour& contour,
+std::vector<std::int32_t> order_boundary(std::span<const std::int32_t> points, const Outline& contour,
                                          std::span<const double> x, std::span<const double> y);
 
 }  // namespace octavo::partition

@@ -32,17 +32,17 @@ CurveCells::Extent extent_of(std::span<const double> values) {
 
 }  // namespace
 
-std::string_view name_of(Method method) noexcept {
+std::string_view name_of(CutMethod method) noexcept {
   switch (method) {
-    case Method::metis: return "metis";
-    case Method::scotch: return "scotch";
-    case Method::hilbert: return "hilbert";
+    case CutMethod::metis: return "metis";
+    case CutMethod::scotch: return "scotch";
+    case CutMethod::hilbert: return "hilbert";
     default: return "inertial";
   }
 }
 
-Method method_named(std::string_view name) {
-  for (const Method method : {Method::metis, Method::scotch, Method::hilbert, Method::inertial})
+CutMethod method_named(std::string_view name) {
+  for (const CutMethod method : {CutMethod::metis, CutMethod::scotch, CutMethod::hilbert, CutMethod::inertial})
     if (name == name_of(method)) return method;
   throw Error(Kind::usage, "no partitioning method " + std::string(name))
       .hint("there are: metis, scotch, hilbert, inertial");

@@ -12,17 +12,17 @@ namespace octavo::partition {
 using Connectivity = std::span<const std::int32_t>;  ///< shape (elements, 3), points from 0
 using PartVector = std::vector<std::int32_t>;        ///< part of each element, from 0
 
-enum class Method : std::uint8_t {
+enum class CutMethod : std::uint8_t {
   metis,     ///< METIS_PartMeshDual: cuts few edges
   scotch,    ///< Scotch on the same dual graph
   hilbert,   ///< joined stretches of a Hilbert curve: little memory, more cut edges
   inertial,  ///< repeated halving across the longest extent: as little memory, fewer cut edges
 };
-std::string_view name_of(Method method) noexcept;
+std::string_view name_of(CutMethod method) noexcept;
 /// Throws Error(usage) that lists the known names if the name is unknown.
-Method method_named(std::string_view name);
+CutMethod method_named(std::string_view name);
 /// Whether this build has the method.
-bool has(Method method) noexcept;
+bool has(CutMethod method) noexcept;
 
 /// Throws Error(usage) unless 1 <= parts <= elements.
 void check_parts(std::int64_t parts, std::int64_t elements);

@@ -23,10 +23,10 @@ using octavo::testing::Triangles;
 
 std::int32_t points_of(const Triangles& mesh) { return static_cast<std::int32_t>(mesh.x.size()); }
 
-PartVector cut(Method method, const Triangles& mesh, std::int32_t parts) {
-  if (method == Method::metis) return cut_metis(mesh.connectivity, points_of(mesh), parts);
-  if (method == Method::scotch) return cut_scotch(mesh.connectivity, points_of(mesh), parts);
-  if (method == Method::inertial) {
+PartVector cut(CutMethod method, const Triangles& mesh, std::int32_t parts) {
+  if (method == CutMethod::metis) return cut_metis(mesh.connectivity, points_of(mesh), parts);
+  if (method == CutMethod::scotch) return cut_scotch(mesh.connectivity, points_of(mesh), parts);
+  if (method == CutMethod::inertial) {
     std::vector<float> x, y;
     for (std::size_t e = 0; 3 * e < mesh.connectivity.size(); ++e) {
       const auto mean = [&](const std::vector<double>& values) {
@@ -42,9 +42,9 @@ PartVector cut(Method method, const Triangles& mesh, std::int32_t parts) {
   return cut_hilbert(mesh.connectivity, mesh.x, mesh.y, parts);
 }
 
-std::vector<Method> methods() {
-  std::vector<Method> here;
-  for (const Method method : {Method::metis, Method::scotch, Method::hilbert, Method::inertial})
+std::vector<CutMethod> methods() {
+  std::vector<CutMethod> here;
+  for (const CutMethod method : {CutMethod::metis, CutMethod::scotch, CutMethod::hilbert, CutMethod::inertial})
     if (has(method)) here.push_back(method);
   return here;
 }
@@ -73,7 +73,7 @@ TEST(PartitionSmooth, fewer_edges_are_cut_and_parts_stay_as_large_to_three_hundr
   for (std::uint32_t seed = 0; seed < 6; ++seed) {
     const Triangles mesh = random_triangles(seed, 60, 40, seed % 2 == 0);
     const auto parts = static_cast<std::int32_t>(3 + seed);
-    PartVector part_of = cut(Method::hilbert, mesh, parts);
+    PartVector part_of = cut(CutMethod::hilbert, mesh, parts);
     const std::int64_t before = cut_edges(mesh, part_of);
     smooth_cuts(mesh, parts, part_of);
     EXPECT_LT(cut_edges(mesh, part_of), before);
@@ -112,7 +112,7 @@ TEST(PartitionGraph, elements_behind_sides_are_those_found_by_hand) {
 }
 
 TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
-  for (const Method method : methods())
+  for (const CutMethod method : methods())
     for (std::uint32_t seed = 0; seed < 4; ++seed) {
       const Triangles mesh = random_triangles(seed, 9, 7, seed % 2 == 0);
       for (const std::int32_t parts : {1, 2, 3, 7}) {
@@ -127,17 +127,17 @@ TEST(Cut, every_method_fills_all_parts_and_repeats_itself) {
 }
 
 TEST(Cut, large_meshes_are_cut_alike_each_time) {
-  if (!has(Method::scotch)) GTEST_SKIP() << "no Scotch in this build";
+  if (!has(CutMethod::scotch)) GTEST_SKIP() << "no Scotch in this build";
   const Triangles mesh = random_triangles(1, 120, 80);  // large enough for Scotch to use threads
-  const PartVector first = cut(Method::scotch, mesh, 21);
-  for (int again = 0; again < 2; ++again) EXPECT_EQ(cut(Method::scotch, mesh, 21), first);
+  const PartVector first = cut(CutMethod::scotch, mesh, 21);
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(cut(CutMethod::scotch, mesh, 21), first);
 }
 
 TEST(Cut, sizes_by_the_curve_and_by_inertia_differ_by_one_element) {
   const Triangles mesh = random_triangles(3, 13, 11);
   for (int i = 0; i < 10; ++i) {
     const std::int32_t parts = std::array{1, 2, 5, 100, 286}[static_cast<std::size_t>(i / 2)];
-    const PartLists lists = list_parts(cut(i % 2 == 0 ? Method::hilbert : Method::inertial, mesh, parts), parts);
+    const PartLists lists = list_parts(cut(i % 2 == 0 ? CutMethod::hilbert : CutMethod::inertial, mesh, parts), parts);
     for (std::int32_t p = 0; p < parts; ++p) {
       EXPECT_GE(elements_of(lists, p).size(), 286U / static_cast<unsigned>(parts));
       EXPECT_LE(elements_of(lists, p).size(), 286U / static_cast<unsigned>(parts) + 1);
@@ -163,17 +163,17 @@ TEST(Cut, places_fall_on_the_side_of_a_cut_where_its_elements_do) {
 
 TEST(Cut, more_parts_than_elements_or_none_are_refused) {
   const Triangles mesh = random_triangles(3, 2, 1);
-  for (const Method method : methods())
+  for (const CutMethod method : methods())
     for (const std::int32_t parts : {-1, 0, 5}) EXPECT_THROW(cut(method, mesh, parts), Error) << name_of(method);
 }
 
-TEST(Contour, runs_around_the_mesh_and_its_hole) {
+TEST(Outline, runs_around_the_mesh_and_its_hole) {
   for (std::uint32_t seed = 0; seed < 8; ++seed) {
     const Triangles mesh = random_triangles(seed, 5, 5, seed % 2 == 0);
     auto boundary = octavo::testing::boundary_of(mesh);
     EXPECT_EQ(boundary.size(), seed % 2 == 0 ? 24U : 20U);
     std::shuffle(boundary.begin(), boundary.end(), std::mt19937(seed));
-    const Contour contour = trace_contour(mesh.connectivity, points_of(mesh), boundary);
+    const Outline contour = trace_contour(mesh.connectivity, points_of(mesh), boundary);
     for (std::size_t k = 0; k < boundary.size(); ++k) {
       EXPECT_EQ(contour.previous[static_cast<std::size_t>(contour.next[k])], static_cast<std::int32_t>(k));
       const auto* e = &mesh.connectivity[3 * static_cast<std::size_t>(contour.element[k])];
@@ -188,7 +188,7 @@ TEST(Contour, runs_around_the_mesh_and_its_hole) {
   }
 }
 
-TEST(Contour, a_list_that_is_not_the_boundary_names_a_point) {
+TEST(Outline, a_list_that_is_not_the_boundary_names_a_point) {
   const Triangles mesh = random_triangles(1, 4, 4);
   auto boundary = octavo::testing::boundary_of(mesh);
   const std::int32_t missing = boundary.back();

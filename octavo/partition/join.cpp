@@ -24,13 +24,13 @@ void each_edge(const Graph& graph, Vertex v, F&& f) {
 }
 
 /// The two sides of a halved graph.
-struct Halves {
+struct GraphHalves {
   std::vector<char> far;  ///< of each vertex: 1 if it is on the far side
   std::int64_t cut = 0;   ///< weight of the edges between the sides
   std::int64_t off = 0;   ///< weight of the near side minus its intended weight
 };
 
-struct Balance {
+struct BalanceLimits {
   std::int64_t near;   ///< intended weight of the near side
   std::int64_t good;   ///< largest |off| of acceptable halves
   std::int64_t drift;  ///< largest |off| on the way to better halves
@@ -61,9 +61,9 @@ class Queue {
 
 /// One pass over two halves. It always moves the vertex with the largest gain of those that may move, even at a loss,
 /// and each vertex at most once. Then it returns to the best halves on the way.
-class Pass {
+class BisectionPass {
  public:
-  Pass(const Graph& graph, const Balance& balance, Halves& halves)
+  BisectionPass(const Graph& graph, const BalanceLimits& balance, GraphHalves& halves)
       : graph_(graph), balance_(balance), halves_(halves), gain_(halves.far.size()), has_moved_(halves.far.size(), 0) {}
 
   void run() {
@@ -133,8 +133,8 @@ class Pass {
   }
 
   const Graph& graph_;
-  const Balance& balance_;
-  Halves& halves_;
+  const BalanceLimits& balance_;
+  GraphHalves& halves_;
   std::vector<std::int64_t> gain_;  ///< by vertex: weight of cut edges that moving it saves
   std::vector<char> has_moved_;
   std::array<Queue, 2> queues_;
@@ -143,8 +143,8 @@ class Pass {
 
 /// Puts the first vertices of an order on the near side. Their number is the one that comes nearest to the intended
 /// weight.
-Halves halve_along(const Graph& graph, const Order& order, const Balance& balance) {
-  Halves halves{std::vector<char>(order.size(), 1), 0, -balance.near};
+GraphHalves halve_along(const Graph& graph, const Order& order, const BalanceLimits& balance) {
+  GraphHalves halves{std::vector<char>(order.size(), 1), 0, -balance.near};
   for (const Vertex v : order) {
     const std::int64_t weight = graph.weight[at(v)];
     if (2 * halves.off + weight >= 0) break;
@@ -203,13 +203,13 @@ std::vector<Order> orders_of(const Graph& graph) {
   return orders;
 }
 
-Halves halve(const Graph& graph, const Balance& balance) {
-  Halves best;
+GraphHalves halve(const Graph& graph, const BalanceLimits& balance) {
+  GraphHalves best;
   for (const Order& order : orders_of(graph)) {
-    Halves halves = halve_along(graph, order, balance);
+    GraphHalves halves = halve_along(graph, order, balance);
     for (int pass = 0; pass < 4; ++pass) {
       const std::int64_t cut = halves.cut, off = halves.off;
-      Pass(graph, balance, halves).run();
+      BisectionPass(graph, balance, halves).run();
       if (!better(halves.cut, halves.off, cut, off, balance.good)) break;
     }
     if (best.far.empty() || better(halves.cut, halves.off, best.cut, best.off, balance.good)) best = std::move(halves);
@@ -255,7 +255,7 @@ void join(Subgraph some, std::int32_t first_part, std::int32_t parts, PartVector
   const std::int64_t total = std::accumulate(weight.begin(), weight.end(), std::int64_t{0});
   const std::int32_t near_parts = parts / 2;
   const std::int64_t good = total / parts / 100;
-  const Balance balance{total * near_parts / parts, good, good + *std::max_element(weight.begin(), weight.end())};
+  const BalanceLimits balance{total * near_parts / parts, good, good + *std::max_element(weight.begin(), weight.end())};
   const std::vector<char> far = halve(some.graph, balance).far;
   Subgraph beyond = side_of(some, far, 1);
   some = side_of(some, far, 0);

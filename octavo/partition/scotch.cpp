@@ -24,12 +24,12 @@ struct DualGraph {
 
 /// The graph of elements that share an edge.
 DualGraph dual_graph(Connectivity connectivity) {
-  struct Edge {
+  struct KeyedEdge {
     std::uint64_t key;
     std::int32_t element;
-    auto operator<=>(const Edge&) const = default;
+    auto operator<=>(const KeyedEdge&) const = default;
   };
-  std::vector<Edge> edges(connectivity.size());
+  std::vector<KeyedEdge> edges(connectivity.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const std::int32_t a = connectivity[i], b = connectivity[i % 3 == 2 ? i - 2 : i + 1];
     edges[i] = {static_cast<std::uint64_t>(std::min(a, b)) << 32 | static_cast<std::uint64_t>(std::max(a, b)),
@@ -97,14 +97,14 @@ PartVector cut_scotch(Connectivity, std::int32_t, std::int32_t) {
 
 #endif
 
-bool has(Method method) noexcept {
+bool has(CutMethod method) noexcept {
 #ifndef OCTAVO_HAVE_METIS
-  if (method == Method::metis) return false;
+  if (method == CutMethod::metis) return false;
 #endif
 #ifndef OCTAVO_HAVE_SCOTCH
-  if (method == Method::scotch) return false;
+  if (method == CutMethod::scotch) return false;
 #endif
-  return method <= Method::inertial;
+  return method <= CutMethod::inertial;
 }
 
 }  // namespace octavo::partition

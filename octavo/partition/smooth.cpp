@@ -10,12 +10,12 @@ namespace {
 using base::at;
 
 /// The number of elements of each part, and its limits.
-struct Sizes {
+struct ElementCounts {
   std::vector<std::int64_t>& of_part;
   std::int64_t least = 0, most = 0;
 };
 
-Sizes limits_of(std::vector<std::int64_t>& sizes) {
+ElementCounts limits_of(std::vector<std::int64_t>& sizes) {
   const std::int64_t even =
       std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) / static_cast<std::int64_t>(sizes.size());
   return {sizes, even - 3 * even / 100, even + 3 * even / 100 + 1};
@@ -27,7 +27,7 @@ struct Move {
   std::int64_t gain = 0;
 };
 
-Move best_move(const CutElement& element, const Sizes& sizes) {
+Move best_move(const CutElement& element, const ElementCounts& sizes) {
   const auto edges_to = [&](std::int32_t part) {
     std::int64_t edges = 0;
     for (std::size_t side = 0; side < 3; ++side) edges += element.behind[side] >= 0 && element.parts[side] == part;
@@ -45,7 +45,7 @@ Move best_move(const CutElement& element, const Sizes& sizes) {
   return best;
 }
 
-bool worth_it(const Move& move, std::int32_t own, const Sizes& sizes) {
+bool worth_it(const Move& move, std::int32_t own, const ElementCounts& sizes) {
   if (move.part < 0) return false;
   const std::int64_t from = sizes.of_part[at(own)], to = sizes.of_part[at(move.part)];
   // A move that cuts as many edges but improves the balance lets elements drift to where a later move gains. A part
@@ -79,7 +79,7 @@ void tell_others(std::vector<CutElement>& cut, const std::vector<std::int32_t>& 
 }
 
 std::int64_t sweep(std::vector<CutElement>& cut, const std::vector<std::int32_t>& places, bool backwards,
-                   const Sizes& sizes) {
+                   const ElementCounts& sizes) {
   std::int64_t moved = 0;
   for (std::size_t k = 0; k < cut.size(); ++k) {
     const std::size_t i = backwards ? cut.size() - 1 - k : k;
@@ -99,7 +99,7 @@ std::int64_t sweep(std::vector<CutElement>& cut, const std::vector<std::int32_t>
 
 std::int64_t smooth(std::vector<CutElement>& cut, std::vector<std::int64_t>& sizes) {
   constexpr int sweeps = 6;
-  const Sizes limits = limits_of(sizes);
+  const ElementCounts limits = limits_of(sizes);
   const std::vector<std::int32_t> places = places_of_others(cut);
   std::int64_t moved = 0;
   for (int s = 0; s < sweeps; ++s) {

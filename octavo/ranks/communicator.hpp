@@ -42,8 +42,8 @@ int lowest_where(MPI_Comm comm, bool holds);
 std::vector<std::string> gather_to_first(MPI_Comm comm, const std::string& mine);
 /// Collective. Returns rank 0's i-th text on rank i.
 std::string scatter_from_first(MPI_Comm comm, const std::vector<std::string>& by_rank);
-/// Collective. The same where rank 0 shall hold one text at a time: it makes text_of(r) and sends it to rank r before
-/// it makes the next. If it throws, all ranks throw its error.
+/// Collective. The same, but rank 0 holds one text at a time: it makes text_of(r) and sends it to rank r before it
+/// makes the next. If it throws, all ranks throw its error.
 std::string deal_from_first(MPI_Comm comm, const std::function<std::string(int rank)>& text_of);
 
 /// Collective. Returns a number for the host of each rank: the lowest rank on that host. With `ranks_per_node` > 0

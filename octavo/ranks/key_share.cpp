@@ -30,7 +30,7 @@ struct Interval {
   int first = 0, last = -1;
 };
 
-// A message to the rank that searches an interval: counts, or that it is to search.
+// A message to the rank that searches an interval: counts of keys, and the interval if it has to begin the search.
 struct Tally {
   int searcher = 0;
   Interval interval{};  // empty: not told
@@ -45,7 +45,7 @@ struct Parting {
 };
 
 // An interval in which this rank has keys.
-struct Asked {
+struct SearchedInterval {
   WideKey low = 0;
   int searcher = 0;
 };
@@ -56,7 +56,7 @@ void add_tally(Tallies& tallies, const Tally& more) {
   for (std::size_t c = 0; c < round_counters; ++c) tally.counts[c] += more.counts[c];
 }
 
-// Whose tallies a rank has handed on, and whose it got, by sender.
+// An exchange between two halves of the ranks: by sender, the searchers whose tallies came.
 struct Hop {
   Halves halves;
   std::vector<std::vector<int>> came;
@@ -86,7 +86,7 @@ std::vector<Hop> add_up(MPI_Comm comm, Tallies& tallies) {
   return hops;
 }
 
-// Collective. Returns answers on the ways on which the tallies came.
+// Collective. Sends the answers back along the ways by which the tallies came.
 std::map<int, Parting> answer_all(MPI_Comm comm, const std::vector<Hop>& hops, std::map<int, Parting> known) {
   const int rank = rank_in(comm);
   for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
@@ -142,7 +142,7 @@ Parting divide_interval(const Tally& tally, int left, int taken, std::int64_t ke
 }
 
 // This rank's tallies, of the intervals in which it has keys.
-Tallies tallies_of(const std::vector<Asked>& asked, base::KeyCounts& counted, int taken) {
+Tallies tallies_of(const std::vector<SearchedInterval>& asked, base::KeyCounts& counted, int taken) {
   Tallies tallies;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     Tally tally{asked[i].searcher, {}, {}};
@@ -154,9 +154,9 @@ Tallies tallies_of(const std::vector<Asked>& asked, base::KeyCounts& counted, in
 }
 
 // The parts of the asked intervals that hold bounds and keys of this rank.
-std::vector<Asked> asked_next(const std::vector<Asked>& asked, base::KeyCounts& counted, int left, int taken,
-                              const std::map<int, Parting>& partings) {
-  std::vector<Asked> out;
+std::vector<SearchedInterval> asked_next(const std::vector<SearchedInterval>& asked, base::KeyCounts& counted, int left,
+                                         int taken, const std::map<int, Parting>& partings) {
+  std::vector<SearchedInterval> out;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const Parting& parting = partings.at(asked[i].searcher);
     for (std::size_t c = 0; c < std::size_t{1} << taken; ++c)
@@ -171,14 +171,14 @@ std::vector<Interval> search_bounds(MPI_Comm comm, int bits, std::int64_t keys,
                                     const std::function<void(base::KeyCounts&)>& count) {
   const int rank = rank_in(comm), ranks = size_of(comm);
   // Rank 1 has the first bound: rank 0's share begins at key 0 and needs no search.
-  std::vector<Asked> asked{{0, 1}};
+  std::vector<SearchedInterval> asked{{0, 1}};
   std::vector<Interval> parts;
   if (rank == 1) parts.push_back({0, 0, 1, ranks - 1});
   base::KeyCounts counted;
   for (int left = bits, taken = 0; left > 0; left -= taken) {
     taken = std::min(left, round_bits);
     std::vector<WideKey> lows;
-    for (const Asked& one : asked) lows.push_back(one.low);
+    for (const SearchedInterval& one : asked) lows.push_back(one.low);
     counted.begin(std::move(lows), left, taken);
     if (!asked.empty()) count(counted);
     Tallies tallies = tallies_of(asked, counted, taken);

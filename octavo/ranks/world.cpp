@@ -24,7 +24,7 @@ void initialize() {
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
     throw base::Error(base::Kind::unsupported, "MPI did not start");
-  // A program that we have started MPI in does not know that it must end it.
+  // The program did not start MPI, so it will not end it: we have to.
   std::atexit(finalize);
 }
 

@@ -28,7 +28,7 @@ using base::at;
 
 constexpr const char* group_prefix = "CONLIM_";  // TELEMAC's
 
-partition::Contour contour_of(const mesh::Unstructured& mesh, const std::vector<std::int32_t>& points) {
+partition::Outline contour_of(const mesh::Unstructured& mesh, const std::vector<std::int32_t>& points) {
   const std::vector<std::int32_t> connectivity(mesh.connectivity.begin(), mesh.connectivity.end());
   return partition::trace_contour(connectivity, static_cast<std::int32_t>(mesh.x.size()), points);
 }
@@ -141,7 +141,7 @@ std::vector<std::int32_t> ranked_points(const formats::Series& series, std::vect
   return points;
 }
 
-std::string lines_of(const std::vector<std::int32_t>& points, const partition::Contour& contour,
+std::string lines_of(const std::vector<std::int32_t>& points, const partition::Outline& contour,
                      const std::map<Ends, Codes>& of_edge) {
   std::string text;
   for (std::size_t k = 0; k < points.size(); ++k) {
@@ -189,7 +189,7 @@ formats::MeshGroups groups_of_boundary(const fs::path& boundary, const mesh::Uns
   note_lost_values(lines, notes);
   std::vector<std::int32_t> points;
   for (const auto& line : lines) points.push_back(line.point - 1);
-  const partition::Contour contour = contour_of(mesh, points);
+  const partition::Outline contour = contour_of(mesh, points);
   formats::MeshGroups groups;
   std::map<std::string, std::int32_t> number_of;
   for (std::size_t k = 0; k < points.size(); ++k) {

@@ -103,9 +103,9 @@ struct SlopeColumn {
 };
 
 /// Finds the meaning of names in one data set.
-class Names {
+class NameFinder {
  public:
-  Names(const mesh::Dataset& dataset, const Definitions& own) : dataset_(dataset), own_(own) {}
+  NameFinder(const mesh::Dataset& dataset, const Definitions& own) : dataset_(dataset), own_(own) {}
 
   std::optional<mesh::Meaning> find(const std::string& name) const {
     const Header& header = dataset_.header;
@@ -238,13 +238,13 @@ class Names {
 };
 
 /// A field to be made.
-struct Made {
+struct MadeField {
   FieldInfo info;
   mesh::Program program;
 };
 
 /// The formula that a name stands for: a name alone is itself, even if it is no word of the grammar.
-mesh::Term formula_of(const Names& names, const std::string& name) {
+mesh::Term formula_of(const NameFinder& names, const std::string& name) {
   if (names.find(name)) return {mesh::Term::Kind::name, 0, name, {}};
   mesh::Term formula = names.read(name);
   if (mesh::is_plain_name(formula) && !names.find(formula.text)) throw names.unknown(formula.text);
@@ -252,7 +252,7 @@ mesh::Term formula_of(const Names& names, const std::string& name) {
 }
 
 /// A lone column keeps its unit as the file writes it; else the unit follows from the formula.
-FieldInfo info_of_made(const Names& names, const std::string& name, const mesh::Term& formula) {
+FieldInfo info_of_made(const NameFinder& names, const std::string& name, const mesh::Term& formula) {
   FieldInfo info;
   info.name = name;
   const auto meaning = names.find(name);
@@ -275,7 +275,7 @@ mesh::Centring centring_of(const Header& header, const std::string& name, const 
       .at("field " + name);
 }
 
-void check_made(const mesh::Dataset& dataset, Made& made) {
+void check_made(const mesh::Dataset& dataset, MadeField& made) {
   for (const std::string& input : made.program.inputs)
     if (stores(dataset.header, input)) {
       const FieldInfo& info = info_named(dataset.header, input);
@@ -285,8 +285,8 @@ void check_made(const mesh::Dataset& dataset, Made& made) {
   if (dataset.unstructured) made.info.centring = centring_of(dataset.header, made.info.name, made.program.inputs);
 }
 
-Made make(const mesh::Dataset& dataset, const Names& names, const std::string& name) {
-  Made made;
+MadeField make(const mesh::Dataset& dataset, const NameFinder& names, const std::string& name) {
+  MadeField made;
   mesh::Term formula;
   try {
     formula = formula_of(names, name);
@@ -303,8 +303,8 @@ Made make(const mesh::Dataset& dataset, const Names& names, const std::string& n
 
 constexpr const char* values_of = "values of ";
 /// The field that a slope is of.
-Made make_for_slope(const mesh::Dataset& dataset, const Names& names, const SlopeColumn& slope) {
-  Made made;
+MadeField make_for_slope(const mesh::Dataset& dataset, const NameFinder& names, const SlopeColumn& slope) {
+  MadeField made;
   made.info.name = values_of + mesh::to_string(slope.of);
   made.program = mesh::compile(slope.of, names.vocabulary());
   for (const std::string& input : made.program.inputs)
@@ -343,7 +343,7 @@ class Columns {
  public:
   Columns(const mesh::Part& part, std::size_t count) : part_(part), count_(count) {}
   /// How many values a formula of these inputs makes.
-  std::size_t count_of(const Made& made) const {
+  std::size_t count_of(const MadeField& made) const {
     for (const mesh::Field& field : part_.fields)
       if (made.info.centring == mesh::Centring::cell && std::holds_alternative<mesh::Unstructured>(part_.mesh) &&
           field.info.name == made.program.inputs.at(0))
@@ -369,7 +369,7 @@ class Columns {
   std::vector<std::pair<std::string, std::vector<double>>> made_;
 };
 
-mesh::Field computed(const Made& made, Columns& columns) {
+mesh::Field computed(const MadeField& made, Columns& columns) {
   const std::size_t count = columns.count_of(made);
   mesh::Field field = mesh::make_field(made.info, count);
   std::vector<std::span<const double>> inputs;
@@ -383,10 +383,10 @@ bool asks_for(const mesh::Request& request, const std::string& name) {
 }
 
 /// The request of stored fields that the made ones among `request` follow from.
-mesh::Request stored_request(const mesh::Request& request, const std::vector<Made>& made, bool unstructured) {
+mesh::Request stored_request(const mesh::Request& request, const std::vector<MadeField>& made, bool unstructured) {
   if (!request.fields) return request;
   mesh::Request stored = request;
-  for (const Made& field : made) {
+  for (const MadeField& field : made) {
     if (!asks_for(request, field.info.name)) continue;
     std::erase(*stored.fields, field.info.name);
     for (const std::string& input : field.program.inputs) {
@@ -400,10 +400,10 @@ mesh::Request stored_request(const mesh::Request& request, const std::vector<Mad
   return stored;
 }
 
-mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::vector<Made>& made) {
+mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::vector<MadeField>& made) {
   std::vector<mesh::Field> fields;
   Columns columns(part, values_of_part(part));
-  for (const Made& field : made)
+  for (const MadeField& field : made)
     if (asks_for(request, field.info.name)) fields.push_back(computed(field, columns));
   std::erase_if(part.fields, [&](const mesh::Field& field) { return !asks_for(request, field.info.name); });
   std::move(fields.begin(), fields.end(), std::back_inserter(part.fields));
@@ -411,9 +411,9 @@ mesh::Part with_made(mesh::Part part, const mesh::Request& request, const std::v
 }
 
 /// Adds fields that formulas make of those that the data set has.
-mesh::Dataset with_formulas(mesh::Dataset dataset, const std::vector<Made>& made) {
+mesh::Dataset with_formulas(mesh::Dataset dataset, const std::vector<MadeField>& made) {
   std::vector<std::string> properties;
-  for (const Made& field : made)
+  for (const MadeField& field : made)
     for (const std::string& input : field.program.inputs)
       if (!stores(dataset.header, input)) properties.push_back(input);
   dataset = mesh::with_geometry(std::move(dataset), properties);
@@ -427,7 +427,7 @@ mesh::Dataset with_formulas(mesh::Dataset dataset, const std::vector<Made>& made
                                                                                     const mesh::Request& request) {
       return cost(index, stored_request(request, made, unstructured));
     };
-  for (const Made& field : made) dataset.header.fields.push_back(field.info);
+  for (const MadeField& field : made) dataset.header.fields.push_back(field.info);
   return dataset;
 }
 
@@ -456,18 +456,18 @@ OpenStep step_of(const SharedStep& step) {
 }
 
 /// Adds the slopes that formulas look at.
-mesh::Dataset with_slopes(mesh::Dataset dataset, const Names& names, const std::vector<Made>& made,
+mesh::Dataset with_slopes(mesh::Dataset dataset, const NameFinder& names, const std::vector<MadeField>& made,
                           const OpenStep& step) {
-  std::vector<Made> of;
+  std::vector<MadeField> of;
   std::vector<Gradient> gradients;
   const auto has = [](const auto& fields, const std::string& name) {
     return std::any_of(fields.begin(), fields.end(), [&](const auto& field) { return field.info.name == name; });
   };
-  for (const Made& field : made)
+  for (const MadeField& field : made)
     for (const std::string& input : field.program.inputs) {
       const SlopeColumn* slope = names.slope_named(input);
       if (slope == nullptr || has(gradients, input)) continue;
-      Made values = make_for_slope(dataset, names, *slope);
+      MadeField values = make_for_slope(dataset, names, *slope);
       FieldInfo info = values.info;
       info.name = input;
       gradients.push_back({values.info.name, slope->axis, info});
@@ -480,7 +480,7 @@ mesh::Dataset with_slopes(mesh::Dataset dataset, const Names& names, const std::
 }
 
 /// Without the columns behind formulas among its fields; a request of all fields does not mean them.
-mesh::Dataset hide_columns(mesh::Dataset dataset, const Names& names, const Header& given) {
+mesh::Dataset hide_columns(mesh::Dataset dataset, const NameFinder& names, const Header& given) {
   std::erase_if(dataset.header.fields, [&](const FieldInfo& info) {
     const bool column = names.slope_named(info.name) != nullptr || info.name.starts_with(values_of);
     return column && !stores(given, info.name);
@@ -498,10 +498,10 @@ mesh::Dataset hide_columns(mesh::Dataset dataset, const Names& names, const Head
 mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own,
                          const OpenStep& step) {
   refuse_taken_names(dataset, own);
-  std::vector<Made> made;
+  std::vector<MadeField> made;
   std::vector<std::string> properties;
   const mesh::Dataset given = dataset;
-  const Names known(given, own);
+  const NameFinder known(given, own);
   for (const std::string& name : names) {
     if (name.empty() || stores(given.header, name)) continue;
     if (property_named(given, name) == name && !given.unstructured) {
@@ -509,7 +509,7 @@ mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& 
       continue;
     }
     const bool twice =
-        std::any_of(made.begin(), made.end(), [&](const Made& field) { return field.info.name == name; });
+        std::any_of(made.begin(), made.end(), [&](const MadeField& field) { return field.info.name == name; });
     if (!twice) made.push_back(make(given, known, name));
   }
   if (made.empty() && properties.empty()) return dataset;
@@ -536,7 +536,7 @@ std::string define_where(const mesh::Dataset& dataset, const std::string& field,
   if (condition.empty()) return field;
   const std::string name = field + " where " + condition + ", else " + otherwise;
   if (std::any_of(own.begin(), own.end(), [&](const Definition& known) { return known.name == name; })) return name;
-  const bool is_name = Names(dataset, own).find(field).has_value();
+  const bool is_name = NameFinder(dataset, own).find(field).has_value();
   const std::string value = is_name ? "`" + field + "`" : "(" + field + ")";
   own.push_back({name, "where(" + condition + ", " + value + ", " + otherwise + ")"});
   return name;

@@ -22,8 +22,8 @@ class DamageLog {
 
 /// A data set that reads on behind damage: a part whose bytes are not as they must be, or that the system cannot read,
 /// is noted in the log and read as one without cells and particles. A result of several passes is whole only if the log
-/// stayed empty; else ask again without the parts that it lists (only_parts). Of meshes of triangles, which are one
-/// part, damage stays an error.
+/// stayed empty; else ask again without the parts that it lists (only_parts). Damage of a mesh of triangles,
+/// which is one part, stays an error.
 mesh::Dataset past_damage(const mesh::Dataset& dataset, const std::shared_ptr<DamageLog>& log);
 
 }  // namespace octavo::step

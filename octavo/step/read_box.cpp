@@ -32,7 +32,7 @@ IndexBox checked_box(const mesh::Header& header, int level, const IndexBox& box)
   return flat;
 }
 
-const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::string& name, const BoxArray& array) {
+const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::string& name, const BoxMemory& array) {
   const mesh::ScalarType type = array.type;
   const mesh::FieldInfo& info = header.fields[mesh::select_fields(header, std::vector{name}).at(0)];
   if (!takes(type, info.type))
@@ -50,7 +50,7 @@ const mesh::FieldInfo& checked_field(const mesh::Header& header, const std::stri
 }
 
 // Whether the memory is of a wider type than the field's floats of 16 bits, which then become float32 on the way.
-bool widens_half(const mesh::FieldInfo& info, const BoxArray& array) {
+bool widens_half(const mesh::FieldInfo& info, const BoxMemory& array) {
   return mesh::is_half(info.type) && array.type != info.type;
 }
 
@@ -68,7 +68,7 @@ mesh::Region region_of(const mesh::Header& header, int level, const IndexBox& bo
 // ------------------------------------------------------------------ values to their places
 
 // Consecutive tree cells of a level, each one to the right of the one before.
-struct Row {
+struct CellRow {
   std::size_t cell = 0, count = 0;
   mesh::Coordinate at{};
 };
@@ -76,7 +76,8 @@ struct Row {
 // Copies values of the cells of one level into the cells of the box that lie in them.
 class Filler {
  public:
-  Filler(const mesh::Header& header, const mesh::FieldInfo& info, const IndexBox& box, int level, const BoxArray& array)
+  Filler(const mesh::Header& header, const mesh::FieldInfo& info, const IndexBox& box, int level,
+         const BoxMemory& array)
       : info_(info),
         block_(header.block),
         box_(box),
@@ -109,9 +110,9 @@ class Filler {
   }
 
   // Values of all cells of a level, of which those in the rows are taken.
-  void take(int level, const std::vector<Row>& rows, std::span<const std::byte> values) {
+  void take(int level, const std::vector<CellRow>& rows, std::span<const std::byte> values) {
     const std::size_t scalar = size_of(info_.type), of_cell = bytes_of_cell() / scalar;
-    for (const Row& row : rows)
+    for (const CellRow& row : rows)
       for (std::size_t place = 0; place < row.count * of_cell; ++place)
         put(level, row.at, place, values.data() + (row.cell * of_cell + place) * scalar);
   }
@@ -165,22 +166,22 @@ class Filler {
   Index3 block_;
   IndexBox box_;
   int level_;  // tree level index of the box
-  BoxArray array_;
+  BoxMemory array_;
   bool widens_half_;
   std::int64_t filled_ = 0;
 };
 
 // The owned cells of a part that give values to the box: leaves, and all of the box's own level.
-std::vector<std::vector<Row>> rows_of(const mesh::Octree& tree, int deepest, const Filler& filler) {
-  std::vector<std::vector<Row>> rows(static_cast<std::size_t>(std::min(deepest + 1, num_levels(tree))));
+std::vector<std::vector<CellRow>> rows_of(const mesh::Octree& tree, int deepest, const Filler& filler) {
+  std::vector<std::vector<CellRow>> rows(static_cast<std::size_t>(std::min(deepest + 1, num_levels(tree))));
   mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
     if (!filler.covered(level, at)) return false;
     const auto l = static_cast<std::size_t>(level);
     if (level < deepest && tree.refined[l][cell]) return true;
     if (!tree.owned[l][cell]) return false;
-    std::vector<Row>& list = rows[l];
+    std::vector<CellRow>& list = rows[l];
     if (!list.empty()) {
-      Row& row = list.back();
+      CellRow& row = list.back();
       const mesh::Coordinate next{row.at[0] + static_cast<std::uint32_t>(row.count), row.at[1], row.at[2]};
       if (row.cell + row.count == cell && next == at) {
         ++row.count;
@@ -193,19 +194,26 @@ std::vector<std::vector<Row>> rows_of(const mesh::Octree& tree, int deepest, con
   return rows;
 }
 
-void fill_from(const mesh::Part& part, int deepest, Filler& filler) {
+const mesh::Field& field_of(const mesh::Part& part, const std::string& name) {
+  return *std::find_if(part.fields.begin(), part.fields.end(),
+                       [&](const mesh::Field& field) { return field.info.name == name; });
+}
+
+void fill_from(const mesh::Part& part, int deepest, std::span<const std::string> fields, std::vector<Filler>& fillers) {
   const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
   if (tree == nullptr) throw Error(Kind::unsupported, "a box of cells of a mesh that is no tree");
-  const auto rows = rows_of(*tree, deepest, filler);
+  const auto rows = rows_of(*tree, deepest, fillers[0]);  // the box is the same for all
   const auto offsets = level_offsets(*tree);
-  std::vector<float> wide;
-  const std::span<const std::byte> values = filler.values_of(part.fields.at(0), wide);
-  const std::size_t width = filler.bytes_of_cell();
-  if (values.size() != offsets.back() * width)
-    throw Error(Kind::unsupported, "a field with other than one value a cell");
-  for (std::size_t level = 0; level < rows.size(); ++level)
-    filler.take(static_cast<int>(level), rows[level],
-                values.subspan(offsets[level] * width, (offsets[level + 1] - offsets[level]) * width));
+  for (std::size_t f = 0; f < fillers.size(); ++f) {
+    std::vector<float> wide;
+    const std::span<const std::byte> values = fillers[f].values_of(field_of(part, fields[f]), wide);
+    const std::size_t width = fillers[f].bytes_of_cell();
+    if (values.size() != offsets.back() * width)
+      throw Error(Kind::unsupported, "a field with other than one value a cell").at("field " + fields[f]);
+    for (std::size_t level = 0; level < rows.size(); ++level)
+      fillers[f].take(static_cast<int>(level), rows[level],
+                      values.subspan(offsets[level] * width, (offsets[level + 1] - offsets[level]) * width));
+  }
 }
 
 // ------------------------------------------------------------------ triangles
@@ -273,24 +281,36 @@ Index3 cells_of_level(const mesh::Header& header, int level) {
   return cells;
 }
 
-std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const IndexBox& wanted,
-                      const BoxArray& array) {
+std::vector<std::int64_t> read_box(const mesh::Dataset& dataset, std::span<const std::string> fields, int level,
+                                   const IndexBox& wanted, std::span<const BoxMemory> arrays) {
   const mesh::Header& header = dataset.header;
   if (dataset.unstructured)
     throw Error(Kind::unsupported, "a box of cells of a mesh of triangles").at(dataset.path).hint("read its points");
   const IndexBox box = checked_box(header, level, wanted);
   const int index = level_index(header, level);
-  Filler filler(header, checked_field(header, field, array), box, index, array);
-  if (array.values == nullptr) throw Error(Kind::usage, "there is no memory for the box").at("field " + field);
+  std::vector<Filler> fillers;
+  for (std::size_t f = 0; f < fields.size(); ++f) {
+    fillers.emplace_back(header, checked_field(header, fields[f], arrays[f]), box, index, arrays[f]);
+    if (arrays[f].values == nullptr)
+      throw Error(Kind::usage, "there is no memory for the box").at("field " + fields[f]);
+  }
+  if (fillers.empty()) return {};
   mesh::Request request;
-  request.fields = std::vector<std::string>{field};
+  request.fields.emplace(fields.begin(), fields.end());
   request.max_level = level;
   for (const int part : mesh::parts_of(dataset, region_of(header, index, box), level)) try {
-      fill_from(dataset.read(part, request), index, filler);
+      fill_from(dataset.read(part, request), index, fields, fillers);
     } catch (Error& error) {
       throw error.at(dataset.path);
     }
-  return num_cells(box, 3) - filler.filled();
+  std::vector<std::int64_t> missing;
+  for (const Filler& filler : fillers) missing.push_back(num_cells(box, 3) - filler.filled());
+  return missing;
+}
+
+std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const IndexBox& box,
+                      const BoxMemory& array) {
+  return read_box(dataset, std::span(&field, 1), level, box, std::span(&array, 1)).front();
 }
 
 PointsInBox read_points(const mesh::Dataset& dataset, const std::array<double, 2>& lo, const std::array<double, 2>& hi,

@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace octavo::step {
 
 /// Memory for a box of cells. Value (x, y, z, component), counted from the box's lower corner, is in elements at
 /// values + x * stride[0] + y * stride[1] + z * stride[2] + component * stride_component.
-struct BoxArray {
+struct BoxMemory {
   void* values = nullptr;
   mesh::ScalarType type = mesh::ScalarType::float64;
   mesh::Index3 stride{0, 0, 0};       ///< may be negative; 0: packed, it follows from the strides before it
@@ -28,19 +29,24 @@ bool takes(mesh::ScalarType memory, mesh::ScalarType field) noexcept;
 /// Error(usage) for a level above the roots or 30 levels below them.
 mesh::Index3 cells_of_level(const mesh::Header& header, int level);
 
-/// Reads a field's values on the cells `box` of a level (the code's own number), counted from 0 at the domain's lower
-/// corner, x fastest. A coarser leaf gives its value to all cells of the level inside it. A refined cell gives the
-/// value that the step holds for it, as `--level` does everywhere: no finer cells are read. Returns the number of cells
-/// of the box for which the step has no value; their memory stays as it is.
+/// Reads the values of fields on the cells `box` of a level (the code's own number), counted from 0 at the domain's
+/// lower corner, x fastest; arrays[i] takes those of fields[i]. A coarser leaf gives its value to all cells of the
+/// level inside it. A refined cell gives the value that the step holds for it, as `--level` does everywhere: no finer
+/// cells are read. Returns for each field the number of cells of the box for which the step has no value; their memory
+/// stays as it is.
 ///
-/// Reads the parts that touch the box one after another, and of each only the field's levels down to `level`. Memory:
-/// the data read of one part, and 24 bytes for each row of its cells in the box.
+/// Reads the parts that touch the box one after another, each once, and of it only the fields' levels down to `level`.
+/// Memory: the data read of one part, and 24 bytes for each row of its cells in the box.
 ///
 /// Throws Error(usage) for a box that is empty or not within the domain, for an unknown field, and for memory that does
 /// not take the field's type; Error(unsupported) for values at points and for a mesh that is no tree; and as
 /// Dataset::read does.
+/// @pre there are as many arrays as fields
+std::vector<std::int64_t> read_box(const mesh::Dataset& dataset, std::span<const std::string> fields, int level,
+                                   const mesh::IndexBox& box, std::span<const BoxMemory> arrays);
+/// The same for one field.
 std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, int level, const mesh::IndexBox& box,
-                      const BoxArray& array);
+                      const BoxMemory& array);
 
 /// The points of a mesh of triangles inside a box, and the triangles whose three points are all inside.
 struct PointsInBox {

@@ -57,7 +57,7 @@ std::int64_t expect_box(const mesh::Dataset& dataset, const Oracle& oracle, std:
   const mesh::FieldInfo& info = dataset.header.fields[field];
   const int components = info.components;
   const Index3 extent{box.hi[0] - box.lo[0], box.hi[1] - box.lo[1], box.hi[2] - box.lo[2]};
-  BoxArray array;
+  BoxMemory array;
   array.type = mesh::scalar_type_of<T>();
   array.stride = {1, extent[0] + 3, (extent[0] + 3) * (extent[1] + 1)};
   array.stride_component = array.stride[2] * extent[2];
@@ -148,12 +148,12 @@ TEST(ReadBox, refuses_what_cannot_be_and_leaves_the_memory_alone) {
   write_step(step, directory.path() / "s", testing::plan_of(1, 1));
   const mesh::Dataset dataset = store::open_step(directory.path() / "s");
   std::vector<double> memory(8, 1.5);
-  const auto refused = [&](const std::string& field, int level, const IndexBox& box, const BoxArray& array) {
+  const auto refused = [&](const std::string& field, int level, const IndexBox& box, const BoxMemory& array) {
     const base::Error error = error_of([&] { read_box(dataset, field, level, box, array); });
     EXPECT_EQ(error.kind(), Kind::usage);
     return std::string(error.what());
   };
-  const BoxArray doubles{memory.data(), mesh::ScalarType::float64, {}};
+  const BoxMemory doubles{memory.data(), mesh::ScalarType::float64, {}};
   EXPECT_THAT(refused("density", 1, {{0, 0, 0}, {3, 2, 2}}, doubles),
               ::testing::HasSubstr("box [0,0,0 to 3,2,2): expected cells of [0,0,0 to 2,2,2), which level 1 has"));
   refused("density", 1, {{1, 0, 0}, {1, 2, 2}}, doubles);
@@ -179,7 +179,7 @@ TEST(ReadBox, of_a_damaged_stream_is_an_error) {
     testing::write_file(stream.file, bytes);
   }
   std::vector<double> memory(16 * 16 * 16);
-  const BoxArray array{memory.data(), mesh::ScalarType::float64, {}};
+  const BoxMemory array{memory.data(), mesh::ScalarType::float64, {}};
   const int deepest = sound.levels.back().level;
   const base::Error error = error_of([&] { read_box(sound, "density", deepest, {{0, 0, 0}, {1, 1, 1}}, array); });
   EXPECT_EQ(error.kind(), Kind::corrupt);

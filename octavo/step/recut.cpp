@@ -171,12 +171,12 @@ std::vector<Recut::Range> ranges_of_particles(const mesh::Dataset& dataset, cons
 
 // ------------------------------------------------------------------ cutting
 
-Pieces cut(const mesh::Dataset& dataset, const Recut& recut, int old_part) {
+CutPart cut(const mesh::Dataset& dataset, const Recut& recut, int old_part) {
   mesh::Request everything;
   everything.particles = true;
   const mesh::Part part = dataset.read(old_part, everything);
   const auto p = static_cast<std::size_t>(old_part);
-  Pieces pieces;
+  CutPart pieces;
   if (recut.cells[p].last >= 0) pieces.cells = split(std::span(&part, 1), only(recut.plan, recut.cells[p]));
   if (recut.particles[p].last >= 0)
     for (const mesh::Particles& species : part.particles)
@@ -267,7 +267,7 @@ Recutter::Shared Recutter::pieces_of(int old_part) {
   // Another thread has it, or is reading it.
   if (known.valid()) return known.get();
   try {
-    auto pieces = std::make_shared<const Pieces>(cut(dataset_, recut_, old_part));
+    auto pieces = std::make_shared<const CutPart>(cut(dataset_, recut_, old_part));
     promise.set_value(pieces);
     return pieces;
   } catch (...) {

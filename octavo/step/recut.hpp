@@ -35,7 +35,7 @@ Recut plan_recut(const mesh::Dataset& dataset, int count, const base::Ranks& ran
                  std::size_t most_counters = std::size_t{1} << 18);
 
 /// The pieces of one old part.
-struct Pieces {
+struct CutPart {
   std::vector<mesh::Part> cells;                        ///< for the new parts of its Range
   std::vector<std::vector<mesh::Particles>> particles;  ///< by species, then for the new parts of its Range
 };
@@ -50,7 +50,7 @@ class Recutter {
   int reads() const;  ///< old parts read so far
 
  private:
-  using Shared = std::shared_ptr<const Pieces>;
+  using Shared = std::shared_ptr<const CutPart>;
   Shared pieces_of(int old_part);
   const mesh::Dataset& dataset_;
   const Recut& recut_;

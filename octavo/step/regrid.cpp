@@ -22,7 +22,7 @@ using base::Kind;
 using mesh::Octree;
 
 /// The data that all parts of a regridded step share.
-struct Shared {
+struct RegriddedStep {
   mesh::Dataset source;
   mesh::Header header;
   mesh::Regrid plan;
@@ -31,15 +31,15 @@ struct Shared {
   std::vector<std::vector<int>> source_of;       ///< the source parts with cells of each part
 };
 
-std::size_t num_parts(const Shared& shared) { return shared.bounds.size() - 1; }
+std::size_t num_parts(const RegriddedStep& shared) { return shared.bounds.size() - 1; }
 
 /// Equal stretches of the walk.
-void set_bounds(Shared& shared, std::size_t each) {
+void set_bounds(RegriddedStep& shared, std::size_t each) {
   const std::size_t cells = mesh::num_cells(shared.plan.tree), parts = each == 0 ? 1 : (cells + each - 1) / each;
   for (std::size_t p = 0; p <= parts; ++p) shared.bounds.push_back(mesh::cut_walk(*shared.index, cells * p / parts));
 }
 
-std::size_t part_of(const Shared& shared, std::size_t level, std::size_t cell) {
+std::size_t part_of(const RegriddedStep& shared, std::size_t level, std::size_t cell) {
   const auto after =
       std::upper_bound(shared.bounds.begin(), shared.bounds.end(), cell,
                        [&](std::size_t c, const std::vector<std::size_t>& bound) { return c < bound[level]; });
@@ -47,10 +47,10 @@ std::size_t part_of(const Shared& shared, std::size_t level, std::size_t cell) {
 }
 
 /// Whether values of a part are made of others that need not be its own.
-bool needs_others(const Shared& shared) { return shared.plan.fills != 0 && num_parts(shared) > 1; }
+bool needs_others(const RegriddedStep& shared) { return shared.plan.fills != 0 && num_parts(shared) > 1; }
 
 /// The new part's own cells, to level index `deepest`: among those below its roots, or among all if it needs others.
-Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
+Octree own_tree(const RegriddedStep& shared, std::size_t part, int deepest) {
   const auto &begin = shared.bounds[part], &end = shared.bounds[part + 1];
   std::vector<std::size_t> first(begin.size(), 0);  // cell of each level of the tree
   Octree tree;
@@ -72,7 +72,7 @@ Octree own_tree(const Shared& shared, std::size_t part, int deepest) {
 
 /// Where values are made: for each new cell, numbered over the levels, the parts that need a value of it. Sorted.
 using Needs = std::vector<std::pair<std::size_t, std::size_t>>;
-Needs list_needs(const Shared& shared) {
+Needs list_needs(const RegriddedStep& shared) {
   Needs needs;
   if (!needs_others(shared)) return needs;
   const auto offsets = mesh::level_offsets(shared.plan.tree);
@@ -87,7 +87,7 @@ Needs list_needs(const Shared& shared) {
 }
 
 /// Parts that own, or need to make values, a new cell that shares something with an owned cell of this source part.
-std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, const Octree& source) {
+std::set<std::size_t> parts_fed_by(const RegriddedStep& shared, const Needs& needs, const Octree& source) {
   const mesh::Regrid& plan = shared.plan;
   const auto offsets = mesh::level_offsets(plan.tree);
   std::set<std::size_t> fed;
@@ -120,7 +120,7 @@ std::set<std::size_t> parts_fed_by(const Shared& shared, const Needs& needs, con
 
 /// The new part's tree: its own cells, the cells from which their values are made, and the cells that complete the
 /// tree.
-Octree part_tree(const Shared& shared, std::size_t part, int deepest) {
+Octree part_tree(const RegriddedStep& shared, std::size_t part, int deepest) {
   Octree tree = own_tree(shared, part, deepest);
   if (!needs_others(shared)) return mesh::prune_tree(tree);
   return tree_to_complete(shared.plan, std::move(tree)).tree;
@@ -128,7 +128,7 @@ Octree part_tree(const Shared& shared, std::size_t part, int deepest) {
 
 bool is_face(const mesh::FieldInfo& info) { return mesh::is_face(info.centring); }
 
-mesh::Part read_part(const Shared& shared, int number, const mesh::Request& request) {
+mesh::Part read_part(const RegriddedStep& shared, int number, const mesh::Request& request) {
   if (number < 0 || static_cast<std::size_t>(number) >= num_parts(shared))
     throw Error(Kind::usage, "no part " + std::to_string(number));
   const auto p = static_cast<std::size_t>(number);
@@ -155,13 +155,13 @@ void refuse_holes(const mesh::Dataset& source, const Octree& whole) {
 bool has_faces(const mesh::Header& header) { return std::any_of(header.fields.begin(), header.fields.end(), is_face); }
 
 /// Returns all parts for any region, because the place of a new part is known only from its tree.
-std::vector<int> parts_touching(const Shared& shared, const mesh::Region&) {
+std::vector<int> parts_touching(const RegriddedStep& shared, const mesh::Region&) {
   std::vector<int> all;
   for (std::size_t p = 0; p < num_parts(shared); ++p) all.push_back(static_cast<int>(p));
   return all;
 }
 
-mesh::Dataset dataset_of(const std::shared_ptr<const Shared>& shared) {
+mesh::Dataset dataset_of(const std::shared_ptr<const RegriddedStep>& shared) {
   mesh::Dataset out;
   out.format = shared->source.format;
   out.path = shared->source.path;
@@ -281,7 +281,7 @@ Regridded regrid(const mesh::Dataset& source, const RegridJob& job) {
   refuse_holes(source, whole);
   mesh::RegridOptions how = regrid_options(source.header, job.how);
   if (job.from_finest_full) how.root = std::max(how.root, mesh::coarsest_leaf(whole));
-  const auto shared = std::make_shared<Shared>();
+  const auto shared = std::make_shared<RegriddedStep>();
   try {
     shared->plan = mesh::plan_regrid(whole, how);
   } catch (Error& error) {

@@ -13,12 +13,12 @@ namespace octavo::step {
 namespace {
 
 /// A step as rank 0 tells the others of it.
-struct Told {
+struct SharedText {
   std::string format;  ///< empty: each rank opens the step itself
   std::string text;
 };
 template <class Way>
-void both(Way& way, Told& told) {
+void both(Way& way, SharedText& told) {
   using base::both;
   both(way, told.format, told.text);
 }
@@ -33,7 +33,7 @@ SharedStep open_first(const std::filesystem::path& path, const StepChoice& choic
   return step;
 }
 
-Told told_of(const SharedStep& step) {
+SharedText told_of(const SharedStep& step) {
   if (step.describe_parts) return {store_format, step.describe_parts({})};
   if (step.describe) return {step.format, step.describe()};
   return {};
@@ -50,7 +50,7 @@ mesh::Dataset as_some_parts(const mesh::Dataset& dataset) {
 
 SharedStep open_shared(const std::filesystem::path& path, const StepChoice& choice, const base::Ranks& ranks) {
   SharedStep step;
-  Told told;
+  SharedText told;
   base::agree(ranks, [&] {
     if (ranks.rank != 0) return;
     step = open_first(path, choice);

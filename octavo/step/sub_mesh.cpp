@@ -43,8 +43,8 @@ Around triangles_around(const std::vector<std::int64_t>& connectivity, std::size
   return out;
 }
 
-/// The triangles around a point in groups that share edges at it, by number; the largest group first, of equal ones
-/// that with the smallest triangle.
+/// The triangles around a point, by number, in groups that share edges at it. The largest group comes first; if several
+/// are as large, the one with the smallest number.
 std::vector<std::vector<std::size_t>> fans_at(const std::vector<std::int64_t>& connectivity, const Around& around,
                                               std::size_t point) {
   std::map<std::int64_t, std::size_t> group_of;  // by other points of the triangles
@@ -174,13 +174,13 @@ formats::MeshGroups groups_of(const formats::MeshGroups& whole, const Triangles&
   return groups;
 }
 
-struct CutMesh {
+struct ClippedMesh {
   mesh::Unstructured mesh;
   std::vector<std::size_t> kept;
   std::size_t points = 0;  // of a plane of the whole mesh
 };
 
-mesh::Dataset cut_step(const mesh::Dataset& step, const std::shared_ptr<const CutMesh>& cut) {
+mesh::Dataset cut_step(const mesh::Dataset& step, const std::shared_ptr<const ClippedMesh>& cut) {
   mesh::Header header = step.header;
   header.attributes.erase(mesh::cells_attribute);  // triangles are taken by themselves
   const auto [west, east] = std::minmax_element(cut->mesh.x.begin(), cut->mesh.x.end());
@@ -223,7 +223,7 @@ formats::Series cut_out(const formats::Series& series, const mesh::Polygon& poly
     notes.push_back(std::to_string(left_out) + " triangles are left out: the boundary would meet itself at a point");
   if (kept.number.empty())
     throw base::Error(base::Kind::usage, "the polygon holds the middle of no triangle").at(series.first.path);
-  const auto cut = std::make_shared<CutMesh>();
+  const auto cut = std::make_shared<ClippedMesh>();
   cut->points = whole.x.size();
   cut->mesh = with_own_points(whole, kept.connectivity, cut->kept);
   formats::Series out;

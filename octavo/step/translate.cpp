@@ -212,13 +212,13 @@ std::string table_name(const mesh::FieldInfo& info, int dim, const Words& from, 
 }
 
 /// Fields that go along, and their new names, in the step's order.
-struct Names {
+struct FieldNames {
   std::vector<std::string> old, fresh;
 };
-Names plan_names(const mesh::Header& header, const TranslateOptions& options) {
+FieldNames plan_names(const mesh::Header& header, const TranslateOptions& options) {
   for (const auto& [name, fresh] : options.rename)
     if (!is_base(header, name)) mesh::select_fields(header, std::vector<std::string>{name});
-  Names names;
+  FieldNames names;
   for (std::size_t f : mesh::select_fields(header, options.fields)) {
     const std::string& name = header.fields[f].name;
     names.old.push_back(name);
@@ -313,7 +313,7 @@ void set_attributes(mesh::Header& header, const std::vector<mesh::SpeciesInfo>& 
 }
 
 /// A step may list the fields that its files have, in their order.
-void rename_in_lists(const Names& names, mesh::Header& header) {
+void rename_in_lists(const FieldNames& names, mesh::Header& header) {
   for (const std::string_view list : formats::words_of(header).field_lists) {
     const auto found = header.attributes.find(std::string(list));
     if (found == header.attributes.end()) continue;
@@ -325,7 +325,7 @@ void rename_in_lists(const Names& names, mesh::Header& header) {
 }
 
 /// The same names in octs of walls.
-std::function<Particles(int)> renamed_walls(std::function<Particles(int)> read, const Names& names) {
+std::function<Particles(int)> renamed_walls(std::function<Particles(int)> read, const FieldNames& names) {
   if (!read) return {};
   return [read = std::move(read), names](int part) {
     Particles walls = read(part);
@@ -428,7 +428,7 @@ std::string outside_note(const Particles& particles, const mesh::Header& header)
 }
 
 mesh::Dataset translate(const mesh::Dataset& source, const TranslateOptions& options, std::vector<std::string>& notes) {
-  const Names names = plan_names(source.header, options);
+  const FieldNames names = plan_names(source.header, options);
   const Words &from = formats::words_of(source.header), &to = *options.to;
   mesh::Dataset out = source;
   out.header.fields.clear();

@@ -7,8 +7,9 @@
 #include <utility>
 #include <vector>
 
-/// A part's bounding box and interval of keys. Both are found on words of bits: only few cells need coordinates, those
-/// of owned cells whose parents are not owned for the box, and two leaves of each root on each level for the keys.
+/// A part's bounding box and interval of keys. Both are found on words of bits, because only few cells
+/// need coordinates: for the box the owned cells whose parents are not owned, for the keys two leaves of each root on
+/// each level.
 namespace octavo::store {
 namespace {
 

@@ -26,7 +26,7 @@ enum Major : unsigned {
   simple
 };
 // RFC 8746: little-endian arrays.
-enum Tag : int { tag_u8 = 64, tag_u16 = 69, tag_u32 = 70, tag_u64 = 71, tag_s64 = 79, tag_f64 = 86 };
+enum CborTag : int { tag_u8 = 64, tag_u16 = 69, tag_u32 = 70, tag_u64 = 71, tag_s64 = 79, tag_f64 = 86 };
 // Tables nest less deeply. The limit keeps damaged bytes from overflowing the stack.
 constexpr int max_depth = 8;
 
@@ -77,7 +77,7 @@ void put_text(const std::string& text, std::vector<std::byte>& out) {
   for (char c : text) out.push_back(static_cast<std::byte>(c));
 }
 
-struct Writer {
+struct CborWriter {
   std::vector<std::byte>& out;
   void operator()(std::monostate) const { put_byte(0xF6, out); }
   void operator()(bool value) const { put_byte(value ? 0xF5 : 0xF4, out); }
@@ -113,7 +113,7 @@ struct Writer {
 
 // ------------------------------------------------------------------ reading
 
-struct Reader {
+struct CborReader {
   std::span<const std::byte> in;
   std::size_t position = 0;
 
@@ -238,10 +238,10 @@ std::vector<T> counted(std::vector<T> numbers, std::string_view key, std::size_t
 
 }  // namespace
 
-void write(const Value& value, std::vector<std::byte>& out) { std::visit(Writer{out}, value.value); }
+void write(const Value& value, std::vector<std::byte>& out) { std::visit(CborWriter{out}, value.value); }
 
 Value parse(std::span<const std::byte> in) {
-  Reader reader{in};
+  CborReader reader{in};
   Value value = reader.take_value(0);
   if (reader.left() != 0) throw reader.error(std::to_string(reader.left()) + " bytes too many");
   return value;

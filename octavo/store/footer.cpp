@@ -103,7 +103,7 @@ std::vector<std::string> unknown_features(const Footer& footer) {
   return unknown;
 }
 
-std::string describe_unknown(const std::vector<std::string>& features, const Program& writer) {
+std::string describe_unknown(const std::vector<std::string>& features, const WriterProgram& writer) {
   std::string names;
   for (const std::string& feature : features) names += (names.empty() ? "\"" : ", \"") + feature + "\"";
   return "it needs " + names + ", which this Octavo does not know; it was written by " + writer.name + " " +

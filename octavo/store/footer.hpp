@@ -17,9 +17,9 @@ struct Link {
 };
 
 /// The program that wrote a segment.
-struct Program {
+struct WriterProgram {
   std::string name, version;
-  bool operator==(const Program&) const = default;
+  bool operator==(const WriterProgram&) const = default;
 };
 
 /// Kinds of meshes.
@@ -39,7 +39,7 @@ struct Footer {
   bool whole_domain = false;
   double time = 0;  ///< [code time]
   int parts = 0;
-  Program writer;
+  WriterProgram writer;
   std::string mesh = octree_mesh;  ///< kind of the parts' mesh
   /// Names of the features that a reader must know to read the segment, ascending. The base format has none.
   std::vector<std::string> must_understand;
@@ -53,7 +53,7 @@ struct Footer {
 /// unknown.
 std::vector<std::string> unknown_features(const Footer& footer);
 /// The message about such features: "it needs "mesh of hexagons", which ...".
-std::string describe_unknown(const std::vector<std::string>& features, const Program& writer);
+std::string describe_unknown(const std::vector<std::string>& features, const WriterProgram& writer);
 /// Throws Error(unsupported) if the footer has unknown features.
 void check_understood(const Footer& footer);
 

@@ -153,7 +153,7 @@ constexpr bool is_known(StreamKind kind) noexcept { return kind <= StreamKind::m
 struct RawStream {
   Values values;
   std::size_t first = 0;  ///< byte of the values at which the stream begins
-  std::vector<codec::Piece> pieces;
+  std::vector<codec::ChunkPiece> pieces;
   bool checksum = true;  ///< take one while the stream is written; of the stored bytes, if some cells are not held
   std::optional<std::uint64_t> expected;  ///< the checksum that the values must have
 };

@@ -181,9 +181,9 @@ Error changed(const Stream& stream) {
 }
 
 // Writes heads and values alternately. The values of one tile may belong to several pieces.
-class Pieces {
+class ChunkSequence {
  public:
-  Pieces(Sequence& sequence, const std::vector<codec::Piece>& pieces, base::RunningChecksum* sum)
+  ChunkSequence(Sequence& sequence, const std::vector<codec::ChunkPiece>& pieces, base::RunningChecksum* sum)
       : sequence_(sequence), next_(pieces.begin()), end_(pieces.end()), sum_(sum) {}
 
   void put_values(std::span<const std::byte> tile) {
@@ -212,14 +212,14 @@ class Pieces {
   }
 
   Sequence& sequence_;
-  std::vector<codec::Piece>::const_iterator next_, end_;
+  std::vector<codec::ChunkPiece>::const_iterator next_, end_;
   base::RunningChecksum* sum_;
   std::size_t left_ = 0;
 };
 
-std::size_t bytes_of(const std::vector<codec::Piece>& pieces) {
+std::size_t bytes_of(const std::vector<codec::ChunkPiece>& pieces) {
   std::size_t bytes = 0;
-  for (const codec::Piece& piece : pieces) bytes += piece.bytes;
+  for (const codec::ChunkPiece& piece : pieces) bytes += piece.bytes;
   return bytes;
 }
 
@@ -232,7 +232,7 @@ void write_raw(Sequence& sequence, Stream& stream, std::vector<std::byte>& memor
   std::optional<base::RunningChecksum> of_values, of_stored;
   if (raw.checksum && (!sparse || raw.expected)) of_values.emplace();
   if (raw.checksum && sparse) of_stored.emplace();
-  Pieces pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
+  ChunkSequence pieces(sequence, raw.pieces, of_stored ? &*of_stored : nullptr);
   const std::size_t most = whole ? bytes : tile_bytes;
   const std::size_t begin = whole ? bytes : tile_bytes - sequence.position() % tile_bytes;
   for_each_tile(raw.values, raw.first, bytes, most, begin, memory, [&](auto tile) {

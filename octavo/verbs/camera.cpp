@@ -95,19 +95,13 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   describe_kind(result, options);
   if (options.kind == analysis::Projection::integral)
     result.unit += result.unit.empty() ? "code_length" : "*code_length";
-  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
-  if (scope.parts == 0 && !options.blank_too)
-    throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions, step);
-  result.parts = std::move(scope.listed);
-  result.bytes_read = scope.bytes;
-  result.selection = with_edge(scope.text, options.edge);
+  const MapShare share = share_map(step, options, names, result);
   analysis::Frame frame;
   frame.pixels = view.pixels;
   frame.kind = options.kind;
-  const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
-  analysis::ImageRows image = sum_image(scope.parts, workers, frame, [&](std::size_t i) {
-    return drawing_of_rays(header, rays, options, mine.read(static_cast<int>(i), request));
+  const Workers workers{threads_within_memory(share.mine, options.threads), options.ranks, options.progress};
+  analysis::ImageRows image = sum_image(share.parts, workers, frame, [&](std::size_t i) {
+    return drawing_of_rays(header, rays, options, share.mine.read(static_cast<int>(i), request));
   });
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));

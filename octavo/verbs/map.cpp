@@ -112,6 +112,17 @@ Map map_where(const step::SharedStep& step, const MapOptions& options) {
   return result;
 }
 
+/// `from`: a Frame or an AnyView.
+template <class From>
+void describe_window(Map& map, const From& from) {
+  map.nx = from.pixels[0];
+  map.ny = from.pixels[1];
+  map.lo = from.lo;
+  map.hi = from.hi;
+  map.depth_lo = from.depth_lo;
+  map.depth_hi = from.depth_hi;
+}
+
 }  // namespace
 
 void detail::require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map) {
@@ -124,7 +135,7 @@ void detail::require_cells(const step::SharedStep& step, const MapOptions& optio
   StatsOptions selection{
       .fields = std::vector<std::string>{}, .region = options.region, .max_level = options.max_level};
   const bool box = options.region && std::holds_alternative<mesh::Box>(*options.region) && !step.unstructured;
-  if (box && options.edge != analysis::Edge::centre) selection.edge = analysis::Edge::clip;
+  if (box && options.edge != analysis::RegionEdge::centre) selection.edge = analysis::RegionEdge::clip;
   selection.where = options.where;
   selection.definitions = options.definitions;
   selection.particles = false;
@@ -149,12 +160,7 @@ Map detail::describe_field(const mesh::Header& header, const std::string& name) 
 }
 
 void detail::describe_frame(Map& map, const analysis::Frame& frame) {
-  map.nx = frame.pixels[0];
-  map.ny = frame.pixels[1];
-  map.lo = frame.lo;
-  map.hi = frame.hi;
-  map.depth_lo = frame.depth_lo;
-  map.depth_hi = frame.depth_hi;
+  describe_window(map, frame);
   for (std::size_t i = 0; i < 2; ++i) map.axes[i] = std::string(1, "xyz"[frame.image_axis[i]]);
   map.axis = std::string(1, "xyz"[frame.axis]);
 }
@@ -170,15 +176,21 @@ void detail::describe_kind(Map& map, const MapOptions& options) {
 }
 
 void detail::describe_view(Map& map, const analysis::AnyView& view) {
-  map.nx = view.pixels[0];
-  map.ny = view.pixels[1];
-  map.lo = view.lo;
-  map.hi = view.hi;
-  map.depth_lo = view.depth_lo;
-  map.depth_hi = view.depth_hi;
+  describe_window(map, view);
   map.axes = {analysis::name_of(view.axes.right), analysis::name_of(view.axes.up)};
   map.axis = analysis::name_of(view.axes.towards);
   map.orientation = view.axes;
+}
+
+detail::MapShare detail::share_map(const step::SharedStep& step, const MapOptions& options,
+                                   const std::vector<std::string>& names, Map& map) {
+  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
+  if (scope.parts == 0 && !options.blank_too)
+    throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
+  map.parts = std::move(scope.listed);
+  map.bytes_read = scope.bytes;
+  map.selection = with_edge(scope.text, options.edge);
+  return {scope.parts, step::with_fields(std::move(scope.mine), names, options.definitions, step)};
 }
 
 Map map(const step::SharedStep& step, const MapOptions& options) {
@@ -193,19 +205,13 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
   Map result = describe(header, options, frame);
   if (!step.unstructured && !options.mask.empty())
     throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);
-  ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_turn);
-  if (scope.parts == 0 && !options.blank_too)
-    throw Error(Kind::usage, "the region holds no cell: " + scope.text).at(step.path);
-  const mesh::Dataset mine = step::with_fields(std::move(scope.mine), names, options.definitions, step);
-  result.parts = std::move(scope.listed);
-  result.bytes_read = scope.bytes;
-  result.selection = with_edge(scope.text, options.edge);
+  const detail::MapShare share = detail::share_map(step, options, names, result);
   std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
-    return drawing_of(header, frame, options, mine.read(static_cast<int>(i), request));
+    return drawing_of(header, frame, options, share.mine.read(static_cast<int>(i), request));
   };
-  if (step.unstructured) read = detail::triangle_drawing(mine, options, frame, result);
-  const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
-  analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
+  if (step.unstructured) read = detail::triangle_drawing(share.mine, options, frame, result);
+  const Workers workers{threads_within_memory(share.mine, options.threads), options.ranks, options.progress};
+  analysis::ImageRows image = sum_image(share.parts, workers, frame, read);
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
   detail::require_cells(step, options, result);

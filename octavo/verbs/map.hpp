@@ -25,7 +25,7 @@ struct MapOptions {
   std::optional<mesh::Point3> up{};      ///< with a camera: upwards in the image (default: z, or y along z)
   analysis::Projection kind = analysis::Projection::integral;
   std::optional<mesh::Region> region{};  ///< nothing: the whole domain
-  analysis::Edge edge = analysis::Edge::usual;
+  analysis::RegionEdge edge = analysis::RegionEdge::usual;
   std::optional<int> max_level{};  ///< the code's own number; finer cells are never read
   std::string mask{};  ///< triangles: a pixel stays empty unless this field is above `above` (the depth, for dry land)
   double above = 0;
@@ -95,6 +95,15 @@ void describe_frame(Map& map, const analysis::Frame& frame);
 void describe_kind(Map& map, const MapOptions& options);
 /// The fields to read: that to be shown, and that to weigh with. Throws Error(usage) for an unknown one.
 mesh::Request fields_of_map(const mesh::Header& header, const MapOptions& options);
+/// The parts of a map that this rank reads, with the fields that it needs.
+struct MapShare {
+  std::size_t parts = 0;  ///< of all ranks
+  mesh::Dataset mine;
+};
+/// Shares the parts that the map touches out, and says in `map` which they are. Throws Error(usage) if there is none,
+/// unless options.blank_too is set. Collective.
+MapShare share_map(const step::SharedStep& step, const MapOptions& options, const std::vector<std::string>& names,
+                   Map& map);
 /// Throws Error(usage) for an image of nothing, unless options.blank_too is set. Reads again only where no pixel has a
 /// value, or under a condition all are 0. Collective.
 void require_cells(const step::SharedStep& step, const MapOptions& options, const Map& map);

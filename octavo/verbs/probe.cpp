@@ -26,7 +26,8 @@ struct Probed {
   std::size_t variable = 0;
   std::string name, unit;
 };
-std::vector<Probed> variables_of(const serafin::Series& series, const std::optional<std::vector<std::string>>& names) {
+std::vector<Probed> variables_of(const serafin::SerafinSeries& series,
+                                 const std::optional<std::vector<std::string>>& names) {
   std::vector<Probed> out;
   const auto add = [&](std::size_t v) {
     out.push_back({v, name_of(series.header.variables[v]), unit_of(series.header.variables[v])});
@@ -44,7 +45,7 @@ std::int64_t first_of_plane(int planes, std::int64_t points, int plane) {
   return static_cast<std::int64_t>(plane < 0 ? planes - 1 : plane) * points;
 }
 
-double value_at(const serafin::Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
+double value_at(const serafin::SerafinSeries& series, std::int64_t step, std::size_t variable, std::int64_t first,
                 const analysis::TrianglePlace& place) {
   double sum = 0;
   for (std::size_t k = 0; k < 3; ++k) {
@@ -56,7 +57,7 @@ double value_at(const serafin::Series& series, std::int64_t step, std::size_t va
 }
 
 ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions& options) {
-  const serafin::Series series = serafin::open_series(path);
+  const serafin::SerafinSeries series = serafin::open_series(path);
   const std::vector<Probed> variables = variables_of(series, options.fields);
   const std::int64_t first =
       first_of_plane(serafin::planes(series.header), serafin::plane_points(series.header), options.plane);
@@ -79,13 +80,13 @@ ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions&
 // ------------------------------------------------------------------ others: a field of a step and part at a time
 
 /// A place in a part of the mesh.
-struct Found {
+struct FoundPlace {
   int part = -1;
   analysis::TrianglePlace place;
 };
 
 struct Located {
-  std::vector<Found> found;
+  std::vector<FoundPlace> found;
   std::vector<std::size_t> sizes;                ///< values of a field at the points of each part
   std::vector<std::vector<std::int64_t>> cells;  ///< of each triangle, by part, where values may stand in cells
   mesh::Unstructured mesh;                       ///< of the first part; a store has one
@@ -93,7 +94,7 @@ struct Located {
 
 Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& options) {
   Located out;
-  std::vector<Found>& found = out.found;
+  std::vector<FoundPlace>& found = out.found;
   found.resize(options.places.size());
   mesh::Request only;
   only.fields = std::vector<std::string>{};
@@ -126,7 +127,7 @@ double value_at(const mesh::Field& field, const analysis::TrianglePlace& place) 
 }
 
 void read_step(const mesh::Dataset& dataset, const Located& located, std::size_t step, ProbeSeries& out) {
-  const std::vector<Found>& places = located.found;
+  const std::vector<FoundPlace>& places = located.found;
   const std::size_t fields = out.fields.size(), steps = out.times.size();
   for (int part = 0; part < dataset.num_parts; ++part)
     for (std::size_t f = 0; f < fields; ++f) {
@@ -169,7 +170,7 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
     out.units.push_back(info.unit);
   }
   for (const store::StepInfo& step : all) out.times.push_back(step.time);
-  for (const Found& place : located.found) out.inside.push_back(place.part >= 0 ? 1 : 0);
+  for (const FoundPlace& place : located.found) out.inside.push_back(place.part >= 0 ? 1 : 0);
   out.values.assign(located.found.size() * out.fields.size() * all.size(), outside);
   const bool flows = store::recognise(path);
   for (std::size_t s = 0; s < all.size(); ++s) {

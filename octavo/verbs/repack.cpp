@@ -145,7 +145,7 @@ struct RepackRun {
 };
 
 /// A step, and the sources of its new parts.
-struct Work {
+struct RepackedStep {
   store::OpenedStep step;
   StoreFiles files;
   bool keep = true;
@@ -167,9 +167,9 @@ void require_mesh(const store::OpenedStep& step, const std::vector<store::StepFo
       .hint("repack both");
 }
 
-Work prepare(const store::Scan& scan, const store::StepFound& found, const std::vector<store::StepFound>& chosen,
-             const RepackOptions& options) {
-  Work work;
+RepackedStep prepare(const store::Scan& scan, const store::StepFound& found,
+                     const std::vector<store::StepFound>& chosen, const RepackOptions& options) {
+  RepackedStep work;
   base::agree(options.ranks, [&] {
     work.step = store::open_segments(scan, found);
     require_mesh(work.step, chosen);
@@ -192,7 +192,7 @@ Work prepare(const store::Scan& scan, const store::StepFound& found, const std::
   return work;
 }
 
-void copy_parts(const Work& work, int file, store::SegmentWriter& writer, RepackRun& run) {
+void copy_parts(const RepackedStep& work, int file, store::SegmentWriter& writer, RepackRun& run) {
   for (int part = work.files.first(file); part < work.files.last(file); ++part) {
     writer.add(copy_part(work.step, work.step.parts[static_cast<std::size_t>(part)]));
     ++run.report.parts_copied;
@@ -203,7 +203,7 @@ void copy_parts(const Work& work, int file, store::SegmentWriter& writer, Repack
 bool is_of_the_run(const std::string& name) { return name.find(of_the_run) != std::string::npos; }
 
 /// Bytes of the whole run, which part 0 has. Reads nothing if the step has none.
-std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const Work& work) {
+std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const RepackedStep& work) {
   std::vector<std::string> names;
   for (const store::OpenedSegment& segment : work.step.segments)
     names.insert(names.end(), segment.table.opaque.begin(), segment.table.opaque.end());
@@ -216,7 +216,7 @@ std::map<std::string, std::vector<std::byte>> bytes_of_the_run(const Work& work)
   return bytes;
 }
 
-void make_parts(const Work& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
+void make_parts(const RepackedStep& work, int file, step::Recutter& recutter, int threads, store::SegmentWriter& writer,
                 RepackRun& run) {
   const int first = work.files.first(file);
   base::ordered_for(
@@ -233,7 +233,7 @@ void make_parts(const Work& work, int file, step::Recutter& recutter, int thread
       });
 }
 
-void write_step(const Work& work, const fs::path& target, int threads, RepackRun& run) {
+void write_step(const RepackedStep& work, const fs::path& target, int threads, RepackRun& run) {
   store::SegmentPlan segment;
   segment.store = target;
   segment.flow = work.step.flow;

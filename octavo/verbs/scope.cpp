@@ -134,9 +134,9 @@ std::string with_condition(std::string selection, const std::string& where) {
   return selection + (selection.empty() ? "" : ", ") + "where " + where;
 }
 
-std::string with_edge(std::string selection, analysis::Edge edge) {
-  if (edge == analysis::Edge::usual || selection.empty()) return selection;
-  return selection + ", edge " + (edge == analysis::Edge::clip ? "clip" : "centre");
+std::string with_edge(std::string selection, analysis::RegionEdge edge) {
+  if (edge == analysis::RegionEdge::usual || selection.empty()) return selection;
+  return selection + ", edge " + (edge == analysis::RegionEdge::clip ? "clip" : "centre");
 }
 
 int threads_within_memory(const mesh::Dataset& dataset, int threads) {

@@ -45,7 +45,7 @@ mesh::Dataset within_domains(const mesh::Dataset& dataset, const std::optional<m
 std::string with_condition(std::string selection, const std::string& where);
 
 /// The selection's text with how its edge takes cells behind it, if that was asked for.
-std::string with_edge(std::string selection, analysis::Edge edge);
+std::string with_edge(std::string selection, analysis::RegionEdge edge);
 
 /// The number of threads to use: at least one, at most `threads` (0: all cores). Each thread needs memory for the
 /// largest part, and as much again to work on it.

@@ -56,7 +56,7 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   request.particles = options.particles && !step.species.empty();
   const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
   analysis::require_edge(options.region, options.edge);
-  const bool clip = options.region && options.edge == analysis::Edge::clip;
+  const bool clip = options.region && options.edge == analysis::RegionEdge::clip;
   if (clip && step.unstructured)
     throw base::Error(base::Kind::unsupported, "points of triangles are in a region or not: no edge clips them")
         .at(step.path);

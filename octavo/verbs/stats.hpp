@@ -17,9 +17,9 @@ namespace octavo::verbs {
 struct StatsOptions {
   std::optional<std::vector<std::string>> fields{};  ///< also names and formulas of step/fields.hpp; nothing: all
   std::optional<mesh::Region> region{};              ///< takes cells by their centre, particles by their position
-  analysis::Edge edge = analysis::Edge::usual;       ///< clip: of a box, cells by the share of their volume
-  std::optional<int> max_level{};                    ///< the code's own number
-  std::string where{};                               ///< a condition on cells, a formula; empty: all
+  analysis::RegionEdge edge = analysis::RegionEdge::usual;  ///< clip: of a box, cells by the share of their volume
+  std::optional<int> max_level{};                           ///< the code's own number
+  std::string where{};                                      ///< a condition on cells, a formula; empty: all
   step::Definitions definitions{};
   bool particles = true;  ///< a condition does not choose among them
   int threads = 0;        ///< 0: all cores

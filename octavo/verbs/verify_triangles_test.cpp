@@ -24,7 +24,7 @@ struct Prisms {
   testing::SerafinFixture fixture;
   fs::path path = folder / "prisms.slf";
   std::string bytes;
-  formats::serafin::Series series;
+  formats::serafin::SerafinSeries series;
 
   Prisms() {
     fixture.mesh = testing::random_triangles(3, 4, 3);

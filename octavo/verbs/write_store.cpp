@@ -47,7 +47,7 @@ namespace {
 constexpr int default_per_file = 64;
 
 /// The parts of the input that are stored, and their files.
-struct Plan {
+struct ConvertPlan {
   std::vector<int> parts;
   StoreFiles files;
 
@@ -64,8 +64,8 @@ struct Plan {
   }
 };
 
-Plan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
-  Plan plan;
+ConvertPlan make_plan(const mesh::Dataset& dataset, const ConvertOptions& options) {
+  ConvertPlan plan;
   plan.parts = parts_of_selection(dataset, options.region, options.max_level);
   if (plan.parts.empty())
     throw Error(Kind::usage, "the region holds no cell: " + mesh::to_string(*options.region, dataset.header.dim))
@@ -118,7 +118,7 @@ mesh::Part read_part(const mesh::Dataset& dataset, int index, const ConvertOptio
 
 // ------------------------------------------------------------------ bounds
 
-struct Range {
+struct FiniteRange {
   double lo = std::numeric_limits<double>::infinity();
   double hi = -std::numeric_limits<double>::infinity();
   void add(double value) {
@@ -131,8 +131,8 @@ struct Range {
 bool is_of_particles(const std::string& name) { return name.find('/') != std::string::npos; }
 
 /// The range of each named field and attribute ("species/attribute") of one part.
-std::map<std::string, Range> ranges_of(const mesh::Part& part, const std::map<std::string, Range>& names) {
-  std::map<std::string, Range> ranges;
+std::map<std::string, FiniteRange> ranges_of(const mesh::Part& part, const std::map<std::string, FiniteRange>& names) {
+  std::map<std::string, FiniteRange> ranges;
   const auto see = [&](const std::string& name, const mesh::Field& field) {
     if (!names.contains(name)) return;
     mesh::visit_values(field, [&](auto values) {
@@ -147,20 +147,20 @@ std::map<std::string, Range> ranges_of(const mesh::Part& part, const std::map<st
 
 /// max - min of each named field and attribute over all cells and particles that will be stored: a pass over the whole
 /// input.
-std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const Plan& plan,
+std::map<std::string, double> field_ranges(const mesh::Dataset& dataset, const ConvertPlan& plan,
                                            const std::vector<std::string>& names, const ConvertOptions& options) {
   ConvertOptions pass = options;
   pass.fields.emplace();
   std::copy_if(names.begin(), names.end(), std::back_inserter(*pass.fields), std::not_fn(is_of_particles));
   pass.particles = std::any_of(names.begin(), names.end(), is_of_particles);
-  std::map<std::string, Range> ranges;
+  std::map<std::string, FiniteRange> ranges;
   for (const std::string& name : names) ranges[name];
   const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);
   base::agree(options.ranks, [&] {
     base::ordered_for(
         mine.size(), options.threads,
         [&](std::size_t i) { return ranges_of(read_part(dataset, plan.parts[mine[i]], pass), ranges); },
-        [&](std::size_t, std::map<std::string, Range> local) {
+        [&](std::size_t, std::map<std::string, FiniteRange> local) {
           for (const auto& [name, range] : local) {
             ranges[name].add(range.lo);
             ranges[name].add(range.hi);
@@ -250,8 +250,8 @@ std::map<std::string, Accuracy> accuracies(const mesh::Dataset& dataset, const C
   return found;
 }
 
-store::EncodeOptions encode_options(const mesh::Dataset& dataset, const Plan& plan, const ConvertOptions& options,
-                                    const std::map<std::string, Accuracy>& asked) {
+store::EncodeOptions encode_options(const mesh::Dataset& dataset, const ConvertPlan& plan,
+                                    const ConvertOptions& options, const std::map<std::string, Accuracy>& asked) {
   std::vector<std::string> need_range;
   for (const auto& [name, accuracy] : asked)
     if (accuracy.kind == Accuracy::Kind::range_relative) need_range.push_back(name);
@@ -371,7 +371,7 @@ std::uint64_t write_file(const mesh::Dataset& dataset, const std::vector<int>& p
 }
 
 /// Reads this rank's part of the output again and adds up its errors.
-void measure_errors(const mesh::Dataset& dataset, const Plan& plan, std::int64_t step, const fs::path& store,
+void measure_errors(const mesh::Dataset& dataset, const ConvertPlan& plan, std::int64_t step, const fs::path& store,
                     const ConvertOptions& options, Totals& totals) {
   const mesh::Dataset stored = step::open(store, {options.flow, step});
   const std::vector<std::size_t> mine = plan.places_of(options.ranks.rank);  // the numbers of the store's parts
@@ -412,7 +412,7 @@ mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
 
 void write_step(const Source& source, const fs::path& out, const ConvertOptions& options, Totals& totals) {
   mesh::Dataset dataset;
-  Plan plan;
+  ConvertPlan plan;
   std::map<std::string, Accuracy> asked;
   base::agree(options.ranks, [&] {
     dataset = open_source(source, options);

@@ -20,8 +20,8 @@ using Text = std::optional<std::string>;
 
 // ---------------------------------------------------------------------------------------------- map
 
-std::vector<std::pair<const char*, analysis::Edge>> edges() {
-  return {{"centre", analysis::Edge::centre}, {"clip", analysis::Edge::clip}};
+std::vector<std::pair<const char*, analysis::RegionEdge>> edges() {
+  return {{"centre", analysis::RegionEdge::centre}, {"clip", analysis::RegionEdge::clip}};
 }
 
 verbs::Map map(const step::SharedStep& dataset, const std::string& field, const nb::kwargs& arguments) {

@@ -31,7 +31,7 @@ double least_seconds(int repeats, F&& f) {
 
 /// A field's chunks, one a level, as a store has them.
 template <class T>
-struct Levels {
+struct TreeLevels {
   const mesh::Octree& tree;
   std::span<const T> values;
   std::size_t family = 1, width = 1;
@@ -54,8 +54,8 @@ struct Levels {
 };
 
 template <class T>
-Levels<T> levels_of_field(const mesh::Octree& tree, std::span<const T> values, std::span<const T> weights) {
-  Levels<T> levels{tree, values, family_size(tree), 1, level_offsets(tree), store::parents_of(tree), {}, weights};
+TreeLevels<T> levels_of_field(const mesh::Octree& tree, std::span<const T> values, std::span<const T> weights) {
+  TreeLevels<T> levels{tree, values, family_size(tree), 1, level_offsets(tree), store::parents_of(tree), {}, weights};
   if (levels.offsets.back() > 0) levels.width = values.size() / levels.offsets.back();
   for (std::size_t& offset : levels.offsets) offset *= levels.width;
   for (std::size_t level = 0; level < levels.size(); ++level) {
@@ -72,7 +72,7 @@ struct Trial {
 };
 
 template <class T>
-Trial try_levels(const Levels<T>& levels, const codec::Settings& settings, int repeats, std::vector<T>& again) {
+Trial try_levels(const TreeLevels<T>& levels, const codec::Settings& settings, int repeats, std::vector<T>& again) {
   std::vector<T> decoded(levels.values.size());
   again.resize(levels.values.size());
   std::vector<std::vector<std::byte>> chunks(levels.size());

@@ -401,7 +401,7 @@ mesh::ScalarType type_of(const Memory& memory) {
 }
 
 /// The axes are (z, y, x), without those that the data lack, and components if a field has several.
-step::BoxArray box_array(const Memory& memory, const mesh::IndexBox& box, const mesh::FieldInfo& info, int dim) {
+step::BoxMemory box_array(const Memory& memory, const mesh::IndexBox& box, const mesh::FieldInfo& info, int dim) {
   const auto axes = static_cast<std::size_t>(dim);
   std::vector<std::int64_t> expected, found;
   for (std::size_t axis = axes; axis-- > 0;) expected.push_back(box.hi[axis] - box.lo[axis]);
@@ -416,7 +416,7 @@ step::BoxArray box_array(const Memory& memory, const mesh::IndexBox& box, const 
   if (expected != found)
     throw base::Error(base::Kind::usage,
                       "memory for a box: expected the shape " + text(expected) + ", found " + text(found));
-  step::BoxArray array{memory.data(), type_of(memory), {1, 1, 1}, info.components, 1};
+  step::BoxMemory array{memory.data(), type_of(memory), {1, 1, 1}, info.components, 1};
   for (std::size_t axis = 0; axis < axes; ++axis) array.stride[axis] = memory.stride(axes - 1 - axis);
   if (info.components > 1) array.stride_component = memory.stride(axes);
   return array;
@@ -429,7 +429,7 @@ std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, in
   const mesh::IndexBox box{along_axes<std::int64_t>(lower, dim, 0, "lower"),
                            along_axes<std::int64_t>(upper, dim, 1, "upper")};
   const mesh::FieldInfo& info = dataset.header.fields[mesh::select_fields(dataset.header, std::vector{field}).at(0)];
-  const step::BoxArray array = box_array(out, box, info, dim);
+  const step::BoxMemory array = box_array(out, box, info, dim);
   const nb::gil_scoped_release free;
   return step::read_box(dataset, field, level, box, array);
 }

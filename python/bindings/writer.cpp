@@ -50,10 +50,10 @@ engine::OutputOptions output_options_from(const TargetWords& words) {
   return options;
 }
 
-serafin::Header header_from(const TargetWords& words) {
+serafin::SerafinHeader header_from(const TargetWords& words) {
   if (words.precision != "single" && words.precision != "double")
     throw Error(Kind::usage, "no precision '" + words.precision + "': there are single and double");
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.order = words.little_endian ? std::endian::little : std::endian::big;
   header.real_bytes = words.precision == "double" ? 8 : 4;
   header.title = engine::series_title(serafin::latin1_of(words.title), header.real_bytes);
@@ -90,11 +90,11 @@ engine::Target target_from(const TargetWords& words) {
 using Stream = std::optional<std::uintptr_t>;
 
 /// The engine's writer, and references to the arrays that it reads after the Python call has returned.
-class Writer {
+class PythonWriter {
  public:
   /// `problem`: what Python found wrong with this rank's arguments, for all ranks to know.
-  Writer(std::optional<int> comm, const TargetWords& words, const mesh::Header& header,
-         const std::optional<Problem>& problem)
+  PythonWriter(std::optional<int> comm, const TargetWords& words, const mesh::Header& header,
+               const std::optional<Problem>& problem)
       : header_(header) {
     nb::gil_scoped_release release;
     const MPI_Comm everyone = comm_from(comm);
@@ -247,7 +247,7 @@ class Writer {
 };
 
 /// Keeps the memory of a DLPack capsule alive.
-struct Kept {
+struct KeptArray {
   nb::ndarray<nb::ro> array;
 };
 
@@ -271,11 +271,11 @@ nb::tuple dlpack_layout(const nb::ndarray<nb::ro>& array) {
     throw Error(Kind::usage, "expected integers, real numbers or truth values in device memory");
   const std::string kind = is_bool ? "bool" : kinds + std::to_string(type.bits);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(array.data()), nb::tuple(nb::cast(shape)),
-                        nb::tuple(nb::cast(strides)), kind, nb::cast(Kept{array}));
+                        nb::tuple(nb::cast(strides)), kind, nb::cast(KeptArray{array}));
 }
 
 void bind_mesh_of_target(nb::module_& m) {
-  nb::class_<Kept>(m, "KeptArray");
+  nb::class_<KeptArray>(m, "KeptArray");
   m.def("dlpack_layout", &dlpack_layout);
   m.def("device_driver", [] { return engine::device::driver().name; });
   nb::class_<engine::SeriesMesh>(m, "Triangles")
@@ -333,38 +333,38 @@ void bind_target(nb::module_& m) {
 void bind_writer(nb::module_& m) {
   bind_mesh_of_target(m);
   bind_target(m);
-  nb::class_<Writer>(m, "Writer")
+  nb::class_<PythonWriter>(m, "Writer")
       .def(nb::init<std::optional<int>, const TargetWords&, const mesh::Header&, const std::optional<Problem>&>(),
            nb::arg("comm").none(), nb::arg("target"), nb::arg("header"), nb::arg("problem").none())
-      .def("begin_step", &Writer::begin_step, nb::arg().none(), nb::arg(), nb::arg())
-      .def("put_attribute", &Writer::put_attribute)
-      .def("put_list", &Writer::put_list)
-      .def("put_blocks", &Writer::put_blocks)
-      .def("put_bytes", &Writer::put_bytes)
-      .def("put_units", &Writer::put_units)
-      .def("put_mesh", &Writer::put_tree)
-      .def("put_mesh", &Writer::put_patches)
-      .def("put_mesh", &Writer::put_triangles)
-      .def("put_boxes", &Writer::put_boxes)
-      .def("put_field", &Writer::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(),
+      .def("begin_step", &PythonWriter::begin_step, nb::arg().none(), nb::arg(), nb::arg())
+      .def("put_attribute", &PythonWriter::put_attribute)
+      .def("put_list", &PythonWriter::put_list)
+      .def("put_blocks", &PythonWriter::put_blocks)
+      .def("put_bytes", &PythonWriter::put_bytes)
+      .def("put_units", &PythonWriter::put_units)
+      .def("put_mesh", &PythonWriter::put_tree)
+      .def("put_mesh", &PythonWriter::put_patches)
+      .def("put_mesh", &PythonWriter::put_triangles)
+      .def("put_boxes", &PythonWriter::put_boxes)
+      .def("put_field", &PythonWriter::put_field, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none(), nb::arg().none())
+      .def("put_particles", &PythonWriter::put_particles, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
            nb::arg().none())
-      .def("put_particles", &Writer::put_particles, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-           nb::arg().none())
-      .def("put_error", &Writer::put_error)
-      .def("begin_error", &Writer::begin_error)
-      .def("end_step", &Writer::end_step)
-      .def("finished", &Writer::finished)
-      .def("wait", &Writer::wait)
-      .def("close", &Writer::close)
-      .def("abandon", &Writer::abandon)
-      .def("steps", &Writer::steps)
-      .def("due", &Writer::due)
-      .def("newest_durable", &Writer::newest_durable)
-      .def("newest_drained", &Writer::newest_drained)
-      .def("newest_safe", &Writer::newest_safe)
-      .def("mode_of", &Writer::mode_of)
-      .def("statistics", &Writer::statistics)
-      .def("total_statistics", &Writer::total_statistics);
+      .def("put_error", &PythonWriter::put_error)
+      .def("begin_error", &PythonWriter::begin_error)
+      .def("end_step", &PythonWriter::end_step)
+      .def("finished", &PythonWriter::finished)
+      .def("wait", &PythonWriter::wait)
+      .def("close", &PythonWriter::close)
+      .def("abandon", &PythonWriter::abandon)
+      .def("steps", &PythonWriter::steps)
+      .def("due", &PythonWriter::due)
+      .def("newest_durable", &PythonWriter::newest_durable)
+      .def("newest_drained", &PythonWriter::newest_drained)
+      .def("newest_safe", &PythonWriter::newest_safe)
+      .def("mode_of", &PythonWriter::mode_of)
+      .def("statistics", &PythonWriter::statistics)
+      .def("total_statistics", &PythonWriter::total_statistics);
 }
 
 }  // namespace octavo::bindings

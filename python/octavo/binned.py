@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.exports.columns import array_of, saved
 from octavo.regions import point_text
 from octavo.units import in_fractions
 
@@ -110,20 +111,13 @@ class Binned(ABC):
 
     def array(self) -> np.ndarray:
         """A structured array with the columns, as `.npy` files hold it."""
-        columns = self.columns()
-        out = np.empty(len(self.cells), dtype=[(name, values.dtype) for name, values in columns.items()])
-        for name, values in columns.items():
-            out[name] = values
-        return out
+        return array_of(self.columns())
 
     def save(self, path: str) -> None:
         """Writes a picture (.png), a table (.csv) or an array (.npy)."""
-        if path.endswith(".npy"):
-            np.save(path, self.array())
-        elif path.endswith(".csv"):
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(line + "\n" for line in self.csv())
-        elif path.endswith(".png"):
+        if saved(path, self.array(), self.csv()):
+            return
+        if path.endswith(".png"):
             import json
 
             described = json.dumps({name: value for name, value in self.facts.items()})

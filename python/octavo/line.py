@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.exports.columns import array_of
 from octavo.printable import printable
 
 
@@ -103,12 +104,7 @@ class Line:
             self._save_csv(path, columns)
         elif path.endswith(".npy"):
             names = [_unused(name, place, columns) for place, (name, _) in enumerate(columns)]
-            table = np.empty(
-                len(self), dtype=[(name, values.dtype) for name, (_, values) in zip(names, columns, strict=True)]
-            )
-            for key, (_, values) in zip(names, columns, strict=True):
-                table[key] = values
-            np.save(path, table)
+            np.save(path, array_of({name: values for name, (_, values) in zip(names, columns, strict=True)}))
         else:
             raise UsageError("the output must end in .csv or .npy", [path], "line.save('line.csv')")
 

@@ -47,7 +47,7 @@ def each(
     if _are_sinks(data, name):
         yield sinks_of(data, selection.region).columns
         return
-    take = _taker(data, name)
+    take = _taker(data, name, selection.region)
     parts = data.parts_of(selection.region, None) or [0]
     for number, part in enumerate(parts):
         if progress and not progress(number, len(parts)):
@@ -62,8 +62,12 @@ def _are_sinks(data: Any, name: str | None) -> bool:
     return name == "sink" and all(row["name"] != name for row in data.species)
 
 
-def _taker(data: Any, name: str | None) -> Callable[[Any], Arrays]:
-    """A function that gives a part's particles of a species or family; nothing where the part has none."""
+def _taker(data: Any, name: str | None, region: str | None) -> Callable[[Any], Arrays]:
+    """A function that gives a part's particles of a species or family; nothing where the part has none. For sinks it
+    gives the rows of their table in the region, whatever the part."""
+    if _are_sinks(data, name):
+        sinks = sinks_of(data, region).columns
+        return lambda part: sinks
     species, family = _choice(data, name)
 
     def take(part: Any) -> Arrays:
@@ -149,11 +153,7 @@ def _source(
     data: Any, name: str | None, region: str | None, axes: list[str], weight: str, fields: list[str]
 ) -> dict[str, Any]:
     """The columns of a part's particles that compiled functions take: axes, weights, and further columns."""
-    if _are_sinks(data, name):
-        sinks = sinks_of(data, region).columns
-        take: Callable[[Any], Arrays] = lambda part: sinks  # noqa: E731
-    else:
-        take = _taker(data, name)
+    take = _taker(data, name, region)
 
     def samples(part: Any) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
         found = take(part)
@@ -202,19 +202,15 @@ def dots(
 ) -> Any:
     """A compiled map of the number of particles per area in the window of the picture with these facts, along its line of
     sight. `words`: a species or family, and for slices the thickness of the slab around the plane that they are taken
-    of: "dm", "sink:0.1", "star:20 kpc" (by default a hundredth of the picture's longer side). Of each particle the image
-    nearest to the middle of the window counts. Collective over `ranks`."""
+    of: "dm", "sink:0.1", "star:20 kpc" (by default a hundredth of the picture's longer side). A particle stands at
+    its periodic image nearest to the middle of the window. Collective over `ranks`."""
     name, thickness = _slab(data, words, facts)
     right, up, towards = _axes_of(facts, data.dim)
     x0, x1, y0, y1 = facts["extent"]
     depth = sum(facts["depth"]) / 2
     middle = right * (x0 + x1) / 2 + up * (y0 + y1) / 2 + towards * depth
     size = np.array(data.hi) - np.array(data.lo)
-    if _are_sinks(data, name):
-        sinks = sinks_of(data, region).columns
-        take: Callable[[Any], Arrays] = lambda part: sinks  # noqa: E731
-    else:
-        take = _taker(data, name)
+    take = _taker(data, name, region)
 
     def samples(part: Any) -> tuple[list[np.ndarray], np.ndarray, list[np.ndarray]]:
         found = take(part)

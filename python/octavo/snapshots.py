@@ -178,7 +178,7 @@ class Table:
     snapshots: tuple[Snapshot, ...]
     leaves: np.ndarray  #: leaves, or of triangles points, that were counted
     columns: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
-    #: Of a series that skips damaged domains: of each snapshot those that its row lacks, or None.
+    #: In a series that skips damaged domains: for each snapshot the domains that its row lacks, or None.
     incomplete: tuple[dict[str, Any] | None, ...] = ()
 
     @classmethod
@@ -320,8 +320,8 @@ def state_of(path: str) -> list[int]:
 
 def found(paths: Path | Sequence[Path], *, flow: str | None = None, skip_damaged: bool = False) -> Series:
     """All complete steps at the paths, in the order of time. A path with * ? [ ] names all that match; what by_path() says
-    holds for those that cannot be read. Of steps with the same number and time the one of the last path stays: a run that
-    went on from a checkpoint repeats some."""
+    holds for those that cannot be read. If steps have the same number and time, that of the last path stays: a run
+    that went on from a checkpoint repeats some."""
     listed, skipped = by_path([paths] if isinstance(paths, (str, os.PathLike)) else list(paths), flow)
     by_step = {(shot.step, shot.time): shot for snapshots in listed.values() for shot in snapshots}
     in_time = sorted(by_step.values(), key=lambda snapshot: (snapshot.time, snapshot.step))

@@ -190,9 +190,10 @@ def test_headers_that_gather_a_room_are_for_programs_outside():
 
 def test_no_folder_is_crowded():
     concepts: dict[Path, set[str]] = {}
-    for path in sources():
-        if not path.stem.endswith("_test"):
-            concepts.setdefault(path.parent, set()).add(path.stem)
+    for top in ("octavo", "capi", "python/bindings"):
+        for path in (ROOT / top).rglob("*"):
+            if path.suffix in {".h", ".hpp", ".cpp", ".f90"} and not path.stem.endswith("_test"):
+                concepts.setdefault(path.parent, set()).add(path.stem)
     assert {str(folder): len(names) for folder, names in concepts.items() if len(names) > MOST_CONCEPTS} == {}
 
 
@@ -417,3 +418,54 @@ def test_each_adapter_has_a_short_page_for_its_users():
     assert folders
     for folder in folders:
         assert len((folder / "README.md").read_text().splitlines()) <= 60, folder
+
+
+# Types that have a name in common, and why they keep it: name -> files.
+SAME_NAME = {
+    # An open file, of the system or of HDF5, behind the same calls.
+    "File": ["octavo/file/hdf5/hdf5.hpp", "octavo/file/posix.hpp"],
+    # The options of a format's write().
+    "WriteOptions": [f"octavo/formats/{name}.hpp" for name in ("amrex/writer", "flash/flash", "ramses/writer")],
+}
+TYPE = re.compile(r"( *)(?:enum class|struct|class|enum|union) (?:alignas\([^)]*\) )?(\w+)(?: final)?(?: : [^;{]*)? \{")
+
+
+def types_of(text: str) -> list[str]:
+    """The types that a file laid out by clang-format defines. A nested one is "Outer::Inner"; one that is defined apart
+    (struct Outer::Inner) is left out."""
+    found: list[str] = []
+    around: list[tuple[int, str]] = []
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and not re.match(r" *(public|private|protected|#)", line):
+            around = [outer for outer in around if outer[0] < indent]
+        if begin := TYPE.match(line):
+            found.append("::".join([name for _, name in around] + [begin.group(2)]))
+            if not line.endswith("}") and not line.endswith("};"):
+                around.append((indent, begin.group(2)))
+    return found
+
+
+def test_a_type_name_means_one_thing():
+    files: dict[str, list[str]] = {}
+    for top in ("octavo", "capi", "python/bindings"):
+        for path in sorted(p for p in (ROOT / top).rglob("*") if p.suffix in {".h", ".hpp", ".cpp"}):
+            for name in types_of(path.read_text()) if "test" not in path.name else []:  # tests have words of their own
+                files.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in files.items() if len(found) > 1} == SAME_NAME
+
+
+def test_a_second_type_of_a_name_is_found():
+    text = """struct A {
+  struct B {
+    int x = 0;
+  };
+ public:
+  enum class C : std::uint8_t { one };
+};
+class B : public A {
+};
+struct A::D {
+};
+"""
+    assert types_of(text) == ["A", "A::B", "A::C", "B"]

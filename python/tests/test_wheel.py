@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "octavo"
 PLACES = re.compile(r"/\S+\.so\S*")
-#: What scripts/wheel --built takes.
+#: Packages that scripts/wheel --built takes.
 BACKENDS = ("build", "scikit-build-core", "hatchling")
 
 

@@ -81,7 +81,7 @@ void edit(std::string& file, const std::uint8_t* what) {
 }
 
 void read_all(const fs::path& path, unsigned flags) {
-  const Output output = open_output(path);
+  const AmrexOutput output = open_output(path);
   read_patches(output);
   for (const auto& level : output.multifabs)
     for (const MultiFab& multifab : level) read_multifab(multifab);

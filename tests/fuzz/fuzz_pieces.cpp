@@ -34,7 +34,7 @@ struct Scratch : ScratchFolder {
     testing::put_file(path / "whole.slf", serafin_bytes(f));
     telemac::PartitionOptions options;
     options.parts = 3;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
     options.layout = kind % 2 == 0 ? telemac::PieceLayout::concat : telemac::PieceLayout::files;
     telemac::partition_mesh(path / "whole.slf", path / "T2D", options);
     Files files;

@@ -67,7 +67,7 @@ void trace(const mesh::Unstructured& read, const std::vector<std::int32_t>& conn
 }
 
 void read_all(const fs::path& path, const fs::path& boundary) {
-  const Series series = open_series(path);
+  const SerafinSeries series = open_series(path);
   for (std::int64_t step = 0; step < std::min<std::int64_t>(series.steps, 20); ++step) {
     read_time(series, step);
     std::vector<double> values(static_cast<std::size_t>(series.header.points));

@@ -48,8 +48,8 @@ inline engine::SeriesMesh piece_of(const SerafinFixture& f, std::uint32_t seed, 
   return mine;
 }
 
-inline formats::serafin::Header series_header(const SerafinFixture& f) {
-  formats::serafin::Header header;
+inline formats::serafin::SerafinHeader series_header(const SerafinFixture& f) {
+  formats::serafin::SerafinHeader header;
   header.order = f.big_endian ? std::endian::big : std::endian::little;
   header.real_bytes = f.doubles ? 8 : 4;
   const std::string title = padded("A MESH MADE BY HAND", 72) + f.tag;

@@ -90,15 +90,15 @@ class Carrier {
 };
 
 /// A step that was tried.
-struct Tried {
+struct TriedStep {
   Pair at{};
   std::int64_t triangle = -1;
   double error = 0;  ///< [code length]
 };
 
 /// Nothing if one of its places lies outside of the mesh.
-std::optional<Tried> try_step(const Carrier& carrier, std::int64_t triangle, const Pair& from, double time, double step,
-                              const Pair& k1) {
+std::optional<TriedStep> try_step(const Carrier& carrier, std::int64_t triangle, const Pair& from, double time,
+                                  double step, const Pair& k1) {
   const Pair half = along(from, step / 2, k1);
   const auto t2 = carrier.walk(triangle, half);
   if (!t2) return {};
@@ -108,7 +108,7 @@ std::optional<Tried> try_step(const Carrier& carrier, std::int64_t triangle, con
   if (!t3) return {};
   const Pair k3 = carrier.velocity(*t3, later, time + 0.75 * step);
   // The weights of Bogacki and Shampine. Below, the error is the difference from their rule of order 2.
-  Tried out;
+  TriedStep out;
   for (std::size_t axis = 0; axis < 2; ++axis)
     out.at[axis] = from[axis] + step * (2 * k1[axis] + 3 * k2[axis] + 4 * k3[axis]) / 9;
   const auto t4 = carrier.walk(*t3, out.at);

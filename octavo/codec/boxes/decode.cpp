@@ -14,7 +14,7 @@ class BoxDecoder {
   BoxDecoder(const BoxGrid& grid, const BoxHead& head, std::span<T> out)
       : grid_(grid), head_(head), residuals_(head), state_(grid, out.size()), out_(out) {}
 
-  void decode(Reader& in) {
+  void decode(ChunkReader& in) {
     const unsigned share = head_.bound.kind == BoundKind::lossless ? 1 : 2;
     std::vector<std::uint8_t> activity;
     Room<std::size_t> at;
@@ -24,7 +24,7 @@ class BoxDecoder {
       activity.clear();
       at.clear();
       for (const Stage& stage : group.stages)
-        BoxWalk<Wanted::activity>(grid_, stage, state_, share)(1, [&](const Points& points) {
+        BoxWalk<PointProperties::activity>(grid_, stage, state_, share)(1, [&](const Points& points) {
           activity.insert(activity.end(), points.activity.begin(), points.activity.begin() + points.count);
           at.insert(at.end(), points.at.begin(), points.at.begin() + points.count);
         });
@@ -43,7 +43,7 @@ class BoxDecoder {
     alignas(32) std::array<double, Points::most> expected;
     std::size_t t = 0;
     for (const Stage& stage : group.stages)
-      BoxWalk<Wanted::values>(grid_, stage, state_, share)(1, [&](const Points& points) {
+      BoxWalk<PointProperties::values>(grid_, stage, state_, share)(1, [&](const Points& points) {
         interpolate(points, found);
         expect(found, head_.weight_of(stage), points.count, expected.data());
         if (head_.bound.kind == BoundKind::lossless)
@@ -116,7 +116,7 @@ class BoxDecoder {
 }  // namespace
 
 template <class T>
-void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out) {
+void decode_boxes(ChunkReader& in, const Context<T>& context, std::span<T> out) {
   const BoxHead head = get_box_head(in, scalar_of<T>);
   if (out.empty()) return;
   if (context.boxes.at.empty()) in.fail("values on boxes, whose places are not known");
@@ -125,12 +125,12 @@ void decode_boxes(Reader& in, const Context<T>& context, std::span<T> out) {
   BoxDecoder<T>(grid, head, out).decode(in);
 }
 
-Bound bound_of_boxes(Reader& in) {
+Bound bound_of_boxes(ChunkReader& in) {
   const auto kind = static_cast<BoundKind>(in.byte() & 3);
   return {kind, kind == BoundKind::lossless ? 0.0 : get_bound(in)};
 }
 
-template void decode_boxes(Reader&, const Context<double>&, std::span<double>);
-template void decode_boxes(Reader&, const Context<float>&, std::span<float>);
+template void decode_boxes(ChunkReader&, const Context<double>&, std::span<double>);
+template void decode_boxes(ChunkReader&, const Context<float>&, std::span<float>);
 
 }  // namespace octavo::codec

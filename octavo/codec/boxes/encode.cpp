@@ -27,7 +27,7 @@ bool BoxEncoder<T>::encode(std::size_t limit, Bytes& out) {
     at.resize(group.values);
     std::size_t t = 0;
     for (const Stage& stage : group.stages)
-      BoxWalk<Wanted::both>(grid_, stage, state_, share)(1, [&](const Points& points) {
+      BoxWalk<PointProperties::both>(grid_, stage, state_, share)(1, [&](const Points& points) {
         interpolate(points, found);
         settle(points, found, head_.weight_of(stage), t);
         std::copy_n(points.activity.begin(), points.count, activity.begin() + static_cast<std::ptrdiff_t>(t));
@@ -85,9 +85,9 @@ void BoxEncoder<T>::settle_one(std::size_t i, double expected, std::size_t t) {
     put(*number, flips(expected, x < 0), t);
     return know(i, y, to);
   }
-  const Kind kind = x != 0 ? Kind::exact : std::signbit(x) ? Kind::minus_zero : Kind::zero;
+  const ValueKind kind = x != 0 ? ValueKind::exact : std::signbit(x) ? ValueKind::minus_zero : ValueKind::zero;
   symbols_.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(kind) - 1);
-  if (kind == Kind::exact) exact_.push_back(values_[i]);
+  if (kind == ValueKind::exact) exact_.push_back(values_[i]);
 }
 
 template <class T>
@@ -149,7 +149,7 @@ void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, 
   for (const Stage& stage : stages_of(head.strides)) {
     if (stage.axes == 0) continue;
     auto& sums = error[head.place_of_weight(stage)];
-    BoxWalk<Wanted::values>(grid, stage, state, 1)(stage.stride == 1 ? every : 1, [&](const Points& points) {
+    BoxWalk<PointProperties::values>(grid, stage, state, 1)(stage.stride == 1 ? every : 1, [&](const Points& points) {
       interpolate(points, found);
       add_misses(points, found, state.value.data(), weights, relative, sums);
     });

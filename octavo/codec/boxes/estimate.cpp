@@ -39,7 +39,7 @@ Classes classes_of(std::span<const T> values, const BoxGrid& grid, const BoxStat
   alignas(32) std::array<double, Points::most> expected, x;
   for (const Stage& stage : stages_of(1)) {
     if (stage.axes == 0) continue;
-    BoxWalk<Wanted::values>(grid, stage, state, 1)(every, [&](const Points& points) {
+    BoxWalk<PointProperties::values>(grid, stage, state, 1)(every, [&](const Points& points) {
       interpolate(points, found);
       expect(found, head.weight_of(stage), points.count, expected.data());
       for (std::size_t k = 0; k < points.count; ++k) x[k] = static_cast<double>(values[points.at[k]]);

@@ -29,7 +29,7 @@ void put_box_head(Bytes& out, const BoxHead& head, Scalar scalar) {
   for (const std::int8_t weight : head.weight) put_byte(out, static_cast<std::uint8_t>(weight));
 }
 
-BoxHead get_box_head(Reader& in, Scalar scalar) {
+BoxHead get_box_head(ChunkReader& in, Scalar scalar) {
   BoxHead head;
   const unsigned flags = in.byte();
   head.bound.kind = static_cast<BoundKind>(flags & 3);

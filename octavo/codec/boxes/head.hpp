@@ -23,7 +23,7 @@ struct BoxHead {
 constexpr unsigned weights_a_stride = 3;
 
 void put_box_head(Bytes& out, const BoxHead& head, Scalar scalar);
-BoxHead get_box_head(Reader& in, Scalar scalar);
+BoxHead get_box_head(ChunkReader& in, Scalar scalar);
 
 /// Stages that share a coded block, and how many values they have.
 struct StageGroup {

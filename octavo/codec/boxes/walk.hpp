@@ -57,10 +57,10 @@ struct Pattern {
 Pattern pattern_of(const BoxGrid& grid, const Stage& stage, const StageRows& rows);
 
 /// The properties of points that a visitor reads, beside their numbers.
-enum class Wanted : std::uint8_t { values = 1, activity = 2, both = 3 };
+enum class PointProperties : std::uint8_t { values = 1, activity = 2, both = 3 };
 
 /// Visits the points of a stage. `share`: an activity divided by the mean length.
-template <Wanted wanted>
+template <PointProperties wanted>
 class BoxWalk {
  public:
   BoxWalk(const BoxGrid& grid, const Stage& stage, const BoxState& state, unsigned share)
@@ -193,8 +193,8 @@ class BoxWalk {
     unsigned sum = 0, count = 0;
   };
   [[gnu::always_inline]] void look_at(std::size_t i, std::size_t r, std::size_t d, Around& around) {
-    if constexpr (wanted != Wanted::activity) points_.near[r][d][points_.count] = state_.value[i];
-    if (wanted == Wanted::values || d >= 2) return;
+    if constexpr (wanted != PointProperties::activity) points_.near[r][d][points_.count] = state_.value[i];
+    if (wanted == PointProperties::values || d >= 2) return;
     around.sum += state_.length[i];
     around.count += i < absent_ ? 1u : 0u;
   }
@@ -203,7 +203,7 @@ class BoxWalk {
     constexpr std::array<std::uint32_t, 7> parts{0, 65536, 32768, 21846, 16384, 13108, 10923};  // of 2^16, rounded up
     const std::size_t t = points_.count++;
     points_.at[t] = at;
-    if constexpr (wanted != Wanted::values)
+    if constexpr (wanted != PointProperties::values)
       points_.activity[t] =
           static_cast<std::uint8_t>(around.count == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
   }

@@ -69,12 +69,12 @@ void* retained(int device) {
   return context;
 }
 
-Place place_of(const void* data) {
+MemoryPlace place_of(const void* data) {
   const auto type = attribute<unsigned>(data, cuda::attribute_memory_type);
   if (!type) return {};
   const bool managed = attribute<unsigned>(data, cuda::attribute_is_managed).value_or(0) != 0;
-  Place place{managed || *type == cuda::memory_on_host, true,
-              attribute<void*>(data, cuda::attribute_context).value_or(nullptr)};
+  MemoryPlace place{managed || *type == cuda::memory_on_host, true,
+                    attribute<void*>(data, cuda::attribute_context).value_or(nullptr)};
   if (place.context != nullptr) return place;
   place.primary = attribute<int>(data, cuda::attribute_ordinal).value_or(0);
   place.context = retained(place.primary);
@@ -109,7 +109,7 @@ void* new_event() {
   return event;
 }
 
-Lane open(const Place& place, std::size_t buffers, std::size_t bytes) {
+Lane open(const MemoryPlace& place, std::size_t buffers, std::size_t bytes) {
   Lane lane;
   lane.context = place.primary < 0 ? place.context : retained(place.primary);
   lane.primary = place.primary;
@@ -235,13 +235,13 @@ unsigned long long num_loaded() {
   unsigned long long loaded = 0;
   const auto take = [](dl_phdr_info* info, std::size_t, void* out) {
     *static_cast<unsigned long long*>(out) = info->dlpi_adds;
-    return 1;  // the first library tells
+    return 1;  // any library knows the count
   };
   dl_iterate_phdr(take, &loaded);
   return loaded;
 }
 
-// The latest search for a driver that is not started.
+// The latest search that found no started driver.
 struct Look {
   std::string library;
   unsigned long long loaded = 0;

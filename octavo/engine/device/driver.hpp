@@ -10,7 +10,7 @@
 namespace octavo::engine::device {
 
 /// Where memory lies, as the driver knows it.
-struct Place {
+struct MemoryPlace {
   bool host = true;         ///< the CPU can read it; memory that the driver does not know counts as such
   bool device = false;      ///< copies from the device can read it: device memory, managed memory, pinned memory
   void* context = nullptr;  ///< of the driver, for memory with `device`
@@ -51,8 +51,8 @@ struct Lane {
 /// Error(unreadable) for any other failure; both name the driver's function and its error. Any thread may call them.
 struct Driver {
   std::string name;  ///< "CUDA 12.4 (libcuda.so.1)"
-  Place (*place_of)(const void* data) = nullptr;
-  Lane (*open)(const Place& place, std::size_t buffers, std::size_t bytes) = nullptr;
+  MemoryPlace (*place_of)(const void* data) = nullptr;
+  Lane (*open)(const MemoryPlace& place, std::size_t buffers, std::size_t bytes) = nullptr;
   /// Waits for the lane's copies. If the driver cannot say that they have ended, the buffers are not freed.
   void (*close)(Lane& lane) noexcept = nullptr;
   /// Later copies of the lane begin after the work that `stream` has now. Does not wait. Throws Error(usage) if it is

@@ -27,7 +27,7 @@ struct OpenLane {
   std::optional<Lane> lane;
   std::optional<Error> failure;
 
-  void prepare(const Place& place) {
+  void prepare(const MemoryPlace& place) {
     if (!lane) lane = driver().open(place, num_buffers, buffer_bytes());
   }
   void close() {
@@ -70,7 +70,7 @@ class Reading {
   explicit Reading(const std::function<bool(Lines&)>& next) : next_(next) { pass(); }
   bool ended() const { return !more_; }
   const Lines& lines() const { return lines_; }
-  const Place& place() const { return place_; }
+  const MemoryPlace& place() const { return place_; }
   void pass() {
     more_ = next_(lines_);
     if (!more_ || lines_.array == array_) return;
@@ -83,13 +83,13 @@ class Reading {
   bool more_ = false;
   Lines lines_;
   const void* array_ = nullptr;
-  Place place_;
+  MemoryPlace place_;
 };
 
 // Fills the buffers in turn. Each is taken before it is used again.
-class Flow {
+class BufferedCopy {
  public:
-  Flow(Lane& lane, const std::function<void(std::span<const std::byte>)>& take) : lane_(lane), take_(take) {}
+  BufferedCopy(Lane& lane, const std::function<void(std::span<const std::byte>)>& take) : lane_(lane), take_(take) {}
 
   void add(const Lines& lines) {
     // Small arrays share a buffer: each copy has a fixed price, and so has each wait.
@@ -145,7 +145,7 @@ std::size_t buffer_bytes() {
 
 namespace {
 
-// A device that has failed cannot say; arrays of the host are still written then.
+// A device that has failed cannot say where memory lies. Arrays of the host are still written then.
 bool readable_by_host(const void* data) {
   const Driver* known = driver_in_use();
   if (known == nullptr) return true;
@@ -172,7 +172,7 @@ void check_place(const void* data, bool is_device) {
 
 namespace {
 
-void follow(const Place& place, void* stream) {
+void follow(const MemoryPlace& place, void* stream) {
   OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   open.failure.reset();
@@ -188,10 +188,10 @@ void follow(const Place& place, void* stream) {
 
 }  // namespace
 
-void follow(std::span<const Source> sources) {
+void follow(std::span<const DeviceArray> sources) {
   std::set<std::pair<void*, void*>> followed;
-  for (const Source& source : sources) {
-    const Place place = driver().place_of(source.data);
+  for (const DeviceArray& source : sources) {
+    const MemoryPlace place = driver().place_of(source.data);
     if (followed.insert({place.context, source.stream}).second) follow(place, source.stream);
   }
 }
@@ -200,13 +200,13 @@ namespace {
 
 // Reads arrays up to the first of another context.
 void read_in_context(Reading& reading, const std::function<void(std::span<const std::byte>)>& take) {
-  const Place place = reading.place();
+  const MemoryPlace place = reading.place();
   OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   if (open.failure) throw *open.failure;
   try {
     named(reading.lines(), [&] { open.prepare(place); });
-    Flow flow(*open.lane, take);
+    BufferedCopy flow(*open.lane, take);
     for (; !reading.ended() && reading.place().context == place.context; reading.pass()) flow.add(reading.lines());
     flow.finish();
   } catch (...) {

@@ -18,14 +18,14 @@ constexpr std::size_t num_buffers = 4;
 void check_place(const void* data, bool is_device);
 
 /// Device memory, and the stream whose work its values wait for (null: the default stream).
-struct Source {
+struct DeviceArray {
   const void* data = nullptr;
   void* stream = nullptr;
 };
 /// Later reads from the contexts of these arrays begin after the work that the streams have now. Also replaces lanes
 /// that have failed. Call it on the thread of the application, which may mean its own default stream. Throws
 /// Error(usage) for a stream of another context than its array.
-void follow(std::span<const Source> sources);
+void follow(std::span<const DeviceArray> sources);
 
 /// Copies what `next` names until it returns false, and calls `take` with the bytes of each, in order. Copies are on
 /// their way while `take` works: as many as the buffers hold, of any arrays. Those of another context begin when all

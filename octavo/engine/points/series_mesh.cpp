@@ -30,7 +30,7 @@ struct Point {
   double x = 0, y = 0;
   std::int64_t boundary = 0;
 };
-struct Element {
+struct NumberedTriangle {
   std::int64_t number = 0;  ///< or the lowest point
   Triangle points{};
 };
@@ -159,8 +159,8 @@ Triangle turned(Triangle points) {
   return points;
 }
 
-std::vector<Element> elements_of(const SeriesMesh& mesh, bool numbered) {
-  std::vector<Element> elements(mesh.piece.connectivity.size() / 3);
+std::vector<NumberedTriangle> elements_of(const SeriesMesh& mesh, bool numbered) {
+  std::vector<NumberedTriangle> elements(mesh.piece.connectivity.size() / 3);
   for (std::size_t e = 0; e < elements.size(); ++e) {
     Triangle points{};
     for (std::size_t k = 0; k < 3; ++k)
@@ -170,18 +170,18 @@ std::vector<Element> elements_of(const SeriesMesh& mesh, bool numbered) {
     elements[e] = {numbered ? mesh.global_element[e] : points[0], points};
   }
   std::stable_sort(elements.begin(), elements.end(),
-                   [](const Element& a, const Element& b) { return a.number < b.number; });
+                   [](const NumberedTriangle& a, const NumberedTriangle& b) { return a.number < b.number; });
   return elements;
 }
 
-void check_elements(const std::vector<Element>& sorted, std::int64_t begin, std::int64_t end) {
+void check_elements(const std::vector<NumberedTriangle>& sorted, std::int64_t begin, std::int64_t end) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin); ++i)
     if (i >= sorted.size() || sorted[i].number != begin + static_cast<std::int64_t>(i))
       throw Error(Kind::corrupt, "triangle " + std::to_string(begin + static_cast<std::int64_t>(i)) +
                                      " (from 0) is held by no rank, and larger numbers are");
 }
 
-void check_triangle(const Element& element, const Element& before) {
+void check_triangle(const NumberedTriangle& element, const NumberedTriangle& before) {
   auto found = element.points, expected = before.points;
   std::sort(found.begin(), found.end());
   std::sort(expected.begin(), expected.end());
@@ -192,11 +192,11 @@ void check_triangle(const Element& element, const Element& before) {
 }
 
 /// Sorts the elements that came to this rank into the file's order and keeps each once.
-void order_elements(std::vector<Element>& elements, bool numbered) {
-  const auto same = [&](const Element& a, const Element& b) {
+void order_elements(std::vector<NumberedTriangle>& elements, bool numbered) {
+  const auto same = [&](const NumberedTriangle& a, const NumberedTriangle& b) {
     return a.number == b.number && (numbered || a.points == b.points);
   };
-  std::stable_sort(elements.begin(), elements.end(), [&](const Element& a, const Element& b) {
+  std::stable_sort(elements.begin(), elements.end(), [&](const NumberedTriangle& a, const NumberedTriangle& b) {
     return a.number != b.number ? a.number < b.number : !numbered && a.points < b.points;
   });
   if (numbered)
@@ -208,29 +208,29 @@ void order_elements(std::vector<Element>& elements, bool numbered) {
 std::int64_t share_elements(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared) {
   const int ranks = ranks::size_of(comm), rank = ranks::rank_in(comm);
   const bool numbered = largest_of_all(comm, mesh.global_element.empty() ? 0 : 1) == 1;
-  std::vector<Element> mine;
+  std::vector<NumberedTriangle> mine;
   ranks::agree(comm, [&] {
     if (numbered) require_length("global_element", mesh.global_element.size(), mesh.piece.connectivity.size() / 3);
     mine = elements_of(mesh, numbered);
   });
   const std::int64_t total = numbered ? largest_of_all(comm, mine.empty() ? 0 : mine.back().number + 1) : points;
-  std::vector<Element> came = ranks::route<Element>(comm, mine, counts_of(mine, total, ranks)).values;
+  std::vector<NumberedTriangle> came = ranks::route<NumberedTriangle>(comm, mine, counts_of(mine, total, ranks)).values;
   ranks::agree(comm, [&] {
     order_elements(came, numbered);
     if (numbered)
       check_elements(came, base::share_begin(total, ranks, rank), base::share_begin(total, ranks, rank + 1));
-    for (const Element& element : came) shared.triangles.push_back(element.points);
+    for (const NumberedTriangle& element : came) shared.triangles.push_back(element.points);
   });
   auto count = static_cast<std::int64_t>(came.size());
   MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT64_T, MPI_SUM, comm);
   return count;
 }
 
-struct Sizes {
+struct PlaneSizes {
   std::int64_t points = 0, triangles = 0, on_boundary = 0;
 };
 
-void fill_header(serafin::Header& header, const Sizes& sizes, int planes) {
+void fill_header(serafin::SerafinHeader& header, const PlaneSizes& sizes, int planes) {
   const std::int64_t layers = planes > 1 ? planes - 1 : 1;
   if (sizes.points == 0) throw Error(Kind::usage, "no rank holds a point of the mesh");
   if (sizes.points * planes > most_numbers || sizes.triangles * layers > most_numbers)
@@ -263,8 +263,8 @@ formats::Series open_geometry(const std::filesystem::path& path, std::int64_t po
 }
 
 /// Collective. The geometry has the origin, which TELEMAC does not add to coordinates.
-Sizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared,
-                    serafin::Header& header) {
+PlaneSizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, SharedMesh& shared,
+                         serafin::SerafinHeader& header) {
   std::array<std::int64_t, 4> found{};  // triangles, points on the boundary, origin
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
@@ -282,7 +282,7 @@ Sizes open_geometry(MPI_Comm comm, const SeriesMesh& mesh, std::int64_t points, 
 // ------------------------------------------------------------------ to the file
 
 struct MeshFile {
-  const serafin::Header& header;
+  const serafin::SerafinHeader& header;
   const serafin::Put& put;
   std::int64_t layers() const { return std::max(1, serafin::planes(header) - 1); }
   std::int64_t plane_points() const { return serafin::plane_points(header); }
@@ -350,10 +350,10 @@ SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes)
   return shared;
 }
 
-SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& header) {
+SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::SerafinHeader& header) {
   MeshSizes plane;
   SharedMesh shared = share_pieces(comm, mesh, plane);
-  Sizes sizes{plane.points, plane.triangles};
+  PlaneSizes sizes{plane.points, plane.triangles};
   if (mesh.geometry) {
     sizes = open_geometry(comm, mesh, sizes.points, shared, header);
   } else {
@@ -367,7 +367,7 @@ SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, serafin::Header& he
   return shared;
 }
 
-void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const serafin::Header& header,
+void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const serafin::SerafinHeader& header,
                 const serafin::Put& put) {
   const MeshFile to{header, put};
   ranks::agree(comm, [&] {

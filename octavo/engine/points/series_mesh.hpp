@@ -54,10 +54,10 @@ SharedMesh share_pieces(MPI_Comm comm, const SeriesMesh& mesh, MeshSizes& sizes)
 
 /// Collective; all ranks throw the same: Error(corrupt) for points or triangles that no rank holds, Error(usage) for
 /// lists of wrong lengths. Fills in the header's sizes and IPARAM.
-SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, formats::serafin::Header& header);
+SharedMesh share_mesh(MPI_Comm comm, const SeriesMesh& mesh, formats::serafin::SerafinHeader& header);
 
 /// Collective. Rank 0 gives `put` the file's header and mesh, from the first byte on, in bounded memory.
-void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared, const formats::serafin::Header& header,
-                const formats::serafin::Put& put);
+void write_mesh(MPI_Comm comm, const SeriesMesh& mesh, const SharedMesh& shared,
+                const formats::serafin::SerafinHeader& header, const formats::serafin::Put& put);
 
 }  // namespace octavo::engine

@@ -32,14 +32,14 @@ std::uint64_t variable_begin(const SeriesPlan& plan, std::int64_t step, std::siz
 }
 
 /// The pieces of a writer in the bytes [begin, end) that hold the values of a variable.
-std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std::uint64_t begin, std::uint64_t values,
+std::vector<SeriesWrite> pieces_between(const SeriesPlan& plan, int writer, std::uint64_t begin, std::uint64_t values,
                                         std::uint64_t end) {
   if (plan.writers == 1) return {{begin, end}};
   const auto bound = [&](int w) {
     return up(plan, values + static_cast<std::uint64_t>(first_point(plan, w)) * plan.header.real_bytes);
   };
   if (writer + 1 < plan.writers) return {{bound(writer), bound(writer + 1)}};
-  std::vector<SeriesPiece> pieces;
+  std::vector<SeriesWrite> pieces;
   // The last writer also has the bytes around the values: those before the first writer's bound, and those up to the
   // end.
   if (begin < bound(0)) pieces.push_back({begin, bound(0)});
@@ -49,7 +49,7 @@ std::vector<SeriesPiece> pieces_between(const SeriesPlan& plan, int writer, std:
 
 }  // namespace
 
-SeriesPlan plan_series(const serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment) {
+SeriesPlan plan_series(const serafin::SerafinHeader& header, std::vector<int> ranks, std::uint64_t alignment) {
   if (alignment == 0) throw base::Error(base::Kind::usage, "alignment: expected at least 1 byte, found 0");
   if (alignment > std::uint64_t{1} << 40)
     throw base::Error(base::Kind::usage, "alignment: expected at most 2^40 bytes, found " + std::to_string(alignment));
@@ -82,13 +82,13 @@ PointRange needed_points(const SeriesPlan& plan, int writer) {
   return {first, first_point(plan, writer + 1) - first + more};
 }
 
-std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable) {
+std::vector<SeriesWrite> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable) {
   return pieces_between(plan, writer, variable_begin(plan, step, variable),
                         serafin::values_at(plan.header, plan.offsets, step, variable),
                         variable_begin(plan, step, variable + 1));
 }
 
-std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values) {
+std::vector<SeriesWrite> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values) {
   const std::uint64_t bytes = plan.header.real_bytes * static_cast<std::uint64_t>(plan.header.points);
   return pieces_between(plan, writer, values, values, values + bytes);
 }

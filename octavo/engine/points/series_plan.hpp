@@ -11,7 +11,7 @@ namespace octavo::engine {
 /// two of them meet, the bound is moved up to the next multiple of `alignment` of the file, so that no two writers ever
 /// touch one such unit. The last writer writes the bytes between two variables (lengths, the time).
 struct SeriesPlan {
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
   formats::serafin::RecordOffsets offsets;
   int writers = 1;
   std::uint64_t alignment = 4096;  ///< [bytes]
@@ -19,7 +19,7 @@ struct SeriesPlan {
 };
 
 /// Takes fewer writers than asked if a share would be smaller than four units of alignment.
-SeriesPlan plan_series(const formats::serafin::Header& header, std::vector<int> ranks, std::uint64_t alignment);
+SeriesPlan plan_series(const formats::serafin::SerafinHeader& header, std::vector<int> ranks, std::uint64_t alignment);
 
 /// The lowest rank of each host if `writers` is 0; else `writers` ranks, spread evenly.
 std::vector<int> writer_ranks(const std::vector<int>& hosts_of_ranks, int writers);
@@ -34,17 +34,17 @@ struct PointRange {
 PointRange needed_points(const SeriesPlan& plan, int writer);
 
 /// One write: bytes [begin, end) of the file, within one variable's record and the bytes just before or after it.
-struct SeriesPiece {
+struct SeriesWrite {
   std::uint64_t begin = 0, end = 0;
-  bool operator==(const SeriesPiece&) const = default;
+  bool operator==(const SeriesWrite&) const = default;
 };
 /// The pieces of a variable that a writer writes: none, one, or two (the last writer: head and tail), ascending. Those
 /// of the first variable begin with the step. The last writer also writes the step's last 4 bytes, which make it
 /// visible.
-std::vector<SeriesPiece> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
+std::vector<SeriesWrite> pieces_of(const SeriesPlan& plan, int writer, std::int64_t step, std::size_t variable);
 
 /// The same of a variable that stands alone at a place of the file, without records (MED).
-std::vector<SeriesPiece> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
+std::vector<SeriesWrite> pieces_at(const SeriesPlan& plan, int writer, std::uint64_t values);
 
 /// The stretch that a writer writes of the file's first `bytes`, which hold the mesh: even shares. Bounds are moved up
 /// as those of values are. The last writer has the unit in which the steps begin.

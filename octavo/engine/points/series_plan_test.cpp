@@ -13,7 +13,7 @@ namespace {
 namespace serafin = formats::serafin;
 
 SeriesPlan random_plan(testing::Random& random) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.real_bytes = random.chance(0.5) ? 4 : 8;
   header.points = static_cast<std::int32_t>(100 + random.below(3000));
   header.elements = 7;
@@ -32,7 +32,7 @@ TEST(SeriesPlan, every_byte_of_a_step_has_one_writer_and_every_unit_of_the_file_
     for (std::int64_t step = 0; step < 3; ++step)
       for (int w = 0; w < plan.writers; ++w)
         for (std::size_t v = 0; v < plan.header.variables.size(); ++v)
-          for (const SeriesPiece& piece : pieces_of(plan, w, step, v)) {
+          for (const SeriesWrite& piece : pieces_of(plan, w, step, v)) {
             ASSERT_LT(piece.begin, piece.end);
             for (std::uint64_t at = piece.begin; at < piece.end; ++at) {
               ++times.at(at - plan.offsets.steps);
@@ -69,7 +69,7 @@ TEST(SeriesPlan, a_writer_needs_the_points_that_stand_in_its_pieces) {
     const auto points = static_cast<std::uint64_t>(plan.header.points);
     for (int w = 0; w < plan.writers; ++w) {
       const PointRange needed = needed_points(plan, w);
-      for (const SeriesPiece& piece : pieces_of(plan, w, 5, 0)) {
+      for (const SeriesWrite& piece : pieces_of(plan, w, 5, 0)) {
         const std::uint64_t values = serafin::values_at(plan.header, plan.offsets, 5, 0);
         for (std::uint64_t at = std::max(piece.begin, values); at < piece.end; ++at) {
           const std::uint64_t point = (at - values) / plan.header.real_bytes;
@@ -90,7 +90,7 @@ TEST(SeriesPlan, one_rank_of_each_host_writes_or_so_many_as_are_asked_for) {
 }
 
 TEST(SeriesPlan, a_small_mesh_has_one_writer) {
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.points = 100;
   header.variables.resize(1);
   EXPECT_EQ(plan_series(header, {0, 1, 2}, 4096).writers, 1);

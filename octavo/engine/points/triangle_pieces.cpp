@@ -65,8 +65,8 @@ void plan_exchanges(MPI_Comm comm, const mesh::Unstructured& piece, const OwnedP
   });
 }
 
-Source held_array(mesh::FieldInfo info, std::vector<std::byte> values) {
-  Source source;
+StepArray held_array(mesh::FieldInfo info, std::vector<std::byte> values) {
+  StepArray source;
   const std::size_t each = mesh::size_of(info.type) * static_cast<std::size_t>(info.components);
   source.info = std::move(info);
   source.folded = std::move(values);
@@ -81,7 +81,7 @@ void add(TriangleSource& to, const store::MeshArray& array, std::vector<std::byt
   to.arrays.push_back({array.of, held_array(array.info, std::move(values))});
 }
 
-std::vector<std::byte> moved(MPI_Comm comm, const Source& source, const SeriesExchange& exchange, std::size_t planes,
+std::vector<std::byte> moved(MPI_Comm comm, const StepArray& source, const SeriesExchange& exchange, std::size_t planes,
                              std::size_t points) {
   std::vector<std::byte> copy;
   std::span<const std::byte> bytes;
@@ -138,7 +138,7 @@ TriangleShares share_triangles(MPI_Comm comm, const SeriesMesh& mesh) {
 
 std::uint64_t numbers_checksum(const StepJob& job) {
   std::uint64_t sum = 0;
-  for (const Source& source : job.fields) {
+  for (const StepArray& source : job.fields) {
     if (!store::is_integer(source.info)) continue;
     std::vector<std::byte> bytes(packed_bytes(source));
     sum = sum * 31 + pack(source, bytes, true) + 1;
@@ -166,8 +166,8 @@ void fold(MPI_Comm comm, StepJob& job, const TriangleShares& shares, std::option
     add(to, store::mesh_array(MeshSet::triangles, "connectivity", mesh::ScalarType::int32, 3),
         raw_bytes<std::int32_t>(shares.steps));
   });
-  std::vector<Source> fields;
-  for (Source& source : job.fields) {
+  std::vector<StepArray> fields;
+  for (StepArray& source : job.fields) {
     const mesh::FieldInfo& info = source.info;
     if (!store::is_integer(info)) {
       source.info.centring = mesh::Centring::node;

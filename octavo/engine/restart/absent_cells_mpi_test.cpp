@@ -103,7 +103,8 @@ mesh::Header header_of(const mesh::Octree& tree) {
   return header;
 }
 
-Statistics write(const std::filesystem::path& store, const Options& options, const std::vector<std::int64_t>& steps) {
+WriteStatistics write(const std::filesystem::path& store, const Options& options,
+                      const std::vector<std::int64_t>& steps) {
   Writer writer(everyone(), store, header_of(make_tree()), options);
   for (const std::int64_t step : steps) {
     Blocks blocks = make_blocks(step);
@@ -153,7 +154,7 @@ TEST(AbsentMpi, cells_without_values_cost_a_raw_store_nothing_and_read_as_zeros)
     options.direct_io = way.direct_io;
     options.contributors_per_file = way.contributors_per_file;
     options.checkpoint.codec.method = codec::Method::raw;
-    const Statistics own = write(directory.path() / "s", options, {1, 2});
+    const WriteStatistics own = write(directory.path() / "s", options, {1, 2});
     expect_steps(directory.path() / "s", {1, 2});
     const std::uint64_t values = 2 * 12 * make_blocks(1).density.size() * edge * edge / block;
     EXPECT_EQ(own.bytes_put, values);

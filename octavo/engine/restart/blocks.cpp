@@ -51,7 +51,7 @@ bool is_mine(const Shares& shares, int level, const Index3& at) {
   return key >= shares.keys.begin && key < shares.keys.end;
 }
 
-// Calls f(level, position) for each block of which an owned cell of the part's tree tells something.
+// Calls f(level, position) for each block of the new tree that an owned cell of the part's tree lies in or divides.
 template <class F>
 void for_each_block_told(const Regrid& plan, const Octree& tree, F&& f) {
   mesh::walk(tree, [&](int level, std::size_t cell, const mesh::Coordinate& at) {
@@ -63,7 +63,7 @@ void for_each_block_told(const Regrid& plan, const Octree& tree, F&& f) {
 
 using Wants = std::function<bool(int level, const Index3& at)>;
 
-// The cells of a part that tell something of a block that the rank wants, and what closes their tree.
+// The cells of a part that lie in blocks which the rank wants, or divide them, and the cells that close their tree.
 Octree kept_of(Octree tree, const Regrid& plan, const Wants& wants) {
   std::vector<base::BitArray> mine;
   for (const base::BitArray& level : tree.owned) mine.emplace_back(level.size());
@@ -286,7 +286,7 @@ mesh::Part read_values(const StepParts& step, const KeptTrees& trees, const Regr
 
 // Collective. How many cells the ranks' blocks have that are not in the step.
 std::int64_t count_missing(MPI_Comm comm, const KeptTrees& trees, const Regrid& plan, const RestartOptions& options) {
-  mesh::Missing missing;
+  mesh::MissingCells missing;
   ranks::agree(comm, [&] { missing = find_missing(trees.whole, plan); });
   std::array<std::int64_t, 2> all{missing.cells, missing.blocks};
   MPI_Allreduce(MPI_IN_PLACE, all.data(), 2, MPI_INT64_T, MPI_SUM, comm);

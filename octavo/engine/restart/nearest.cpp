@@ -47,8 +47,8 @@ Orders orders_in(const fs::path& store, store::Flow flow) {
   return known;
 }
 
-// Whether the store has no step that is newer than the local one, and none of another run that went on without it. No:
-// also if it should have a step whose run is not known.
+// Whether the store has no step newer than the local one, and none of another run that went on without it. If the mark
+// lists a step that we cannot find, its run is not known, and the answer is no.
 bool is_newest(const fs::path& store, const LocalName& name) {
   std::error_code ignored;
   if (!fs::exists(store, ignored)) return true;
@@ -70,13 +70,13 @@ bool is_newest(const fs::path& store, const LocalName& name) {
 std::optional<LocalRow> newest_complete(std::vector<LocalRow> rows, const fs::path& store,
                                         const RestartOptions& options) {
   std::erase_if(rows, [&](const LocalRow& row) { return row.name.flow != options.flow || !row.committed; });
-  struct Found {
+  struct FoundStep {
     LocalRow row;  // one of them
     std::set<int> segments;
   };
-  std::map<std::pair<std::uint64_t, store::Attempt>, Found> found;  // by order
+  std::map<std::pair<std::uint64_t, store::Attempt>, FoundStep> found;  // by order
   for (const LocalRow& row : rows) {
-    Found& step = found[{row.name.order, attempt_of(row.name)}];
+    FoundStep& step = found[{row.name.order, attempt_of(row.name)}];
     step.row = row;
     step.segments.insert(row.name.segment);
   }

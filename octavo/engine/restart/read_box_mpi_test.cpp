@@ -74,7 +74,7 @@ void expect_box(const mesh::Dataset& dataset, int level, const IndexBox& box) {
   for_each_row(box, [&](const Index3& at, std::int64_t length) {
     for (std::int64_t x = 0; x < length; ++x) expected.push_back(expected_at(level, {at[0] + x, at[1], at[2]}));
   });
-  step::BoxArray array;
+  step::BoxMemory array;
   array.values = values.data();
   EXPECT_EQ(read_box(dataset, "density", level, box, array), 0);
   EXPECT_EQ(values, expected) << "level " << level << ", box " << describe(box, 3);

@@ -52,7 +52,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::bytes_of_file;
 
-telemac::PartitionReport cut(const fs::path& folder, const std::string& prefix, partition::Method method) {
+telemac::PartitionReport cut(const fs::path& folder, const std::string& prefix, partition::CutMethod method) {
   telemac::PartitionOptions options;
   options.parts = 7;
   options.method = method;
@@ -72,13 +72,13 @@ TEST(ScotchMpi, ranks_cut_few_edges_and_again_the_same_ones) {
     testing::put_file(folder / "geo.cli", testing::boundary_text(testing::boundary_of(f.mesh)));
   }
   testing::barrier();
-  const telemac::PartitionReport report = cut(folder, "A", partition::Method::scotch);
-  const telemac::PartitionReport other = cut(folder, "H", partition::Method::hilbert);
+  const telemac::PartitionReport report = cut(folder, "A", partition::CutMethod::scotch);
+  const telemac::PartitionReport other = cut(folder, "H", partition::CutMethod::hilbert);
   EXPECT_LT(report.quality.cut_edges, 2 * other.quality.cut_edges);
   const double even = static_cast<double>(report.elements) / 7;
   EXPECT_GT(static_cast<double>(report.quality.fewest), 0.8 * even);
   EXPECT_LT(static_cast<double>(report.quality.most), 1.2 * even);
-  cut(folder, "B", partition::Method::scotch);
+  cut(folder, "B", partition::CutMethod::scotch);
   if (testing::rank() == 0) {
     for (const char* kind : {"GEO-CONCAT", "CLI-CONCAT", "PAR-CONCAT"})
       EXPECT_TRUE(bytes_of_file(folder / ("A" + std::string(kind))) ==
@@ -105,13 +105,13 @@ TEST(ScotchMpi, a_call_that_fails_on_one_rank_is_every_rank_s_error) {
   testing::barrier();
   for (const char* name : {"stratInit", "dgraphInit", "dgraphBuild", "contextBindDgraph", "dgraphPart"}) {
     failing = "SCOTCH_" + std::string(name);
-    const std::string message = testing::message_of([&] { cut(folder, "A", partition::Method::scotch); });
+    const std::string message = testing::message_of([&] { cut(folder, "A", partition::CutMethod::scotch); });
     EXPECT_THAT(message, ::testing::HasSubstr(name));
     testing::expect_same_everywhere(message);
     EXPECT_FALSE(fs::exists(folder / "AGEO-CONCAT"));
   }
   failing.clear();
-  EXPECT_EQ(cut(folder, "A", partition::Method::scotch).parts, 7);
+  EXPECT_EQ(cut(folder, "A", partition::CutMethod::scotch).parts, 7);
 }
 
 TEST(ScotchMpi, ranks_without_elements_cut_too) {
@@ -124,7 +124,7 @@ TEST(ScotchMpi, ranks_without_elements_cut_too) {
   testing::barrier();
   telemac::PartitionOptions options;
   options.parts = 2;
-  options.method = partition::Method::scotch;
+  options.method = partition::CutMethod::scotch;
   const telemac::PartitionReport report =
       telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "A", options, ranks::world(), cut_by_scotch);
   EXPECT_EQ(report.elements, 2);

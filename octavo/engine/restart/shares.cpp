@@ -142,15 +142,15 @@ void copy_runs(const std::vector<mesh::CellRun>& runs, std::size_t begin, std::s
 }
 
 // A field of the share: the memory of its values, the caller's or the field's own, and the bytes of a tree cell.
-struct Target {
+struct FieldMemory {
   std::span<std::byte> bytes;
   std::size_t width = 0;
 };
 
-std::vector<Target> make_fields(mesh::Part& share, const StepParts& step, const mesh::Request& request,
-                                const store::Place& place) {
+std::vector<FieldMemory> make_fields(mesh::Part& share, const StepParts& step, const mesh::Request& request,
+                                     const store::Place& place) {
   const std::size_t cells = num_cells(std::get<mesh::Octree>(share.mesh));
-  std::vector<Target> targets;
+  std::vector<FieldMemory> targets;
   for (const std::size_t f : mesh::select_fields(step.dataset.header, request.fields)) {
     share.fields.push_back({step.dataset.header.fields[f], {}});
     mesh::Field& field = share.fields.back();
@@ -394,11 +394,11 @@ Species species_of(MPI_Comm comm, const std::vector<Sorted>& found) {
 }
 
 // This rank's particles of a species that another rank is to have.
-struct Piece {
+struct ParticleParcel {
   int rank = 0;
   mesh::Particles particles;
 };
-using Pieces = std::vector<Piece>;
+using ParticleParcels = std::vector<ParticleParcel>;
 
 // The stretches that hold the positions of all particles.
 std::vector<KeyRange> stretches_of_particles(const std::vector<Sorted>& all, const mesh::Header& header,
@@ -411,9 +411,9 @@ std::vector<KeyRange> stretches_of_particles(const std::vector<Sorted>& all, con
 }
 
 // Splits particles among the ranks that own a key of theirs.
-Pieces split_among(const std::vector<ranks::KeyOwner>& owners, const mesh::Particles& particles,
-                   const mesh::Header& header, mesh::SplitPlan plan) {
-  Pieces pieces;
+ParticleParcels split_among(const std::vector<ranks::KeyOwner>& owners, const mesh::Particles& particles,
+                            const mesh::Header& header, mesh::SplitPlan plan) {
+  ParticleParcels pieces;
   if (particles.count == 0) return pieces;
   plan.bounds.clear();
   for (const ranks::KeyOwner& owner : owners) plan.bounds.push_back(narrow(owner.begin));
@@ -425,13 +425,13 @@ Pieces split_among(const std::vector<ranks::KeyOwner>& owners, const mesh::Parti
 }
 
 // Collective. Deals particles without positions out in the order of the parts, equal numbers to each rank.
-Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
+ParticleParcels deal_out(MPI_Comm comm, const mesh::Particles& mine) {
   std::int64_t first = 0, total = mine.count;
   MPI_Exscan(&mine.count, &first, 1, MPI_INT64_T, MPI_SUM, comm);
   if (ranks::rank_in(comm) == 0) first = 0;
   MPI_Allreduce(MPI_IN_PLACE, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   const int ranks = ranks::size_of(comm);
-  Pieces pieces;
+  ParticleParcels pieces;
   ranks::agree(comm, [&] {
     if (mine.count == 0) return;
     const auto begin = static_cast<int>(base::owner(first, total, ranks));
@@ -445,16 +445,16 @@ Pieces deal_out(MPI_Comm comm, const mesh::Particles& mine) {
 
 // Collective. Collects this rank's particles of a species from the pieces that all ranks have for it, one sender after
 // another.
-mesh::Particles collect(MPI_Comm comm, const mesh::SpeciesInfo& info, Pieces& pieces) {
+mesh::Particles collect(MPI_Comm comm, const mesh::SpeciesInfo& info, ParticleParcels& pieces) {
   std::vector<ranks::Parcel> counts;
-  for (const Piece& piece : pieces) counts.push_back({piece.rank, base::packed(piece.particles.count), 0});
+  for (const ParticleParcel& piece : pieces) counts.push_back({piece.rank, base::packed(piece.particles.count), 0});
   mesh::Particles particles = none_of(info);
   for (const ranks::Parcel& parcel : ranks::deliver(comm, std::move(counts)))
     particles.count += base::unpacked<std::int64_t>(parcel.bytes);
   for (std::size_t a = 0; a < particles.attributes.size(); ++a) {
     // One attribute after another, so that a rank never holds all values twice.
     std::vector<ranks::Parcel> values;
-    for (Piece& piece : pieces)
+    for (ParticleParcel& piece : pieces)
       values.push_back({piece.rank, base::to_bytes(std::exchange(piece.particles.attributes[a].bytes, {})), 0});
     for (const ranks::Parcel& parcel : ranks::deliver_straight(comm, std::move(values)))
       base::append(particles.attributes[a].bytes, parcel.bytes);
@@ -479,7 +479,7 @@ std::vector<mesh::Particles> read_particles(MPI_Comm comm, const StepParts& step
   std::vector<mesh::Particles> out;
   for (const mesh::SpeciesInfo& info : species) {
     Sorted* sorted = nullptr;
-    Pieces pieces;
+    ParticleParcels pieces;
     ranks::agree(comm, [&] {
       sorted = &sorted_of(mine, info);
       pieces = split_among(owners, std::exchange(sorted->placed, none_of(info)), header, shares.plan);

@@ -34,7 +34,7 @@ using base::Kind;
 namespace fs = std::filesystem;
 
 // A step as rank 0 tells all ranks of it.
-struct Told {
+struct ToldStep {
   std::string store, first_file;
   store::Flow flow{};
   std::int64_t step = 0;
@@ -45,7 +45,7 @@ struct Told {
 };
 
 template <class Way>
-void both(Way& way, Told& told) {
+void both(Way& way, ToldStep& told) {
   using base::both;
   both(way, told.store, told.first_file, told.flow, told.step, told.attempt, told.order, told.segments, told.elsewhere);
 }
@@ -133,7 +133,7 @@ mesh::Part read_stored(StoredStep& step, int part, const mesh::Request& request,
   const PartEntry entry = entry_of(step, part);
   try {
     const auto file = step.handles->get(entry.segment->path);
-    store::Source source = store::source_of(*file);
+    store::PartSource source = store::source_of(*file);
     source.place = place;
     return store::decode_part(entry.segment->table, entry.row, request, source);
   } catch (Error& error) {
@@ -191,18 +191,18 @@ Deal deal(int parts, int ranks, int rank) {
 
 namespace {
 
-Told tell_step(MPI_Comm comm, const StepParts& found) {
-  Told told;
+ToldStep tell_step(MPI_Comm comm, const StepParts& found) {
+  ToldStep told;
   if (ranks::rank_in(comm) == 0) {
     const StoredStep& step = *found.stored;
     told = {step.store.string(), step.files.first, step.found.flow,     step.found.step,
             step.found.attempt,  step.found.order, step.files.segments, !step.files.each.empty()};
   }
-  return base::unpacked<Told>(ranks::from_first(comm, base::packed(told)));
+  return base::unpacked<ToldStep>(ranks::from_first(comm, base::packed(told)));
 }
 
 // Collective. The files of the segments whose footers this rank reads, by segment.
-std::vector<std::string> files_to_read(MPI_Comm comm, const StepParts& found, const Told& told) {
+std::vector<std::string> files_to_read(MPI_Comm comm, const StepParts& found, const ToldStep& told) {
   const int ranks = ranks::size_of(comm), rank = ranks::rank_in(comm);
   std::vector<std::string> files;
   if (!told.elsewhere) {
@@ -316,7 +316,7 @@ StepParts opened_step(StoredStep step) {
 }
 
 StepParts share_step(MPI_Comm comm, const StepParts& found) {
-  const Told told = tell_step(comm, found);
+  const ToldStep told = tell_step(comm, found);
   StoredStep step;
   step.store = told.store;
   step.found.flow = told.flow;

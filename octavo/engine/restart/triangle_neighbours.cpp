@@ -69,7 +69,7 @@ void take_piece(const telemac::Piece& piece, const mesh::Unstructured& mesh, Tri
   }
 }
 
-struct Place {
+struct BoundaryPlace {
   std::int64_t line;
   double x, y;
 };
@@ -77,13 +77,13 @@ struct Place {
 /// The boundary's lines with the positions of their points, which the ranks hold, and with their next points.
 telemac::CutBoundary trace(const telemac::SharedJob& job, const store::BoundaryArrays& lines,
                            const mesh::Unstructured& mesh, const std::vector<partition::BoundaryEdge>& edges) {
-  std::vector<Place> mine;
+  std::vector<BoundaryPlace> mine;
   for (std::size_t k = 0; k < lines.point.size(); ++k)
     if (const std::int32_t local = local_of(mesh, lines.point[k]); local >= 0)
       mine.push_back({static_cast<std::int64_t>(k), mesh.x[static_cast<std::size_t>(local)],
                       mesh.y[static_cast<std::size_t>(local)]});
   std::vector<double> x(lines.point.size()), y(x);
-  for (const Place& place : base::gather(job.ranks, mine)) {
+  for (const BoundaryPlace& place : base::gather(job.ranks, mine)) {
     x[static_cast<std::size_t>(place.line)] = place.x;
     y[static_cast<std::size_t>(place.line)] = place.y;
   }
@@ -122,7 +122,7 @@ TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start) {
   ranks::agree(comm, [&] { share_of(start); });
   const mesh::Unstructured& mesh = share_of(start);
   const base::Ranks ranks = ranks::ranks_of(comm);
-  const formats::serafin::Series none;
+  const formats::serafin::SerafinSeries none;
   telemac::PartitionOptions options;
   options.parts = ranks.size;
   const telemac::SharedJob job{ranks,
@@ -131,7 +131,7 @@ TriangleNeighbours find_neighbours(MPI_Comm comm, const Restart& start) {
                                static_cast<std::int32_t>(count_of(comm, mesh.global_point)),
                                count_of(comm, start.global_element),
                                {ranks.rank, ranks.rank + 1}};
-  std::vector<telemac::Growing> pieces = telemac::make_pieces(job, elements_of(mesh, start, ranks.rank));
+  std::vector<telemac::GrowingPiece> pieces = telemac::make_pieces(job, elements_of(mesh, start, ranks.rank));
   std::int64_t cut_edges = 0;
   const auto edges = telemac::pair_borders(job, pieces, cut_edges);
   telemac::share_points(job, pieces);

@@ -115,7 +115,7 @@ TEST(TrianglesMpi, neighbours_and_boundary_are_those_of_the_whole_mesh_whatever_
       testing::put_file(shared.path() / "geo.cli", testing::boundary_text(line));
       telemac::PartitionOptions options;
       options.parts = size() + more % 2;
-      options.method = partition::Method::hilbert;
+      options.method = partition::CutMethod::hilbert;
       options.layout = telemac::PieceLayout::octavo;
       if (more < 2) options.boundary = shared.path() / "geo.cli";
       telemac::partition_mesh(shared.path() / "geo.slf", shared.path() / "T2D", options);

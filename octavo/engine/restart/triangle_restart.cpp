@@ -86,7 +86,7 @@ store::StoredTriangles read_stored(StepParts& step, int place, const mesh::Reque
   const store::Table& table = entry.segment->table;
   try {
     const auto file = open_file_of(step, entry);
-    store::Source source = store::source_of(*file);
+    store::PartSource source = store::source_of(*file);
     const auto own = [&] {
       mesh::Request only;
       only.fields.emplace();
@@ -231,7 +231,7 @@ SeriesExchange plan_curve(MPI_Comm comm, const MeshShare& share, std::size_t on_
 
 // ------------------------------------------------------------------ what is wanted
 
-struct Element {
+struct GlobalTriangle {
   std::int64_t number = 0;
   std::array<std::int64_t, 3> points{};
 };
@@ -247,15 +247,15 @@ std::size_t position(const std::vector<std::int64_t>& sorted, std::int64_t numbe
 }
 
 /// The triangles that this rank has read, ordered along the curve by their centres.
-std::vector<std::pair<Ordered, Element>> ordered_triangles(MPI_Comm comm, const MeshShare& share) {
+std::vector<std::pair<Ordered, GlobalTriangle>> ordered_triangles(MPI_Comm comm, const MeshShare& share) {
   const std::vector<std::int64_t> corners = sorted_once(share.mesh.connectivity);
   const SeriesExchange fetch = plan_fetch(comm, share.points, corners);
   const auto x = move_values<double>(comm, fetch, share.mesh.x, corners.size());
   const auto y = move_values<double>(comm, fetch, share.mesh.y, corners.size());
   const std::int64_t first = share.triangles[static_cast<std::size_t>(ranks::rank_in(comm))];
-  std::vector<std::pair<Ordered, Element>> triangles(share.mesh.connectivity.size() / 3);
+  std::vector<std::pair<Ordered, GlobalTriangle>> triangles(share.mesh.connectivity.size() / 3);
   for (std::size_t t = 0; t < triangles.size(); ++t) {
-    Element& element = triangles[t].second;
+    GlobalTriangle& element = triangles[t].second;
     element.number = first + static_cast<std::int64_t>(t);
     double cx = 0, cy = 0;
     for (std::size_t k = 0; k < 3; ++k) {
@@ -270,10 +270,10 @@ std::vector<std::pair<Ordered, Element>> ordered_triangles(MPI_Comm comm, const 
 }
 
 /// Shares the triangles out equally along the curve; each rank gets its own sorted by number.
-std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
+std::vector<GlobalTriangle> share_triangles(MPI_Comm comm, const MeshShare& share) {
   const auto mine = ordered_triangles(comm, share);
   std::vector<Ordered> order;
-  std::vector<Element> elements;
+  std::vector<GlobalTriangle> elements;
   for (const auto& [place, element] : mine) {
     order.push_back(place);
     elements.push_back(element);
@@ -284,8 +284,9 @@ std::vector<Element> share_triangles(MPI_Comm comm, const MeshShare& share) {
   const std::vector<std::size_t> cuts = cut_sorted(comm, order, bounds);
   std::vector<int> counts;
   for (std::size_t r = 0; r + 1 < cuts.size(); ++r) counts.push_back(static_cast<int>(cuts[r + 1] - cuts[r]));
-  std::vector<Element> came = ranks::route<Element>(comm, elements, counts).values;
-  std::sort(came.begin(), came.end(), [](const Element& a, const Element& b) { return a.number < b.number; });
+  std::vector<GlobalTriangle> came = ranks::route<GlobalTriangle>(comm, elements, counts).values;
+  std::sort(came.begin(), came.end(),
+            [](const GlobalTriangle& a, const GlobalTriangle& b) { return a.number < b.number; });
   return came;
 }
 
@@ -301,7 +302,7 @@ bool is_cut(MPI_Comm comm, const StepParts& step, const MeshShare& share) {
 }
 
 /// Gives each rank one of the parts into which the mesh was cut, its triangles sorted by number.
-std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
+std::vector<GlobalTriangle> keep_cut(MPI_Comm comm, const MeshShare& share) {
   const std::size_t triangles = share.mesh.connectivity.size() / 3;
   const int ranks = ranks::size_of(comm);
   ranks::agree(comm, [&] {
@@ -311,19 +312,19 @@ std::vector<Element> keep_cut(MPI_Comm comm, const MeshShare& share) {
                                      ", found " + std::to_string(*least) + " to " + std::to_string(*most));
   });
   const std::int64_t first = share.triangles[static_cast<std::size_t>(ranks::rank_in(comm))];
-  std::vector<std::vector<Element>> to(static_cast<std::size_t>(ranks));
+  std::vector<std::vector<GlobalTriangle>> to(static_cast<std::size_t>(ranks));
   for (std::size_t t = 0; t < triangles; ++t) {
     const auto corner = share.mesh.connectivity.begin() + static_cast<std::ptrdiff_t>(3 * t);
     to[static_cast<std::size_t>(share.part_of[t])].push_back(
         {first + static_cast<std::int64_t>(t), {corner[0], corner[1], corner[2]}});
   }
-  std::vector<Element> elements;
+  std::vector<GlobalTriangle> elements;
   std::vector<int> counts;
-  for (const std::vector<Element>& some : to) {
+  for (const std::vector<GlobalTriangle>& some : to) {
     elements.insert(elements.end(), some.begin(), some.end());
     counts.push_back(static_cast<int>(some.size()));
   }
-  return ranks::route<Element>(comm, elements, counts).values;  // by rank, and each rank's by number
+  return ranks::route<GlobalTriangle>(comm, elements, counts).values;  // by rank, and each rank's by number
 }
 
 /// Points without a triangle stay with the rank that has read them.
@@ -361,8 +362,8 @@ void set_mesh(MPI_Comm comm, const MeshShare& share, bool as_cut, const RestartO
     mesh.global_point = *options.points;
     return;
   }
-  const std::vector<Element> mine = as_cut ? keep_cut(comm, share) : share_triangles(comm, share);
-  for (const Element& element : mine) {
+  const std::vector<GlobalTriangle> mine = as_cut ? keep_cut(comm, share) : share_triangles(comm, share);
+  for (const GlobalTriangle& element : mine) {
     global_element.push_back(element.number);
     mesh.connectivity.insert(mesh.connectivity.end(), element.points.begin(), element.points.end());
   }

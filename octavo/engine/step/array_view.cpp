@@ -66,13 +66,13 @@ T* pack_cell(const ArrayView& view, const Stride& stride, const T* cell, T* to) 
   return to;
 }
 
-struct Cells {
+struct CellSpan {
   std::size_t first = 0, last = 0;
 };
 
 // One value a cell, as a code of single cells has it: no loops over a block, and no ghosts.
 template <class T>
-T* pack_values(const ArrayView& view, const Stride& stride, Cells cells, const T* data, T* to) {
+T* pack_values(const ArrayView& view, const Stride& stride, CellSpan cells, const T* data, T* to) {
   const auto at = [&](std::size_t place) { return data[static_cast<std::int64_t>(place) * stride.cell]; };
   if (view.order.empty()) {
     for (std::size_t i = cells.first; i < cells.last; ++i) *to++ = at(i);
@@ -84,7 +84,7 @@ T* pack_values(const ArrayView& view, const Stride& stride, Cells cells, const T
 }
 
 template <class T>
-T* pack_blocks(const ArrayView& view, const Stride& stride, Cells cells, const T* data, T* to) {
+T* pack_blocks(const ArrayView& view, const Stride& stride, CellSpan cells, const T* data, T* to) {
   for (std::size_t i = cells.first; i < cells.last; ++i) {
     const std::size_t at = view.order.empty() ? i : view.order[i];
     // Zeros: no reader takes them, but the same step must always give the same bytes.
@@ -97,7 +97,7 @@ T* pack_blocks(const ArrayView& view, const Stride& stride, Cells cells, const T
 }
 
 template <class T>
-void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std::span<std::byte> out,
+void pack_strided(const ArrayView& view, const Stride& stride, CellSpan cells, std::span<std::byte> out,
                   base::RunningChecksum* sum) {
   const auto* data = static_cast<const T*>(view.data);
   T* to = reinterpret_cast<T*>(out.data());
@@ -111,7 +111,7 @@ void pack_strided(const ArrayView& view, const Stride& stride, Cells cells, std:
   }
 }
 
-void pack_cells(const ArrayView& view, Cells cells, std::span<std::byte> out, base::RunningChecksum* sum) {
+void pack_cells(const ArrayView& view, CellSpan cells, std::span<std::byte> out, base::RunningChecksum* sum) {
   if (view.space == MemorySpace::device) {
     const DeviceCells from{view, cells.first, cells.last, out, sum, nullptr};
     return pack_from_device({&from, 1});
@@ -182,7 +182,7 @@ void check(const ArrayView& view) {
 }
 
 void follow(std::span<const ArrayView> views) {
-  std::vector<device::Source> sources;
+  std::vector<device::DeviceArray> sources;
   for (const ArrayView& view : views)
     if (view.space == MemorySpace::device && view.cells > 0) sources.push_back({view.data, view.stream});
   device::follow(sources);

@@ -21,7 +21,7 @@ constexpr std::int64_t widest_gap = std::int64_t{64} << 10;
 constexpr std::int64_t price_of_row = 512;
 
 // Part of an array that one buffer holds.
-struct Window {
+struct BufferWindow {
   device::Lines lines;
   std::int64_t before = 0;     // [elements] in the buffer, in front of the first cell's first value
   ArrayView::Stride stride{};  // in the buffer
@@ -53,9 +53,9 @@ std::vector<Axis> axes_of(const ArrayView& view, std::int64_t last_place) {
 
 // The window whose lines reach over the first `inner` axes, gaps included. Arrays may run backwards along an axis:
 // lines begin at its lowest address, and `before` says how far behind that the first value lies.
-Window window_of(const ArrayView& view, std::span<const Axis> axes, std::size_t inner) {
+BufferWindow window_of(const ArrayView& view, std::span<const Axis> axes, std::size_t inner) {
   const std::int64_t size = size_of_value(view);
-  Window window;
+  BufferWindow window;
   window.stride = view.stride;
   std::int64_t length = 1, behind = 0;
   for (const Axis& axis : axes.first(inner)) length += reach(axis);
@@ -92,9 +92,9 @@ std::int64_t price_of(const device::Lines& lines) {
 }
 
 // The memory of cells at places 0 to `last_place` of a view without ghosts, in the cheapest lines.
-Window window_of(const ArrayView& view, std::int64_t last_place) {
+BufferWindow window_of(const ArrayView& view, std::int64_t last_place) {
   const std::vector<Axis> axes = axes_of(view, last_place);
-  Window best = window_of(view, axes, axes.size());
+  BufferWindow best = window_of(view, axes, axes.size());
   std::int64_t length = 1;
   std::vector<std::int64_t> lengths;  // of lines over the axes before each
   for (const Axis& axis : axes) {
@@ -104,13 +104,13 @@ Window window_of(const ArrayView& view, std::int64_t last_place) {
   for (std::size_t inner = axes.size(); inner-- > 0;) {
     // Lines do not overlap, and the driver's rows have room for four axes.
     if (std::abs(axes[inner].stride) < lengths[inner] || axes.size() - inner > best.lines.axes.size()) break;
-    Window window = window_of(view, axes, inner);
+    BufferWindow window = window_of(view, axes, inner);
     if (price_of(window.lines) < price_of(best.lines)) best = window;
   }
   return best;
 }
 
-bool fits(const Window& window) { return bytes_of(window.lines) <= device::buffer_bytes(); }
+bool fits(const BufferWindow& window) { return bytes_of(window.lines) <= device::buffer_bytes(); }
 
 ArrayView cells_from(const ArrayView& view, std::int64_t place) {
   ArrayView from = view;
@@ -119,17 +119,17 @@ ArrayView cells_from(const ArrayView& view, std::int64_t place) {
 }
 
 // The contents of a window: cells, or a slab of one cell that is larger than a buffer.
-struct Piece {
+struct WindowCells {
   ArrayView device;  // without ghosts and order, from the lowest place on
-  Window window;
+  BufferWindow window;
   std::size_t first = 0, count = 0;    // cells, in the order in which they are copied
   std::size_t out = 0;                 // [bytes] of a slab, from its cell's first value
   std::vector<std::uint32_t> order{};  // of the cells from the lowest place on; empty: they follow one another
 };
 
 // Cuts a cell into slabs along its outermost axis, and slabs that are still too large along the next.
-void cut(const Piece& piece, std::deque<Piece>& out) {
-  Piece slab = piece;
+void cut(const WindowCells& piece, std::deque<WindowCells>& out) {
+  WindowCells slab = piece;
   slab.window = window_of(slab.device, 0);
   if (fits(slab.window)) return out.push_back(std::move(slab));
   const std::array<std::int64_t, 3> strides{slab.device.stride.x, slab.device.stride.y, slab.device.stride.z};
@@ -155,9 +155,9 @@ void cut(const Piece& piece, std::deque<Piece>& out) {
 }
 
 // The pieces of cells [first, last), in the order in which they lie.
-class Pieces {
+class WindowWalk {
  public:
-  Pieces(const ArrayView& view, std::size_t first, std::size_t last) : view_(view), end_(last - first) {
+  WindowWalk(const ArrayView& view, std::size_t first, std::size_t last) : view_(view), end_(last - first) {
     if (view.order.empty()) {
       view_ = cells_from(view, static_cast<std::int64_t>(first));
     } else {
@@ -171,7 +171,7 @@ class Pieces {
   std::size_t cell(std::size_t n) const { return sorted_.empty() ? n : sorted_[n]; }
   bool in_order() const { return sorted_.empty(); }
 
-  bool next(Piece& piece) {
+  bool next(WindowCells& piece) {
     if (slabs_.empty()) take_cells();
     if (slabs_.empty()) return false;
     piece = std::move(slabs_.front());
@@ -213,7 +213,7 @@ class Pieces {
   }
   void take_cells() {
     if (at_ == end_) return;
-    Piece piece;
+    WindowCells piece;
     piece.device = cells_from(view_, place(at_));
     piece.first = at_;
     piece.count = count(piece.device);
@@ -232,11 +232,11 @@ class Pieces {
   std::span<const std::uint32_t> order_;
   std::vector<std::uint32_t> sorted_;  // empty: cells lie in the order in which they are packed
   std::size_t at_ = 0, end_ = 0;
-  std::deque<Piece> slabs_;
+  std::deque<WindowCells> slabs_;
 };
 
 // The values of a piece in a buffer, as a view of host memory.
-ArrayView in_buffer(const Piece& piece, std::span<const std::byte> buffer) {
+ArrayView in_buffer(const WindowCells& piece, std::span<const std::byte> buffer) {
   ArrayView view = piece.device;
   view.space = MemorySpace::host;
   view.data = buffer.data() + piece.window.before * size_of_value(view);
@@ -259,7 +259,7 @@ class Transfer {
   }
 
   bool next(device::Lines& lines) {
-    Piece piece;
+    WindowCells piece;
     if (!pieces_.next(piece)) return false;
     lines = piece.window.lines;
     lines.array = cells_.view.data;
@@ -269,7 +269,7 @@ class Transfer {
   }
 
   void take(std::span<const std::byte> buffer) {
-    const Piece piece = std::move(on_their_way_.front());
+    const WindowCells piece = std::move(on_their_way_.front());
     on_their_way_.pop_front();
     const ArrayView here = in_buffer(piece, buffer);
     if (pieces_.in_order() || piece.count == 1)
@@ -287,10 +287,10 @@ class Transfer {
 
  private:
   DeviceCells cells_;
-  Pieces pieces_;
+  WindowWalk pieces_;
   std::size_t cell_ = 0;
   base::RunningChecksum* in_passing_ = nullptr;
-  std::deque<Piece> on_their_way_;
+  std::deque<WindowCells> on_their_way_;
   std::vector<std::byte> scattered_;
 };
 

@@ -224,7 +224,7 @@ TEST_F(DevicePack, copies_of_many_boxes_are_on_their_way_together) {
   constexpr std::size_t boxes = 40, cells = 8 * 8 * 8;
   const auto memory = numbers(boxes * cells);
   const DeviceBytes copy(std::as_bytes(std::span(memory)));
-  Source here, there;
+  StepArray here, there;
   here.info.name = there.info.name = "density";
   for (std::size_t i = 0; i < boxes; ++i) {
     ArrayView view;
@@ -305,7 +305,7 @@ TEST_F(DevicePack, a_read_before_the_event_is_seen_as_wrong_values) {
 TEST_F(DevicePack, arrays_of_several_devices_go_through_buffers_of_each) {
   const std::vector<double> values = numbers(30000);
   std::vector<DeviceBytes> copies;
-  Source here, there;
+  StepArray here, there;
   for (const int device : {0, 1, 0, 2, 1}) {
     standin().use_device(device);
     void* stream = nullptr;

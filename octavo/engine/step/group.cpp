@@ -35,16 +35,16 @@ using base::Kind;
 
 // A rank says how much space it needs and is told where to write. It writes there, describes its part, and is told
 // whether the commit succeeded.
-enum class Tag : std::uint8_t { space, place, nothing, part, error, done };
+enum class MessageTag : std::uint8_t { space, place, nothing, part, error, done };
 
 struct Prefix {
-  Tag tag = Tag::nothing;
+  MessageTag tag = MessageTag::nothing;
   Kind kind = Kind::usage;  // of an error
   std::uint64_t size = 0;
   std::uint64_t bytes = 0;  // space: how many; place: the first
 };
 
-struct Message {
+struct SocketMessage {
   Prefix prefix;
   std::vector<std::byte> bytes;
   file::File file{};  // place: the subfile, open
@@ -75,7 +75,7 @@ struct Envelope {
 
 // The other process gets a handle of the same open file: no rank but the writer opens a subfile.
 void send_place(const Socket& socket, std::uint64_t begin, const file::File& subfile) {
-  const Prefix prefix{Tag::place, Kind::usage, 0, begin};
+  const Prefix prefix{MessageTag::place, Kind::usage, 0, begin};
   std::array<std::byte, sizeof(Prefix)> raw{};
   std::memcpy(raw.data(), &prefix, sizeof prefix);
   Envelope envelope(raw);
@@ -123,9 +123,9 @@ void skip(const Socket& socket, std::uint64_t bytes) {
 }
 
 // `path`: of the file that may come with it.
-Message receive(const Socket& socket, const std::filesystem::path& path = {}) {
+SocketMessage receive(const Socket& socket, const std::filesystem::path& path = {}) {
   std::array<std::byte, sizeof(Prefix)> raw{};
-  Message message;
+  SocketMessage message;
   message.file = receive_with_file(socket, raw, path);
   std::memcpy(&message.prefix, raw.data(), sizeof raw);
   try {
@@ -145,7 +145,7 @@ std::string text_of(const Error& error) {
   return text;
 }
 
-Error error_of(const Message& message) {
+Error error_of(const SocketMessage& message) {
   const std::string text(reinterpret_cast<const char*>(message.bytes.data()), message.bytes.size());
   std::size_t begin = text.find('\n');
   Error error(message.prefix.kind, text.substr(0, begin));
@@ -159,7 +159,7 @@ Error error_of(const Message& message) {
 
 void send_error(const Socket& socket, const Error& error) {
   const std::string text = text_of(error);
-  send(socket, {Tag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
+  send(socket, {MessageTag::error, error.kind(), 0, 0}, std::as_bytes(std::span(text)));
 }
 
 // Runs work. If it throws, keeps the exception as an Error, unless an earlier one is there.
@@ -180,7 +180,7 @@ struct Space {
 using Part = std::optional<store::EncodedPart>;
 
 // One rank's share of the segment, as the writer of the group knows it.
-struct Share {
+struct SegmentShare {
   std::uint64_t bytes = 0, begin = 0;
 };
 
@@ -190,10 +190,10 @@ struct Segment {
   const mesh::Header& header;
   const Detour* detour = nullptr;
   std::optional<store::SegmentWriter> writer;
-  std::vector<Share> shares;  // by rank
-  Space streams;              // the range of all
-  Part part;                  // this rank's
-  Written out;
+  std::vector<SegmentShare> shares;  // by rank
+  Space streams;                     // the range of all
+  Part part;                         // this rank's
+  WrittenSegment out;
 };
 
 }  // namespace
@@ -216,7 +216,7 @@ struct Group::State {
   void take_detour(Segment& one);
   void write_all(Segment& one, const store::WriteWay& way, const std::function<void()>& written,
                  std::optional<Error>& failure);
-  void commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams, Written& out);
+  void commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams, WrittenSegment& out);
 };
 
 Group::Group() : state_(std::make_unique<State>()) {}
@@ -285,14 +285,14 @@ namespace {
 std::uint64_t bytes_of(const Part& part) { return part ? store::stored_size(*part) : 0; }
 
 // Receives the writer's answer. Throws its error.
-Message answer_of(const Socket& writer, const std::filesystem::path& subfile = {}) {
-  Message answer = receive(writer, subfile);
-  if (answer.prefix.tag == Tag::error) throw error_of(answer);
+SocketMessage answer_of(const Socket& writer, const std::filesystem::path& subfile = {}) {
+  SocketMessage answer = receive(writer, subfile);
+  if (answer.prefix.tag == MessageTag::error) throw error_of(answer);
   return answer;
 }
 
 // Writes this rank's part at its place and describes it to the writer.
-void write_at(const Message& place, const Socket& writer, Part& part, const store::WriteWay& way,
+void write_at(const SocketMessage& place, const Socket& writer, Part& part, const store::WriteWay& way,
               std::atomic<bool>& direct_io_refused) {
   std::optional<Error> failure;
   std::vector<std::byte> table;
@@ -305,7 +305,7 @@ void write_at(const Message& place, const Socket& writer, Part& part, const stor
   if (failure)
     send_error(writer, *failure);
   else
-    send(writer, {part ? Tag::part : Tag::nothing, Kind::usage, 0, 0}, table);
+    send(writer, {part ? MessageTag::part : MessageTag::nothing, Kind::usage, 0, 0}, table);
 }
 
 // If we cannot send to the writer, we cannot report that to it either: its receive fails as well.
@@ -319,10 +319,10 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
   if (failure)
     send_error(writer, *failure);
   else
-    send(writer, {Tag::space, Kind::usage, 0, bytes});
-  Message answer = answer_of(writer, store::subfile_path(plan));
+    send(writer, {MessageTag::space, Kind::usage, 0, bytes});
+  SocketMessage answer = answer_of(writer, store::subfile_path(plan));
   // A second place is on the detour. For it the part must stay, and the arrays must not change.
-  for (int times = 0; answer.prefix.tag == Tag::place; ++times) {
+  for (int times = 0; answer.prefix.tag == MessageTag::place; ++times) {
     if (times > 1) throw Error(Kind::unreadable, "the rank that has the file gives one place after another");
     write_at(answer, writer, part, way, direct_io_refused);
     if (!detour && written) written();
@@ -334,11 +334,11 @@ std::uint64_t contribute(const Socket& writer, const store::SegmentPlan& plan, c
 
 // We hear all members even after a failure, so that none of them waits for us.
 void hear_all(const std::vector<Socket>& members, std::optional<Error>& failure,
-              const std::function<void(std::size_t rank, const Message&)>& take) {
+              const std::function<void(std::size_t rank, const SocketMessage&)>& take) {
   for (std::size_t r = 1; r < members.size(); ++r)
     note(failure, [&] {
-      const Message message = receive(members[r]);
-      if (message.prefix.tag == Tag::error) throw error_of(message);
+      const SocketMessage message = receive(members[r]);
+      if (message.prefix.tag == MessageTag::error) throw error_of(message);
       if (!failure) take(r, message);
     });
 }
@@ -354,11 +354,11 @@ void tell_all(const std::vector<Socket>& members, const std::optional<Error>& fa
 }
 
 // Memory file systems reserve nothing, and are full only when bytes are written.
-void require_room(const std::filesystem::path& directory, const std::vector<Share>& shares) {
+void require_room(const std::filesystem::path& directory, const std::vector<SegmentShare>& shares) {
   // An allowance for table and footer, whose sizes are not known yet.
   constexpr std::uint64_t tables = std::uint64_t{1} << 20;
   std::uint64_t bytes = tables;
-  for (const Share& share : shares) bytes += share.bytes;
+  for (const SegmentShare& share : shares) bytes += share.bytes;
   std::error_code unknown;
   const auto space = std::filesystem::space(directory, unknown);
   if (!unknown && space.available < bytes)
@@ -368,17 +368,17 @@ void require_room(const std::filesystem::path& directory, const std::vector<Shar
 
 // Gives out one range after another, in the order of ranks, each at a multiple of the alignment.
 // Returns the range of all.
-Space give_places(store::SegmentWriter& segment, std::vector<Share>& shares, const store::SegmentPlan& plan,
+Space give_places(store::SegmentWriter& segment, std::vector<SegmentShare>& shares, const store::SegmentPlan& plan,
                   bool requires_room) {
   if (requires_room) require_room(plan.store, shares);
   std::uint64_t all = 0;
-  for (Share& share : shares) {
+  for (SegmentShare& share : shares) {
     if (share.bytes > 0) all = (all + plan.alignment - 1) / plan.alignment * plan.alignment;
     share.begin = all;
     all += share.bytes;
   }
   const std::uint64_t first = segment.reserve(all);
-  for (Share& share : shares) share.begin += first;
+  for (SegmentShare& share : shares) share.begin += first;
   return {first, all};
 }
 
@@ -414,7 +414,7 @@ void Group::State::begin(std::optional<store::SegmentWriter>& segment, store::Se
 // Commits a segment whose streams, in that range, are all written. Without sync the first commit since the last sync
 // notes the records that it replaces. Later ones must not: they would note records that no sync has covered.
 void Group::State::commit(store::SegmentWriter& segment, const store::SegmentPlan& plan, const Space& streams,
-                          Written& out) {
+                          WrittenSegment& out) {
   const std::filesystem::path subfile = store::subfile_path(plan);
   if (!plan.sync) unsynced.try_emplace(subfile, segment.records_before());
   segment.commit();
@@ -452,22 +452,23 @@ void Group::State::write_all(Segment& one, const store::WriteWay& way, const std
       one.writer->add_written(std::move(*one.part));
   });
   if (!one.detour && written) written();
-  hear_all(members, failure, [&](std::size_t, const Message& message) {
-    if (message.prefix.tag == Tag::part) one.writer->add_written(part_of_message(message.bytes));
+  hear_all(members, failure, [&](std::size_t, const SocketMessage& message) {
+    if (message.prefix.tag == MessageTag::part) one.writer->add_written(part_of_message(message.bytes));
   });
   note(failure, [&] {
     if (!failure) commit(*one.writer, one.plan, one.streams, one.out);
   });
 }
 
-Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
-                             const std::function<Part()>& encode, const std::function<void()>& written,
-                             const Detour* detour) {
+WrittenSegment Group::write_segment(const store::SegmentPlan& planned, const mesh::Header& header,
+                                    const std::function<Part()>& encode, const std::function<void()>& written,
+                                    const Detour* detour) {
   const store::WriteWay way{planned.direct_io, state_->drops_pages && planned.sync, detour != nullptr};
   if (state_->rank != 0)
     return {contribute(state_->writer, planned, way, encode, written, detour, state_->direct_io_refused)};
   const std::vector<Socket>& members = state_->members;
-  Segment one{planned, header, detour, {}, std::vector<Share>(static_cast<std::size_t>(state_->size)), {}, {}, {}};
+  Segment one{planned, header, detour, {}, std::vector<SegmentShare>(static_cast<std::size_t>(state_->size)),
+              {},      {},     {}};
   // The store has one writer: nobody else has added a step since.
   const std::optional<std::uint64_t>& newest_order = state_->newest_order[static_cast<std::size_t>(planned.flow)];
   if (newest_order && planned.after_order == 0) one.plan.order_before = newest_order;
@@ -478,7 +479,7 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
     one.out.bytes = one.shares[0].bytes = bytes_of(one.part);
   });
   hear_all(members, failure,
-           [&](std::size_t r, const Message& message) { one.shares[r].bytes = message.prefix.bytes; });
+           [&](std::size_t r, const SocketMessage& message) { one.shares[r].bytes = message.prefix.bytes; });
   note(failure, [&] {
     if (!failure) state_->place(one);
   });
@@ -494,7 +495,7 @@ Written Group::write_segment(const store::SegmentPlan& planned, const mesh::Head
   }
   one.writer.reset();
   // Members wait for this only if they got a place. Without one, write_all() has told them of the failure.
-  if (is_placed) tell_all(members, failure, [&](std::size_t r) { send(members[r], {Tag::done}); });
+  if (is_placed) tell_all(members, failure, [&](std::size_t r) { send(members[r], {MessageTag::done}); });
   if (failure) throw *failure;
   return one.out;
 }

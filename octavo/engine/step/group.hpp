@@ -13,7 +13,7 @@
 namespace octavo::engine {
 
 /// The outcome of writing a segment.
-struct Written {
+struct WrittenSegment {
   std::uint64_t bytes = 0;                    ///< size of this rank's part on disk
   std::uint64_t order = 0;                    ///< the step's order, on the rank that wrote segment 0; elsewhere 0
   std::optional<store::Committed> segment{};  ///< on the rank that committed the segment, if it was synced
@@ -46,9 +46,9 @@ class Group {
   /// fails, all ranks of the group throw its error, and the segment is not committed. If the plan's disk turns out to
   /// be full, for any of the ranks and as late as in the commit, all of them write once more, on the detour, if there
   /// is one; `written` is then called after the commit. No MPI.
-  Written write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
-                        const std::function<std::optional<store::EncodedPart>()>& encode,
-                        const std::function<void()>& written = {}, const Detour* detour = nullptr);
+  WrittenSegment write_segment(const store::SegmentPlan& plan, const mesh::Header& header,
+                               const std::function<std::optional<store::EncodedPart>()>& encode,
+                               const std::function<void()>& written = {}, const Detour* detour = nullptr);
   int size() const noexcept;
 
   /// Syncs the data that this rank has written by plans without sync. If that fails, all of it is uncommitted again. Do

@@ -156,7 +156,8 @@ TEST(WriterMpi, option_steps_in_flight_bounds_how_far_a_run_goes_ahead_of_its_fi
 // A rank's place in the plan, found without a list of ranks, is that of the plan for all.
 TEST(GroupMpi, own_files_are_those_of_the_plan_for_all_ranks) {
   for (const int ranks_per_node : {0, 1, 2, 3})
-    for (const PlanOptions& options : {PlanOptions{1, 0}, PlanOptions{0, 0}, PlanOptions{2, 0}, PlanOptions{1, 1}}) {
+    for (const WritePlanOptions& options :
+         {WritePlanOptions{1, 0}, WritePlanOptions{0, 0}, WritePlanOptions{2, 0}, WritePlanOptions{1, 1}}) {
       const WritePlan plan = plan_write(ranks::hosts_of_ranks(everyone(), ranks_per_node), {}, options);
       const ranks::OwnComm host = ranks::ranks_of_host(everyone(), ranks_per_node);
       const OwnFile own = own_file(everyone(), host.get(), options);

@@ -25,7 +25,7 @@ std::uint64_t aligned(std::uint64_t bytes) {
 }
 
 // The ranges of cells (or particles), one for each stream. Patches are one range, which is cut when they become a tree.
-std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
+std::vector<std::size_t> cuts_of(const StepJob& job, const StepArray& source) {
   if (source.info.centring == mesh::Centring::particle || !job.tree)
     return {0, source.boxes.empty() ? source.view.cells : 1};
   auto cuts = store::stream_cuts(*job.tree);
@@ -38,13 +38,13 @@ std::vector<std::size_t> cuts_of(const StepJob& job, const Source& source) {
     }
   return cuts;
 }
-std::size_t bytes_of_cell(const Source& source) {
+std::size_t bytes_of_cell(const StepArray& source) {
   return source.boxes.empty() ? cell_bytes(source.view) : packed_bytes(source);
 }
 
 // Names the array in an error of the device that holds it.
 template <class Work>
-auto naming(const Source& source, Work&& work) {
+auto naming(const StepArray& source, Work&& work) {
   try {
     return work();
   } catch (Error& error) {
@@ -52,7 +52,7 @@ auto naming(const Source& source, Work&& work) {
   }
 }
 
-Error changed(const Source& source) {
+Error changed(const StepArray& source) {
   return Error(Kind::corrupt,
                "the staged copy has changed since end_step(): a stray write of this process, or bad memory")
       .at("field " + source.info.name);
@@ -62,7 +62,7 @@ Error changed(const Source& source) {
 // this order, and compare() expects them in it. An empty stream is skipped only in front of the staged cells, so that
 // an array that is staged whole has one checksum for each stream, as the encoder wants.
 template <class F>
-void for_each_staged_range(const StepJob& job, const Source& source, F&& f) {
+void for_each_staged_range(const StepJob& job, const StepArray& source, F&& f) {
   const auto cuts = cuts_of(job, source);
   const std::size_t cell = bytes_of_cell(source);
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
@@ -73,7 +73,7 @@ void for_each_staged_range(const StepJob& job, const Source& source, F&& f) {
 }
 
 // Detects a stray write into the copy. Once the values are encoded, it could no longer be noticed.
-void compare(const StepJob& job, const Source& source) {
+void compare(const StepJob& job, const StepArray& source) {
   if (source.checksums.empty()) return;
   auto expected = source.checksums.begin();
   for_each_staged_range(job, source, [&](std::size_t, std::size_t, std::span<const std::byte> copy) {
@@ -82,7 +82,7 @@ void compare(const StepJob& job, const Source& source) {
 }
 
 // Whether the values go to the file as they are, after all others have been encoded.
-bool stays_raw(const StepJob& job, const Source& source) {
+bool stays_raw(const StepJob& job, const StepArray& source) {
   // Patches become a tree and values become float32 before they are written: both make new values.
   if (job.patches || job.encoding.single_precision) return false;
   const auto own = job.encoding.field_codec.find(source.info.name);
@@ -90,7 +90,9 @@ bool stays_raw(const StepJob& job, const Source& source) {
   return (has_own ? own->second : job.encoding.codec).method == codec::Method::raw;
 }
 
-std::size_t values_of_cell(const Source& source) { return cell_bytes(source.view) / mesh::size_of(source.view.type); }
+std::size_t values_of_cell(const StepArray& source) {
+  return cell_bytes(source.view) / mesh::size_of(source.view.type);
+}
 
 // The ranges of cells in [0, cells) for which there(cell) holds; none: all cells.
 template <class There>
@@ -155,7 +157,7 @@ bool worth_it(const std::vector<codec::Range>& ranges, const ArrayView& view) {
 }
 
 // Packs cells of which the first may be the application's, and the rest staged.
-void pack_lent(const StepJob& job, const Source& source, std::size_t first, std::span<std::byte> out) {
+void pack_lent(const StepJob& job, const StepArray& source, std::size_t first, std::span<std::byte> out) {
   const std::size_t cell = cell_bytes(source.view), last = first + out.size() / cell;
   // Ranges come in ascending order, so the one that holds the first staged cell comes once, and is the moment to
   // compare.
@@ -167,7 +169,7 @@ void pack_lent(const StepJob& job, const Source& source, std::size_t first, std:
 }
 
 // `read`: called with the bytes of a lent array that are not needed any more.
-store::Values values_of(const StepJob& job, const Source& source, const std::function<void(std::uint64_t)>& read) {
+store::Values values_of(const StepJob& job, const StepArray& source, const std::function<void(std::uint64_t)>& read) {
   store::Values values;
   values.info = source.info;
   values.size = packed_bytes(source.view) / mesh::size_of(source.view.type);
@@ -201,13 +203,13 @@ store::PartView view_of(const StepJob& job, const std::function<void(std::uint64
   } else {
     part.tree = &*job.tree;
   }
-  for (const Source& source : job.fields) {
+  for (const StepArray& source : job.fields) {
     part.fields.push_back(values_of(job, source, read));
     if (source.there) part.fields.back().size = values_of_cell(source) * num_cells(*job.tree);
   }
   for (const SpeciesSource& species : job.species) {
     store::SpeciesValues values{species.species, species.count, {}};
-    for (const Source& source : species.attributes) values.attributes.push_back(values_of(job, source, read));
+    for (const StepArray& source : species.attributes) values.attributes.push_back(values_of(job, source, read));
     part.species.push_back(std::move(values));
   }
   for (const auto& [name, bytes] : job.opaque) part.opaque.push_back({name, bytes});
@@ -216,7 +218,7 @@ store::PartView view_of(const StepJob& job, const std::function<void(std::uint64
 
 // Raw streams are compared while they are written.
 void compare_encoded(const StepJob& job) {
-  for_each_source(job, [&](const Source& source) {
+  for_each_source(job, [&](const StepArray& source) {
     if (!stays_raw(job, source)) compare(job, source);
   });
 }
@@ -238,7 +240,7 @@ std::optional<store::EncodedPart> encode(StepJob& job, const std::function<void(
 
 }  // namespace
 
-std::size_t packed_bytes(const Source& source) {
+std::size_t packed_bytes(const StepArray& source) {
   if (source.boxes.empty()) return packed_bytes(source.view);
   std::size_t bytes = 0;
   for (const ArrayView& box : source.boxes) bytes += packed_bytes(box);
@@ -248,13 +250,13 @@ std::size_t packed_bytes(const Source& source) {
 namespace {
 
 bool is_on_device(const ArrayView& view) { return view.space == MemorySpace::device; }
-bool is_on_device(const Source& source) {
+bool is_on_device(const StepArray& source) {
   if (source.boxes.empty()) return is_on_device(source.view);
   return std::all_of(source.boxes.begin(), source.boxes.end(), [](const ArrayView& box) { return is_on_device(box); });
 }
 
 std::uint64_t pack_one(const CellsToPack& cells, bool with_checksum) {
-  const Source& source = *cells.source;
+  const StepArray& source = *cells.source;
   if (source.boxes.empty()) return pack(source.view, cells.first, cells.last, cells.out, with_checksum);
   std::size_t at = 0;
   for (const ArrayView& box : source.boxes) {
@@ -267,7 +269,7 @@ std::uint64_t pack_one(const CellsToPack& cells, bool with_checksum) {
 
 // `common`: checksum and name, which all of these cells share.
 void add_device_cells(std::vector<DeviceCells>& to, const CellsToPack& cells, const DeviceCells& common) {
-  const Source& source = *cells.source;
+  const StepArray& source = *cells.source;
   if (source.boxes.empty()) {
     to.push_back({source.view, cells.first, cells.last, cells.out, common.sum, common.name});
     return;
@@ -282,7 +284,7 @@ void add_device_cells(std::vector<DeviceCells>& to, const CellsToPack& cells, co
 
 }  // namespace
 
-std::string name_in_errors(const Source& source) {
+std::string name_in_errors(const StepArray& source) {
   return (source.info.centring == mesh::Centring::particle ? "attribute " : "field ") + source.info.name;
 }
 
@@ -309,7 +311,7 @@ void pack(std::span<CellsToPack> all, bool with_checksums) {
   for (const OnItsWay& one : on_their_way) one.cells->checksum = with_checksums ? one.sum.value() : 0;
 }
 
-std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum) {
+std::uint64_t pack(const StepArray& source, std::span<std::byte> out, bool with_checksum) {
   CellsToPack all{&source, 0, source.view.cells, out, 0};
   pack({&all, 1}, with_checksum);
   return all.checksum;
@@ -318,7 +320,7 @@ std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_che
 namespace {
 
 // The cells that fields of one order share.
-struct Places {
+struct HeldCells {
   std::optional<std::vector<codec::Range>> ranges;  // none: all cells are there
   std::shared_ptr<const std::vector<std::uint32_t>> order;
 };
@@ -336,7 +338,7 @@ std::shared_ptr<const std::vector<std::uint32_t>> order_of(const std::vector<cod
   return out;
 }
 
-void leave_out(Source& source, Places& places) {
+void leave_out(StepArray& source, HeldCells& places) {
   const auto order = source.view.order;
   if (!places.ranges || !worth_it(*places.ranges, source.view)) return;
   if (order.empty() && !others_are_zero(*places.ranges, source.view)) return;
@@ -351,11 +353,11 @@ void leave_out(Source& source, Places& places) {
 
 void leave_out(StepJob& job) try {
   if (!job.tree || num_cells(*job.tree) >= ArrayView::nowhere) return;
-  Places ordered, owned;
+  HeldCells ordered, owned;
   const std::uint32_t* last = nullptr;  // fields usually share one order
-  if (std::any_of(job.fields.begin(), job.fields.end(), [](const Source& s) { return s.view.order.empty(); }))
+  if (std::any_of(job.fields.begin(), job.fields.end(), [](const StepArray& s) { return s.view.order.empty(); }))
     owned.ranges = ranges_owned(*job.tree);
-  for (Source& source : job.fields) {
+  for (StepArray& source : job.fields) {
     const auto order = source.view.order;
     if (!order.empty() && std::exchange(last, order.data()) != order.data())
       ordered = {ranges_where(order.size(), [&](std::size_t i) { return order[i] != ArrayView::nowhere; }), {}};
@@ -369,7 +371,7 @@ void leave_out(StepJob& job) try {
 
 std::uint64_t bytes_of(const StepJob& job) {
   std::uint64_t bytes = 0;
-  for_each_source(job, [&](const Source& source) { bytes += packed_bytes(source); });
+  for_each_source(job, [&](const StepArray& source) { bytes += packed_bytes(source); });
   return bytes;
 }
 
@@ -385,7 +387,7 @@ struct ReadUnit {
 std::vector<ReadUnit> in_order_of_reading(const StepJob& job) {
   std::vector<ReadUnit> units;
   std::size_t number = 0;
-  for_each_source(job, [&](const Source& source) {
+  for_each_source(job, [&](const StepArray& source) {
     const auto cuts = cuts_of(job, source);
     const std::size_t cell = bytes_of_cell(source), me = number++;
     if (!stays_raw(job, source)) return units.push_back({{0, me}, me, 0, cuts.back(), cell});
@@ -397,14 +399,14 @@ std::vector<ReadUnit> in_order_of_reading(const StepJob& job) {
   return units;
 }
 
-std::size_t cells_of(const Source& source) { return source.boxes.empty() ? source.view.cells : 1; }
+std::size_t cells_of(const StepArray& source) { return source.boxes.empty() ? source.view.cells : 1; }
 
 }  // namespace
 
 std::vector<std::size_t> first_staged_cells(const StepJob& job, std::uint64_t limit) {
   std::vector<std::size_t> first;
   std::uint64_t all = 0;
-  for_each_source(job, [&](const Source& source) {
+  for_each_source(job, [&](const StepArray& source) {
     first.push_back(cells_of(source));
     all += aligned(packed_bytes(source));
   });
@@ -427,7 +429,7 @@ namespace {
 void keep_checksums(StepJob& job, const std::vector<CellsToPack>& packed) {
   if (!job.checksums) return;
   auto next = packed.begin();
-  for_each_source(job, [&](Source& source) {
+  for_each_source(job, [&](StepArray& source) {
     for (; next != packed.end() && next->source == &source; ++next) source.checksums.push_back(next->checksum);
   });
 }
@@ -440,7 +442,7 @@ double stage(StepJob& job, Staging& staging) {
   std::uint64_t bytes = 0;
   std::size_t next = 0;
   job.lent_bytes = 0;
-  for_each_source(job, [&](Source& source) {
+  for_each_source(job, [&](StepArray& source) {
     source.lent = first[next++];
     bytes += aligned((cells_of(source) - source.lent) * bytes_of_cell(source));
     job.lent_bytes += source.lent * bytes_of_cell(source);
@@ -449,7 +451,7 @@ double stage(StepJob& job, Staging& staging) {
   job.block = block.bytes;
   std::uint64_t used = 0;
   std::vector<CellsToPack> on_device;  // read together, after the host's
-  for_each_source(job, [&](Source& source) {
+  for_each_source(job, [&](StepArray& source) {
     source.staged = job.block.subspan(used, (cells_of(source) - source.lent) * bytes_of_cell(source));
     used += aligned(source.staged.size());
     std::vector<CellsToPack> ranges;
@@ -471,7 +473,7 @@ double stage(StepJob& job, Staging& staging) {
   return block.waited;
 }
 
-Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
+WrittenSegment carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released) {
   // Each way out of this function must give the block back and call `released`, once: the main thread waits for both.
   bool held = true, told = false;
   const auto tell = [&] {
@@ -496,7 +498,7 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
     return part;
   };
   try {
-    Written written =
+    WrittenSegment written =
         group.write_segment(job.plan, job.header, encode_and_free, release, job.detour ? &*job.detour : nullptr);
     written.seconds_encoding = seconds_encoding;
     release();
@@ -512,7 +514,7 @@ Written carry_out(StepJob& job, Group& group, Staging& staging, const std::funct
 
 // ------------------------------------------------------------------ for foreign formats
 
-std::span<const std::byte> packed_values(const StepJob& job, const Source& source, std::vector<std::byte>& scratch) {
+std::span<const std::byte> packed_values(const StepJob& job, const StepArray& source, std::vector<std::byte>& scratch) {
   if (!source.staged.empty() && source.lent == 0) {
     compare(job, source);
     return source.staged;
@@ -529,7 +531,7 @@ std::span<const std::byte> packed_values(const StepJob& job, const Source& sourc
   return scratch;
 }
 
-mesh::Field field_of(const StepJob& job, const Source& source) {
+mesh::Field field_of(const StepJob& job, const StepArray& source) {
   mesh::Field field{source.info, {}};
   const auto values = packed_values(job, source, field.bytes);
   if (field.bytes.empty()) field.bytes.assign(values.begin(), values.end());
@@ -538,7 +540,7 @@ mesh::Field field_of(const StepJob& job, const Source& source) {
 
 mesh::Particles particles_of(const StepJob& job, const SpeciesSource& species) {
   mesh::Particles particles{species.species, species.count, {}};
-  for (const Source& source : species.attributes) particles.attributes.push_back(field_of(job, source));
+  for (const StepArray& source : species.attributes) particles.attributes.push_back(field_of(job, source));
   return particles;
 }
 
@@ -550,7 +552,7 @@ mesh::Part part_of(const StepJob& job) {
   else if (job.patches)
     part.mesh = job.patches->mine;
   part.opaque = job.opaque;
-  for (const Source& source : job.fields) part.fields.push_back(field_of(job, source));
+  for (const StepArray& source : job.fields) part.fields.push_back(field_of(job, source));
   for (const SpeciesSource& species : job.species) part.particles.push_back(particles_of(job, species));
   return part;
 }

@@ -14,7 +14,7 @@
 namespace octavo::engine {
 
 /// An array of a step: a view of the application's memory, until stage() has made a copy.
-struct Source {
+struct StepArray {
   mesh::FieldInfo info;
   ArrayView view;
   std::vector<ArrayView>
@@ -29,12 +29,12 @@ struct Source {
   std::shared_ptr<const std::vector<std::uint32_t>> order{};
 };
 
-std::size_t packed_bytes(const Source& source);
+std::size_t packed_bytes(const StepArray& source);
 /// "field density", or "attribute mass" of particles.
-std::string name_in_errors(const Source& source);
+std::string name_in_errors(const StepArray& source);
 /// Cells of an array, or all of its boxes, and where their packed form goes.
 struct CellsToPack {
-  const Source* source = nullptr;
+  const StepArray* source = nullptr;
   std::size_t first = 0, last = 0;  ///< unused with boxes
   std::span<std::byte> out;
   std::uint64_t checksum = 0;  ///< of the packed form, if one is wanted
@@ -42,7 +42,7 @@ struct CellsToPack {
 /// Writes the packed forms. Arrays in device memory are one flow of copies. Errors name the array.
 void pack(std::span<CellsToPack> all, bool with_checksums);
 /// Writes the packed form of one array, box after box if there are boxes. Returns its checksum, or 0 if none is wanted.
-std::uint64_t pack(const Source& source, std::span<std::byte> out, bool with_checksum);
+std::uint64_t pack(const StepArray& source, std::span<std::byte> out, bool with_checksum);
 
 /// Patches as they were put, and the data for turning them into a tree.
 struct PatchSource {
@@ -53,7 +53,7 @@ struct PatchSource {
 /// An array of a mesh of triangles.
 struct MeshSource {
   store::MeshSet of = store::MeshSet::points;
-  Source source;
+  StepArray source;
 };
 
 /// A piece of a mesh of triangles as it was put, with values on its points, plane after plane. fold() turns it into a
@@ -69,7 +69,7 @@ struct TriangleSource {
 struct SpeciesSource {
   std::string species;
   std::int64_t count = 0;
-  std::vector<Source> attributes;
+  std::vector<StepArray> attributes;
 };
 
 /// The work of one rank for a step. It can be carried out without the other ranks.
@@ -83,13 +83,13 @@ struct StepJob {
   std::optional<mesh::Octree> tree;    ///< neither tree nor patches: this rank has no part in the step
   std::optional<PatchSource> patches;  ///< they become a tree when they are encoded
   std::optional<TriangleSource> triangles;
-  std::vector<Source> fields;
+  std::vector<StepArray> fields;
   std::vector<SpeciesSource> species;
   std::map<std::string, std::vector<std::byte>> opaque{};
   bool checksums = true;
   /// Called by the thread that carried out the job: with the outcome once this rank has committed its segment, without
   /// one if the step has failed here. Returns seconds waited.
-  std::function<double(const Written*)> ended;
+  std::function<double(const WrittenSegment*)> ended;
   std::optional<Detour> detour;        ///< if the plan's disk is full
   std::span<std::byte> block;          ///< of the staging arena, which holds the copies
   std::uint64_t lent_bytes = 0;        ///< of a step larger than the arena: bytes that are not copied
@@ -122,15 +122,15 @@ double stage(StepJob& job, Staging& staging);
 /// Encodes and writes the staged copy, or else the application's arrays. Calls `released` once, as soon as the
 /// application's arrays are not needed any more, even if it throws; a block that holds the whole step has been given
 /// back to `staging` by then. Throws Error(corrupt) if a staged copy has changed.
-Written carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
+WrittenSegment carry_out(StepJob& job, Group& group, Staging& staging, const std::function<void()>& released = {});
 
 // ------------------------------------------------------------------------------------ for foreign formats
 
 /// The packed values of an array: the staged copy, else the application's array if it is packed, else a copy in
 /// `scratch`. Throws Error(corrupt) if the staged copy has changed.
-std::span<const std::byte> packed_values(const StepJob& job, const Source& source, std::vector<std::byte>& scratch);
+std::span<const std::byte> packed_values(const StepJob& job, const StepArray& source, std::vector<std::byte>& scratch);
 /// Copies in memory of their own: of one array, of one species, and of all arrays on the mesh that was put.
-mesh::Field field_of(const StepJob& job, const Source& source);
+mesh::Field field_of(const StepJob& job, const StepArray& source);
 mesh::Particles particles_of(const StepJob& job, const SpeciesSource& species);
 mesh::Part part_of(const StepJob& job);
 

@@ -25,7 +25,7 @@ StepJob job_for(const std::filesystem::path& store, const std::vector<double>& v
   job.header.dim = tree.dim;
   job.header.roots = tree.roots;
   job.tree = tree;
-  Source source;
+  StepArray source;
   source.info.name = "density";
   source.view = view_of(values);
   job.fields.push_back(source);
@@ -199,7 +199,7 @@ StepJob many_fields(const LargeStep& step, const std::vector<double>& both, cons
   job.fields[1].view.stride = {32, 2, 8, 0, 0};
   job.fields.push_back(job.fields[0]);
   job.fields[2].info.name = "energy";
-  job.species.push_back({"stars", 1000, {Source{}}});
+  job.species.push_back({"stars", 1000, {StepArray{}}});
   job.species[0].attributes[0].info = {"mass", "", mesh::ScalarType::float64, mesh::Centring::particle, 1, 0};
   job.species[0].attributes[0].view = view_of(std::span(step.values).first(1000));
   return job;

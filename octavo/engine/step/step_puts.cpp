@@ -40,11 +40,11 @@ void check_counts(const mesh::Index3& counts, int dim, const std::string& what) 
 }
 
 void check_new(const StepJob& job, const std::string& name) {
-  for (const Source& other : job.fields)
+  for (const StepArray& other : job.fields)
     if (other.info.name == name) throw Error(Kind::usage, "the field was put before");
 }
 
-void check_boxes(const mesh::Patches& patches, const Source& source) {
+void check_boxes(const mesh::Patches& patches, const StepArray& source) {
   std::size_t next = 0;
   for (std::size_t level = 0; level < patches.boxes.size(); ++level)
     for (const mesh::IndexBox& box : patches.boxes[level]) {
@@ -67,7 +67,7 @@ void check_patch_fields(const StepJob& job) {
   std::size_t cells = 0;
   for (const auto& boxes : patches.boxes)
     for (const mesh::IndexBox& box : boxes) cells += static_cast<std::size_t>(num_cells(box, patches.dim));
-  for (const Source& source : job.fields) try {
+  for (const StepArray& source : job.fields) try {
       if (!source.boxes.empty()) {
         check_boxes(patches, source);
       } else if (source.view.cells != cells || source.info.components != 1 ||
@@ -83,7 +83,7 @@ void check_patch_fields(const StepJob& job) {
 void check_point_fields(const StepJob& job) {
   const std::size_t points = job.triangles->points * static_cast<std::size_t>(job.triangles->planes);
   if (!job.species.empty()) throw Error(Kind::unsupported, "a mesh of triangles has no particles");
-  for (const Source& source : job.fields) {
+  for (const StepArray& source : job.fields) {
     // move_values() has words of these widths only.
     const std::size_t width = mesh::size_of(source.info.type);
     if (source.view.cells * static_cast<std::size_t>(source.view.block[0]) != points || !source.boxes.empty() ||
@@ -94,7 +94,7 @@ void check_point_fields(const StepJob& job) {
   }
 }
 
-void check_owned(const mesh::Octree& tree, const Source& source) {
+void check_owned(const mesh::Octree& tree, const StepArray& source) {
   auto place = source.view.order.begin();
   if (source.view.order.empty()) return;
   for (const base::BitArray& owned : tree.owned)
@@ -189,7 +189,7 @@ void add_field(StepJob& job, const std::string& name, const ArrayView& view, con
                mesh::Centring centring) try {
   check(view);
   check_new(job, name);
-  Source source;
+  StepArray source;
   source.info = {name, unit, view.type, centring, view.components, 0};
   source.view = view;
   job.fields.push_back(std::move(source));
@@ -200,7 +200,7 @@ void add_field(StepJob& job, const std::string& name, const ArrayView& view, con
 void add_field(StepJob& job, const std::string& name, std::span<const ArrayView> boxes, const std::string& unit,
                mesh::Centring centring) try {
   check_new(job, name);
-  Source source;
+  StepArray source;
   source.info = {name, unit, mesh::ScalarType::float64, centring, 1, 0};
   for (const ArrayView& box : boxes) check(box);
   if (!boxes.empty()) source.info.type = boxes.front().type;
@@ -221,7 +221,7 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
   if (known->count != static_cast<std::int64_t>(view.cells))
     throw Error(Kind::usage,
                 "expected " + std::to_string(known->count) + " particles, found " + std::to_string(view.cells));
-  Source source;
+  StepArray source;
   source.info = {attribute, unit, view.type, mesh::Centring::particle, view.components, 0};
   source.view = view;
   known->attributes.push_back(std::move(source));
@@ -230,7 +230,7 @@ void add_particles(StepJob& job, const std::string& species, const std::string& 
 }
 
 void follow_streams(const StepJob& job) {
-  for_each_source(job, [&](const Source& source) {
+  for_each_source(job, [&](const StepArray& source) {
     try {
       source.boxes.empty() ? follow({&source.view, 1}) : follow(source.boxes);
     } catch (Error& error) {
@@ -244,10 +244,10 @@ void check_complete(const StepJob& job) {
   if (!std::isfinite(job.header.time))
     throw Error(Kind::usage, "expected a finite time, found " + text_of_value(job.header.time)).at(describe_step(job));
   for (const auto& attribute : job.header.attributes) check_name(attribute.first, "an attribute");
-  for (const Source& field : job.fields) check_name(field.info.name, "a field");
+  for (const StepArray& field : job.fields) check_name(field.info.name, "a field");
   for (const SpeciesSource& species : job.species) {
     check_name(species.species, "a species");
-    for (const Source& attribute : species.attributes) check_name(attribute.info.name, "an attribute of particles");
+    for (const StepArray& attribute : species.attributes) check_name(attribute.info.name, "an attribute of particles");
   }
   if (!has_part(job) && (!job.fields.empty() || !job.species.empty()))
     throw Error(Kind::usage, "fields or particles without a mesh").at(describe_step(job));
@@ -255,7 +255,7 @@ void check_complete(const StepJob& job) {
   if (job.triangles) return check_point_fields(job);
   if (!job.tree) return;
   const std::size_t cells = num_cells(*job.tree);
-  for (const Source& source : job.fields) {
+  for (const StepArray& source : job.fields) {
     if (source.view.cells != cells || source.view.block != job.header.block || !source.boxes.empty())
       throw Error(Kind::usage, "expected values for " + std::to_string(cells) +
                                    " tree cells with the header's block, found " + std::to_string(source.view.cells))
@@ -271,10 +271,10 @@ std::string describe(const StepJob& job) {
             (info.unit.empty() ? "" : ", " + info.unit) + ", centring " +
             std::to_string(static_cast<int>(info.centring)) + ");";
   };
-  for (const Source& source : job.fields) add(source.info);
+  for (const StepArray& source : job.fields) add(source.info);
   for (const SpeciesSource& species : job.species) {
     text += " species " + species.species + ":";
-    for (const Source& source : species.attributes) add(source.info);
+    for (const StepArray& source : species.attributes) add(source.info);
   }
   if (job.patches) {
     text += " patches of";

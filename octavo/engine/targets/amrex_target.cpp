@@ -138,7 +138,7 @@ void plan_levels(AmrexStep& step) {
   shape.components = static_cast<int>(step.job->fields.size());
   if (shape.components == 0) throw Error(Kind::usage, "an output needs a field");
   shape.type = ScalarType::float32;
-  for (const Source& source : step.job->fields) {
+  for (const StepArray& source : step.job->fields) {
     amrex::check_info(source.info);
     if (source.info.type == ScalarType::float64) shape.type = ScalarType::float64;
   }
@@ -215,7 +215,7 @@ BoxValues values_on_boxes(const StepJob& job, const mesh::PatchOptions& cut) {
   std::optional<mesh::TreePatches> moved;
   if (job.tree) moved = plan_patches(*job.tree, cut);
   BoxValues out;
-  for (const Source& source : job.fields) {
+  for (const StepArray& source : job.fields) {
     std::vector<std::byte>& memory = out.memory.emplace_back();
     std::span<const std::byte> values = packed_values(job, source, memory);
     if (moved) values = memory = values_on(*moved, values, mesh::size_of(source.info.type));
@@ -265,7 +265,7 @@ void write_mine(AmrexStep& step) {
 
 std::vector<std::string> names_of(const AmrexStep& step) {
   std::vector<std::string> names;
-  for (const Source& source : step.job->fields) names.push_back(source.info.name);
+  for (const StepArray& source : step.job->fields) names.push_back(source.info.name);
   return names;
 }
 
@@ -322,7 +322,7 @@ void gather_rows(AmrexStep& step) {
 
 mesh::Particles without_values(const SpeciesSource& species) {
   mesh::Particles particles{species.species, 0, {}};
-  for (const Source& source : species.attributes) particles.attributes.push_back({source.info, {}});
+  for (const StepArray& source : species.attributes) particles.attributes.push_back({source.info, {}});
   return particles;
 }
 

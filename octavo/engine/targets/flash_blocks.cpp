@@ -42,9 +42,9 @@ std::vector<std::int64_t> list_cells(FlashStep& step) {
 
 // The leaf that holds a position: its index over all levels; nothing where the tree does not hold its root. Positions
 // beyond the domain count as the nearest in it.
-class Descent {
+class LeafFinder {
  public:
-  Descent(const mesh::Octree& tree, const flash::Frame& frame)
+  LeafFinder(const mesh::Octree& tree, const flash::TreeFrame& frame)
       : tree_(tree), frame_(frame), roots_(held_roots(tree)), offsets_(level_offsets(tree)) {
     for (const base::BitArray& refined : tree.refined) {
       auto& family = family_.emplace_back(refined.size());
@@ -87,15 +87,15 @@ class Descent {
     return flash::block_bound(frame_, axis, level, index);
   }
   const mesh::Octree& tree_;
-  const flash::Frame& frame_;
+  const flash::TreeFrame& frame_;
   mesh::RootIndex roots_;
   std::vector<std::size_t> offsets_;
   std::vector<std::vector<std::uint32_t>> family_;
 };
 
-const Source& position_of(const SpeciesSource& species, std::size_t axis) {
+const StepArray& position_of(const SpeciesSource& species, std::size_t axis) {
   const std::string name = std::string("position_") + "xyz"[axis];
-  for (const Source& source : species.attributes)
+  for (const StepArray& source : species.attributes)
     if (source.info.name == name) {
       if (source.info.type != mesh::ScalarType::float64 && source.info.type != mesh::ScalarType::float32) break;
       return source;
@@ -103,7 +103,7 @@ const Source& position_of(const SpeciesSource& species, std::size_t axis) {
   throw Error(Kind::usage, "the particles have no floating-point attribute \"" + name + "\"");
 }
 
-std::vector<double> values_of(const Source& source) {
+std::vector<double> values_of(const StepArray& source) {
   std::vector<double> values(source.view.cells);
   if (source.info.type == mesh::ScalarType::float64) {
     pack(source, std::as_writable_bytes(std::span(values)), false);
@@ -126,7 +126,7 @@ void place_particles(FlashStep& step, std::vector<std::int64_t>& list) {
   constexpr std::uint32_t nobody = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> own_of_cell(num_cells(step.tree), nobody);
   for (std::size_t o = 0; o < step.own.size(); ++o) own_of_cell[step.own[o].cell] = static_cast<std::uint32_t>(o);
-  const Descent descent(step.tree, step.plan.frame);
+  const LeafFinder descent(step.tree, step.plan.frame);
   for (std::size_t i = 0; i < static_cast<std::size_t>(species.count); ++i) {
     mesh::Point3 at{0, 0, 0};
     for (std::size_t axis = 0; axis < axes; ++axis) at[axis] = positions[axis][i];

@@ -66,7 +66,7 @@ std::vector<std::byte> receive_bytes(Others& others, int from) {
   return bytes;
 }
 
-std::vector<std::byte> packed(const Source& source) {
+std::vector<std::byte> packed(const StepArray& source) {
   std::vector<std::byte> bytes(packed_bytes(source));
   pack(source, bytes, false);
   return bytes;
@@ -79,7 +79,7 @@ std::vector<std::byte> answer(StepJob& job, int wanted) {
   if (wanted == particles_only)
     for (SpeciesSource& species : job.species) {
       both(put, species.count);
-      for (const Source& source : species.attributes) {
+      for (const StepArray& source : species.attributes) {
         std::vector<std::byte> bytes = packed(source);
         both(put, bytes);
       }
@@ -133,7 +133,7 @@ mesh::Part read(Others& others, StepJob& job, int rank, const mesh::Request& req
   for (const SpeciesSource& species : job.species) {
     mesh::Particles particles{species.species, 0, {}};
     both(from, particles.count);
-    for (const Source& source : species.attributes) {
+    for (const StepArray& source : species.attributes) {
       particles.attributes.push_back({source.info, {}});
       both(from, particles.attributes.back().bytes);
     }
@@ -146,7 +146,7 @@ mesh::Dataset dataset_of(Others& others, StepJob& job, std::int64_t particles) {
   mesh::Dataset dataset;
   dataset.header = job.header;
   settle_kind(dataset.header);
-  for (const Source& source : job.fields) dataset.header.fields.push_back(source.info);
+  for (const StepArray& source : job.fields) dataset.header.fields.push_back(source.info);
   dataset.num_parts = ranks::size_of(others.comm);
   dataset.species = species_of(job);
   for (mesh::SpeciesInfo& species : dataset.species) species.count = particles;

@@ -31,7 +31,7 @@ struct FlashStep {
   std::vector<std::uint32_t> row_of_cell;  // particle after particle of the species, its block's position in `own`
   formats::flash::OutputPlan plan;         // complete on rank 0; elsewhere frame, variables and columns
   formats::flash::Offsets offsets;         // of variables and particles
-  std::vector<formats::flash::Range> ranges;
+  std::vector<formats::flash::LeafRange> ranges;
   std::vector<std::int32_t> processor;  // rank 0: of each block
   std::vector<std::int64_t> per_block;  // rank 0: particles
   std::vector<std::uint32_t> order;     // tree cells of `own`, in the order of their numbers

@@ -26,7 +26,7 @@ using base::Kind;
 
 flash::OutputPlan plan_of(const FlashStep& step, flash::BlockTree tree) {
   mesh::Header header = step.job->header;
-  for (const Source& source : step.job->fields) header.fields.push_back(source.info);
+  for (const StepArray& source : step.job->fields) header.fields.push_back(source.info);
   settle_kind(header);
   // Attributes from the file that the run started from describe its blocks then, not the blocks now.
   flash::forget_blocks(header.attributes);
@@ -77,7 +77,7 @@ void order_fields(FlashStep& step) {
 // ------------------------------------------------------------------ written
 
 template <class T>
-void widen(flash::Range& range, const std::byte* bytes, std::size_t count) {
+void widen(flash::LeafRange& range, const std::byte* bytes, std::size_t count) {
   const T* values = reinterpret_cast<const T*>(bytes);
   T lo = std::numeric_limits<T>::infinity(), hi = -lo;
   for (std::size_t i = 0; i < count; ++i) {
@@ -88,7 +88,7 @@ void widen(flash::Range& range, const std::byte* bytes, std::size_t count) {
   range.max = std::max(range.max, static_cast<double>(hi));
 }
 
-flash::Range no_range() {
+flash::LeafRange no_range() {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return {infinity, -infinity};
 }
@@ -99,7 +99,7 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
   const std::uint64_t offset = step.offsets.at(variable.set);
   const std::size_t count = values_a_block(step.plan, variable);
   const std::size_t block = count * mesh::size_of(variable.type);
-  flash::Range range = no_range();
+  flash::LeafRange range = no_range();
   for (std::size_t o = 0; o < step.own.size();) {
     std::size_t end = o;
     for (; end < step.own.size() && step.own[end].number - step.own[o].number == static_cast<std::int64_t>(end - o);
@@ -118,7 +118,7 @@ void write_values(FlashStep& step, const file::File& file, const flash::OutputVa
 
 void write_variable(FlashStep& step, const file::File& file, const flash::OutputVariable& variable) {
   const StepJob& job = *step.job;
-  const Source& values = job.fields[variable.field];
+  const StepArray& values = job.fields[variable.field];
   if (variable.right == variable.field) {
     std::vector<std::byte> scratch;
     return write_values(step, file, variable, packed_values(job, values, scratch));
@@ -131,7 +131,7 @@ void write_variable(FlashStep& step, const file::File& file, const flash::Output
 // Rows of this rank's particles, by block; blocks whose numbers follow one another have adjoining rows.
 void write_particles(FlashStep& step, const file::File& file, const mesh::Particles& particles) {
   if (particles.count == 0) return;
-  flash::ParticleRows rows;
+  flash::BlockParticles rows;
   append_rows(step.plan, particles, rows);
   const std::size_t width = width_of(step.plan), blk = column_of(step.plan, "blk"), proc = column_of(step.plan, "proc"),
                     tag = column_of(step.plan, "tag");
@@ -180,7 +180,7 @@ void write_mine(FlashStep& step) {
 // Collective. One reduction finds the smallest values and, negated, the largest.
 void gather_ranges(FlashStep& step) {
   std::vector<double> least;
-  for (const flash::Range& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
+  for (const flash::LeafRange& range : step.ranges) least.insert(least.end(), {range.min, -range.max});
   MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_DOUBLE, MPI_MIN, step.comm);
   for (std::size_t v = 0; v < step.ranges.size(); ++v) step.ranges[v] = {least[2 * v], -least[2 * v + 1]};
 }
@@ -196,7 +196,7 @@ void fold_patches(MPI_Comm comm, StepJob& job) {
   if (!job.patches) return;
   const auto all = gather_patches(comm, &job.patches->mine);
   ranks::agree(comm, [&] {
-    for (const Source& source : job.fields)
+    for (const StepArray& source : job.fields)
       if (source.info.centring != mesh::Centring::cell)
         throw Error(Kind::unsupported, "face variables go with a tree of blocks, not with patches")
             .at("field " + source.info.name);
@@ -204,7 +204,7 @@ void fold_patches(MPI_Comm comm, StepJob& job) {
     job.tree = std::get<mesh::Octree>(tree.mesh);
     job.patches.reset();
     for (std::size_t f = 0; f < job.fields.size(); ++f) {
-      Source& source = job.fields[f];
+      StepArray& source = job.fields[f];
       source.boxes.clear();
       source.folded = std::move(tree.fields[f].bytes);
       source.view = {};
@@ -261,7 +261,7 @@ std::vector<mesh::SpeciesInfo> species_of(const StepJob& job) {
   std::vector<mesh::SpeciesInfo> all;
   for (const SpeciesSource& species : job.species) {
     mesh::SpeciesInfo info{species.species, species.count, {}};
-    for (const Source& source : species.attributes) info.attributes.push_back(source.info);
+    for (const StepArray& source : species.attributes) info.attributes.push_back(source.info);
     all.push_back(std::move(info));
   }
   return all;

@@ -309,7 +309,7 @@ TEST(NativeMpi, a_step_that_staging_memory_cannot_hold_is_written_inside_end_ste
     const fs::path path = directory.path() / std::to_string(bytes);
     put(writer, blocks, path);
     writer.close();
-    const Statistics mine = writer.statistics();
+    const WriteStatistics mine = writer.statistics();
     EXPECT_EQ(mine.waits_for_staging, bytes == 64 ? 1 : 0);
     EXPECT_EQ(mine.bytes_staged, bytes == 64 ? 0 : mine.bytes_put);
     expect_blocks(path);
@@ -550,7 +550,7 @@ TEST(NativeMpi, patches_of_other_dimensions_than_the_header_are_refused) {
 }
 
 void expect_boxes(const fs::path& path) {
-  const formats::amrex::Output output = formats::amrex::open_output(path, {.ratio = {2}, .lo = {}, .hi = {}});
+  const formats::amrex::AmrexOutput output = formats::amrex::open_output(path, {.ratio = {2}, .lo = {}, .hi = {}});
   EXPECT_EQ(output.header.time, 0.25);
   const mesh::Part part = formats::amrex::read_patches(output);
   const auto& patches = std::get<Patches>(part.mesh);
@@ -621,7 +621,7 @@ TEST(NativeMpi, plotfiles_and_checkpoints_of_boxes_of_all_ranks_are_read_back) {
         expect_boxes(directory.path() / "b");
       } else {
         const auto output = formats::amrex::open_output(directory.path() / "a");
-        EXPECT_EQ(output.family, formats::amrex::Family::hand_written);
+        EXPECT_EQ(output.family, formats::amrex::OutputFamily::hand_written);
         EXPECT_EQ(output.particles.at(0).version, "Version_Two_Dot_One_double");
         EXPECT_TRUE(output.common_form);
         EXPECT_EQ(output.header.lo[0], -1);
@@ -659,7 +659,7 @@ TEST(NativeMpi, headers_list_boxes_in_the_order_that_an_attribute_gives_whatever
     writer.end_step();
     writer.close();
     expect_boxes(path);
-    const formats::amrex::Output output = formats::amrex::open_output(path);
+    const formats::amrex::AmrexOutput output = formats::amrex::open_output(path);
     for (std::size_t level = 0; level < (other ? 1u : 2u); ++level)
       EXPECT_TRUE(std::equal(output.patches.boxes[level].begin(), output.patches.boxes[level].end(),
                              all.patches.boxes[level].rbegin(), all.patches.boxes[level].rend()));

@@ -16,7 +16,7 @@ namespace octavo::engine {
 /// does not rename. A result without write() has written the step.
 using StartOutput = std::function<StepWork(std::shared_ptr<StepJob> job, const std::filesystem::path& partial)>;
 
-/// What FLASH and AMReX differ in.
+/// The differences between FLASH and AMReX.
 struct OutputParts {
   const formats::Format* format = nullptr;
   formats::OutputKind kind{};

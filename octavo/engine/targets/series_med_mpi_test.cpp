@@ -193,7 +193,7 @@ TEST_F(SeriesMedMpi, nothing_is_added_to_another_mesh_precision_or_other_variabl
                 Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(moved, 1), options});
               }),
               HasSubstr("another mesh"));
-  formats::serafin::Header other = series_header(f);
+  formats::serafin::SerafinHeader other = series_header(f);
   other.variables[0] = formats::serafin::variable("BOTTOM", "M");
   EXPECT_THAT(message_of([&] {
                 Writer(everyone(), {}, SeriesTarget{path, other, piece_of(f, 1), options});
@@ -221,7 +221,7 @@ TEST_F(SeriesMedMpi, a_file_goes_on_in_the_precision_of_its_values_whatever_it_w
     MPI_Barrier(everyone());
     SeriesOptions options = options_for(seed);
     options.resume = std::numeric_limits<double>::infinity();
-    formats::serafin::Header header = series_header(f);
+    formats::serafin::SerafinHeader header = series_header(f);
     const std::string message = message_of([&] { Writer(everyone(), {}, SeriesTarget{path, header, mesh, options}); });
     EXPECT_THAT(message, HasSubstr(f.doubles ? "field VARIABLE 0: expected float64, found float32"
                                              : "field VARIABLE 0: expected float32, found float64"));

@@ -74,7 +74,7 @@ TEST(SeriesMpi, without_numbers_triangles_stand_by_their_lowest_point_whatever_t
     if (seed == 0) first = bytes_of(path);
     EXPECT_EQ(difference(bytes_of(path), first), "none");
   }
-  const serafin::Series series = serafin::open_series(directory.path() / "0");
+  const serafin::SerafinSeries series = serafin::open_series(directory.path() / "0");
   EXPECT_EQ(series.header.iparam[7], static_cast<std::int32_t>(line.size()));
   std::vector<std::int32_t> numbers(f.numbers.size());
   read_numbers(series, 0, numbers);
@@ -222,7 +222,7 @@ TEST(SeriesMpi, nothing_is_added_to_another_mesh_or_other_variables_and_the_file
                 Writer(everyone(), {}, SeriesTarget{path, series_header(f), piece_of(moved, 1), options});
               }),
               HasSubstr("another mesh"));
-  serafin::Header other = series_header(f);
+  serafin::SerafinHeader other = series_header(f);
   other.variables[0] = serafin::variable("BOTTOM", "M");
   EXPECT_THAT(message_of([&] {
                 Writer(everyone(), {}, SeriesTarget{path, other, piece_of(f, 1), options});
@@ -345,7 +345,7 @@ TEST(SeriesMpi, numbers_that_mean_other_points_or_triangles_on_other_ranks_are_n
   mesh.piece.y = {0, 0, 1};
   mesh.piece.connectivity = {0, 1, 2};
   mesh.piece.global_point = {0, 1, 2};
-  serafin::Header header;
+  serafin::SerafinHeader header;
   header.variables = {serafin::variable("DEPTH", "M")};
   const auto open = [&](const fs::path& path) {
     return message_of([&] { Writer(everyone(), {}, SeriesTarget{path, header, mesh, {.mode = Mode::sync}}).close(); });
@@ -364,7 +364,7 @@ TEST(SeriesMpi, ranks_that_disagree_about_the_series_are_told) {
   if (size() == 1) return;
   const testing::SharedDirectory directory;
   const SerafinFixture f = fixture(2);
-  serafin::Header header = series_header(f);
+  serafin::SerafinHeader header = series_header(f);
   if (rank() == 1) header.real_bytes = 12 - header.real_bytes;
   EXPECT_THAT(
       message_of([&] {

@@ -13,22 +13,22 @@ namespace {
 namespace serafin = formats::serafin;
 
 /// Bytes and their place in the file.
-struct Stretch {
+struct FileBytes {
   std::uint64_t at = 0;
   std::span<const std::byte> bytes;
 };
 
-std::array<std::byte, 4> word(const serafin::Header& header, std::uint64_t value) {
+std::array<std::byte, 4> word(const serafin::SerafinHeader& header, std::uint64_t value) {
   std::array<std::byte, 4> bytes;
   base::store(bytes.data(), static_cast<std::uint32_t>(value), header.order);
   return bytes;
 }
 
-std::uint64_t record_bytes(const serafin::Header& header) {
+std::uint64_t record_bytes(const serafin::SerafinHeader& header) {
   return header.real_bytes * static_cast<std::uint64_t>(header.points);
 }
 
-void add_real(const serafin::Header& header, double value, std::vector<std::byte>& to) {
+void add_real(const serafin::SerafinHeader& header, double value, std::vector<std::byte>& to) {
   to.resize(to.size() + header.real_bytes);
   std::byte* at = to.data() + to.size() - header.real_bytes;
   if (header.real_bytes == 8)
@@ -38,7 +38,7 @@ void add_real(const serafin::Header& header, double value, std::vector<std::byte
 }
 
 /// The bytes before a step's first values: its time, and the length of the first variable.
-std::vector<std::byte> opening(const serafin::Header& header, double time) {
+std::vector<std::byte> opening(const serafin::SerafinHeader& header, double time) {
   std::vector<std::byte> bytes;
   const auto add = [&](std::uint64_t value) {
     const auto length = word(header, value);
@@ -52,7 +52,7 @@ std::vector<std::byte> opening(const serafin::Header& header, double time) {
 }
 
 /// The bytes after a variable's values: its length, and the next variable's.
-std::vector<std::byte> closing(const serafin::Header& header, bool last) {
+std::vector<std::byte> closing(const serafin::SerafinHeader& header, bool last) {
   const auto length = word(header, record_bytes(header));
   std::vector<std::byte> bytes(length.begin(), length.end());
   if (!last) bytes.insert(bytes.end(), length.begin(), length.end());
@@ -71,21 +71,21 @@ void place_values(const SeriesExchange& exchange, std::size_t variable, std::siz
 }
 
 /// The values where they stand in the file: two stretches where the points begin again at 0.
-std::vector<Stretch> value_stretches(const SeriesPlan& plan, int writer, std::uint64_t values_at,
-                                     std::span<const std::byte> bytes) {
+std::vector<FileBytes> value_stretches(const SeriesPlan& plan, int writer, std::uint64_t values_at,
+                                       std::span<const std::byte> bytes) {
   const PointRange needed = needed_points(plan, writer);
   const std::uint64_t width = plan.header.real_bytes;
   const auto ahead =
       static_cast<std::uint64_t>(std::min<std::int64_t>(needed.count, plan.header.points - needed.first));
-  std::vector<Stretch> stretches;
+  std::vector<FileBytes> stretches;
   if (ahead * width < bytes.size()) stretches.push_back({values_at, bytes.subspan(ahead * width)});
   stretches.push_back({values_at + static_cast<std::uint64_t>(needed.first) * width, bytes.first(ahead * width)});
   return stretches;
 }
 
-void write_piece(const SeriesPiece& piece, const std::vector<Stretch>& ascending, const file::File& file) {
+void write_piece(const SeriesWrite& piece, const std::vector<FileBytes>& ascending, const file::File& file) {
   std::vector<std::span<const std::byte>> parts;
-  for (const Stretch& stretch : ascending) {
+  for (const FileBytes& stretch : ascending) {
     const std::uint64_t begin = std::max(piece.begin, stretch.at);
     const std::uint64_t end = std::min(piece.end, stretch.at + stretch.bytes.size());
     if (begin < end) parts.push_back(stretch.bytes.subspan(begin - stretch.at, end - begin));
@@ -99,10 +99,10 @@ void write_record(const SeriesPlan& plan, int writer, const SeriesShare& share, 
   const std::uint64_t at = serafin::values_at(plan.header, plan.offsets, share.step, variable);
   const std::vector<std::byte> front = opening(plan.header, share.time),
                                back = closing(plan.header, variable + 1 == plan.header.variables.size());
-  std::vector<Stretch> stretches = value_stretches(plan, writer, at, values);
+  std::vector<FileBytes> stretches = value_stretches(plan, writer, at, values);
   if (variable == 0) stretches.insert(stretches.begin(), {at - front.size(), front});
   stretches.push_back({at + record_bytes(plan.header), back});
-  for (SeriesPiece piece : pieces_of(plan, writer, share.step, variable)) {
+  for (SeriesWrite piece : pieces_of(plan, writer, share.step, variable)) {
     // The seal is not written here: without it readers pass over the step.
     piece.end = std::min(piece.end, step_end(plan, share.step) - seal_bytes);
     write_piece(piece, stretches, file);
@@ -133,14 +133,14 @@ void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const S
       continue;
     }
     const std::uint64_t at = share.places[v];
-    for (const SeriesPiece& piece : pieces_at(plan, exchange.writer, at))
+    for (const SeriesWrite& piece : pieces_at(plan, exchange.writer, at))
       write_piece(piece, value_stretches(plan, exchange.writer, at, values), file);
   }
 }
 
 template <class T>
-void encode_values(const serafin::Header& header, std::span<const T> from, std::span<const std::uint32_t> indices,
-                   std::byte* out) {
+void encode_values(const serafin::SerafinHeader& header, std::span<const T> from,
+                   std::span<const std::uint32_t> indices, std::byte* out) {
   const bool swap = header.order != std::endian::native;
   const auto each = [&](auto as, auto reverse) {
     for (const std::uint32_t i : indices) {
@@ -162,8 +162,9 @@ void encode_values(const serafin::Header& header, std::span<const T> from, std::
     });
 }
 
-template void encode_values(const serafin::Header&, std::span<const double>, std::span<const std::uint32_t>,
+template void encode_values(const serafin::SerafinHeader&, std::span<const double>, std::span<const std::uint32_t>,
                             std::byte*);
-template void encode_values(const serafin::Header&, std::span<const float>, std::span<const std::uint32_t>, std::byte*);
+template void encode_values(const serafin::SerafinHeader&, std::span<const float>, std::span<const std::uint32_t>,
+                            std::byte*);
 
 }  // namespace octavo::engine

@@ -30,11 +30,11 @@ void write_share(const SeriesPlan& plan, const SeriesExchange& exchange, const S
 
 /// Copies the values of `from` that `indices` name, in the file's precision and byte order.
 template <class T>
-void encode_values(const formats::serafin::Header& header, std::span<const T> from,
+void encode_values(const formats::serafin::SerafinHeader& header, std::span<const T> from,
                    std::span<const std::uint32_t> indices, std::byte* out);
-extern template void encode_values(const formats::serafin::Header&, std::span<const double>,
+extern template void encode_values(const formats::serafin::SerafinHeader&, std::span<const double>,
                                    std::span<const std::uint32_t>, std::byte*);
-extern template void encode_values(const formats::serafin::Header&, std::span<const float>,
+extern template void encode_values(const formats::serafin::SerafinHeader&, std::span<const float>,
                                    std::span<const std::uint32_t>, std::byte*);
 
 }  // namespace octavo::engine

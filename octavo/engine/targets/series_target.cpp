@@ -32,7 +32,7 @@ namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-void check_options(const serafin::Header& header, const SeriesOptions& options) {
+void check_options(const serafin::SerafinHeader& header, const SeriesOptions& options) {
   if (options.mode == Mode::automatic) throw Error(Kind::usage, "mode: expected sync or background, found auto");
   if (header.variables.empty()) throw Error(Kind::usage, "a series needs one variable at least");
   std::set<std::string> names;
@@ -63,17 +63,17 @@ std::string describe_time(double time) {
 }
 
 /// Removes its files when it is destroyed.
-struct Scratch {
+struct ScratchFiles {
   std::vector<fs::path> files;
   void clear() const {
     std::error_code ignored;
     for (const fs::path& file : files) fs::remove(file, ignored);
   }
-  ~Scratch() { clear(); }
+  ~ScratchFiles() { clear(); }
 };
 
 /// Creates the mesh as a SERAFIN file beside a MED file, under an unused name, while the MED file is being made.
-file::File create_geometry(const fs::path& path, Scratch& scratch) {
+file::File create_geometry(const fs::path& path, ScratchFiles& scratch) {
   fs::path name = path.string() + ".geometry";
   for (int n = 1; fs::exists(fs::symlink_status(name)); ++n) name = path.string() + ".geometry-" + std::to_string(n);
   file::File made = file::create(name);
@@ -113,7 +113,7 @@ struct SeriesFile {
   MPI_Comm comm = MPI_COMM_NULL;
   fs::path path;
   const formats::Format* format = nullptr;
-  serafin::Header header;
+  serafin::SerafinHeader header;
   SeriesOptions options;
   std::uint64_t piece = 0;  // checksum of the mesh that this rank has
   SeriesPlan plan;
@@ -152,7 +152,7 @@ struct SeriesFile {
 };
 
 std::string describe(const SeriesFile& file) {
-  const serafin::Header& header = file.header;
+  const serafin::SerafinHeader& header = file.header;
   const SeriesOptions& options = file.options;
   std::string text = file.path.string() + ": " + std::string(file.format->outputs[0].title) + ", " +
                      std::to_string(header.real_bytes) + " bytes a real, ";
@@ -178,7 +178,7 @@ void require_new(const fs::path& path) {
 // A SERAFIN file whose mesh goes with the first step.
 void SeriesFile::begin_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   has_name = false;
-  Scratch scratch;
+  ScratchFiles scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial()};
   std::optional<file::File> made;
   MeshOnItsWay whole;
@@ -219,7 +219,7 @@ void SeriesFile::close() {
 void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
   if (!is_med() && options.mode == Mode::background) return begin_file(mesh, shared);
   const fs::path partial = this->partial();
-  Scratch scratch;
+  ScratchFiles scratch;
   if (ranks::rank_in(comm) == 0) scratch.files = {partial};
   std::optional<file::File> made;
   ranks::agree(comm, [&] {
@@ -245,7 +245,7 @@ void SeriesFile::make_file(const SeriesMesh& mesh, const SharedMesh& shared) {
 
 // Returns how many steps stay.
 std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& shared) {
-  Scratch scratch;
+  ScratchFiles scratch;
   std::optional<file::File> made;
   std::uint64_t keep = 0;
   ranks::agree(comm, [&] {
@@ -270,7 +270,7 @@ std::uint64_t SeriesFile::resume_med(const SeriesMesh& mesh, const SharedMesh& s
 
 // Returns how many steps stay. Compares the bytes of the mesh in the file with those that we would write.
 std::uint64_t SeriesFile::resume_file(const SeriesMesh& mesh, const SharedMesh& shared) {
-  std::optional<serafin::Series> there;
+  std::optional<serafin::SerafinSeries> there;
   std::uint64_t keep = 0;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) != 0) return;
@@ -313,7 +313,7 @@ void SeriesFile::open(const SeriesMesh& mesh) {
   const SharedMesh shared = share_mesh(comm, mesh, header);
   ranks::agree(comm, [&] {
     const std::vector<int> hosts = ranks::hosts_of_ranks(comm, options.ranks_per_node);
-    serafin::Header laid_out = header;
+    serafin::SerafinHeader laid_out = header;
     if (is_med()) laid_out.order = std::endian::native;
     plan = plan_series(laid_out, writer_ranks(hosts, options.writers), options.alignment);
   });

@@ -29,7 +29,7 @@ struct SeriesTarget {
   /// Byte order, precision, title, variables, IPARAM(3), IPARAM(4), date; sizes are filled in from the mesh. MED fields
   /// are float32 (MED 4.1) or float64 (MED 3.3), according to the precision; the rest of the header becomes what
   /// `octavo convert` makes of it.
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
   SeriesMesh mesh;
   SeriesOptions options{};
   /// formats::serafin::row or formats::med::row; null: MED if the path ends in ".med".

@@ -14,7 +14,7 @@ namespace octavo::engine {
 
 /// Passed between the thread that writes a step and the Writer.
 struct Writing {
-  Written written;                 ///< for the statistics
+  WrittenSegment written;          ///< for the statistics
   std::function<void()> released;  ///< call it as soon as neither copies nor lent arrays are needed any more
 };
 

@@ -19,16 +19,16 @@ struct LaneFiles {
   std::vector<ProtectedFile> all;
 };
 
-struct Found {
+struct FoundCopies {
   std::int64_t step = 0;
   int segments = 1;
   std::set<int> local;
   std::map<std::tuple<Safety, int, int>, LaneFiles> lanes;  // by scheme, group and lane
 };
-using FoundSteps = std::map<std::tuple<store::Flow, std::uint64_t, store::Attempt>, Found>;
+using FoundSteps = std::map<std::tuple<store::Flow, std::uint64_t, store::Attempt>, FoundCopies>;
 
-Found& found_of(FoundSteps& all, const LocalName& name, std::int64_t step, int segments) {
-  Found& found = all[{name.flow, name.order, attempt_of(name)}];
+FoundCopies& found_of(FoundSteps& all, const LocalName& name, std::int64_t step, int segments) {
+  FoundCopies& found = all[{name.flow, name.order, attempt_of(name)}];
   found.step = step;
   found.segments = segments;
   return found;
@@ -48,7 +48,7 @@ void look_at_node(const fs::path& root, FoundSteps& all, std::vector<std::string
   }
 }
 
-StepCopies copies_of(const Found& found) {
+StepCopies copies_of(const FoundCopies& found) {
   StepCopies copies;
   copies.step = found.step;
   copies.segments = found.segments;

@@ -80,7 +80,7 @@ std::uint64_t protect(LocalSteps& local, const ParityJob& job, SafetySet due) {
 
 // On the writing thread. A step that failed here must be made known to the ranks that share parity with this one.
 double hand_on(LocalSteps& local, const Submitted& step, const std::shared_ptr<LocalFiles>& files, ParityJob parity,
-               const Written* written) {
+               const WrittenSegment* written) {
   files->is_here = written != nullptr && !written->went_round;
   if (written != nullptr && written->went_round) files->stored = written->segment;
   const bool drains = files->is_here && step.drains;
@@ -137,12 +137,12 @@ void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, s
   }
   local.files[number] = files;
   const ParityJob parity{name, to.step, to.segments, to.subfile, local.root, {}, false};
-  step.ended = [&local, handed, files, parity](const Written* written) {
+  step.ended = [&local, handed, files, parity](const WrittenSegment* written) {
     return hand_on(local, handed, files, parity, written);
   };
 }
 
-void collect(LocalSteps& local, Statistics& statistics) {
+void collect(LocalSteps& local, WriteStatistics& statistics) {
   if (local.copies)
     for (TierDone& done : local.copies->collect()) {
       statistics.seconds_protecting += done.seconds;

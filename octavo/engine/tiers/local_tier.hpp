@@ -81,7 +81,7 @@ std::vector<std::string> open_local(LocalSteps& local, MPI_Comm comm, const Opti
 /// drain, as far as it is due. If the local disk is full, it goes to the store at once.
 void send_through(LocalSteps& local, StepJob& step, const store::Attempt& run, std::int64_t number);
 /// Takes the jobs that the drain has ended.
-void collect(LocalSteps& local, Statistics& statistics);
+void collect(LocalSteps& local, WriteStatistics& statistics);
 /// Steps below this number are drained or lost, as far as this rank knows. `finished` is the number of steps that it
 /// has finished on the local disk. Call this before collect(): else a step that fails in between would count as
 /// drained.

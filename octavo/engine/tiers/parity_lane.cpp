@@ -141,14 +141,14 @@ void open_scheme(MPI_Comm comm, Nodes& nodes, const Scheme& scheme, int file, in
 
 // A member tells the others this before the exchange; `ok` once more after it. In between a member that fails goes on
 // with bytes that nobody may use: the others wait for its blocks, and the second round makes all drop the result.
-struct Offer {
+struct LaneOffer {
   std::int64_t order = 0;
   ProtectedFile file;
   bool ok = true;
 };
 
-std::vector<Offer> exchange_offers(const ParityLane& lane, const Offer& mine) {
-  std::vector<Offer> all(lane.peers.size(), mine);
+std::vector<LaneOffer> exchange_offers(const ParityLane& lane, const LaneOffer& mine) {
+  std::vector<LaneOffer> all(lane.peers.size(), mine);
   for (std::size_t m = 0; m < all.size(); ++m)
     if (lane.peers[m].get() >= 0) send_all(lane.peers[m], std::as_bytes(std::span(&mine, 1)));
   for (std::size_t m = 0; m < all.size(); ++m)
@@ -156,8 +156,8 @@ std::vector<Offer> exchange_offers(const ParityLane& lane, const Offer& mine) {
   return all;
 }
 
-bool all_ok(const std::vector<Offer>& offers) {
-  return std::all_of(offers.begin(), offers.end(), [](const Offer& offer) { return offer.ok; });
+bool all_ok(const std::vector<LaneOffer>& offers) {
+  return std::all_of(offers.begin(), offers.end(), [](const LaneOffer& offer) { return offer.ok; });
 }
 
 std::uint64_t checksum_of(const file::File& file, std::uint64_t size) {
@@ -171,7 +171,7 @@ std::uint64_t checksum_of(const file::File& file, std::uint64_t size) {
   return sum.value();
 }
 
-struct Exchange {
+struct ParityExchange {
   const ParityLane& lane;
   const ParityHeader& header;
   const file::File& data;  // closed: no bytes
@@ -234,8 +234,8 @@ std::vector<ParityLane> open_lanes(MPI_Comm comm, const NodeRanks& node, const s
 
 namespace {
 
-Offer offer_of(const ParityLane& lane, const ParityJob& job, file::File& data, std::optional<Error>& failure) {
-  Offer mine;
+LaneOffer offer_of(const ParityLane& lane, const ParityJob& job, file::File& data, std::optional<Error>& failure) {
+  LaneOffer mine;
   mine.order = static_cast<std::int64_t>(job.name.order);
   if (!job.failed && lane.has_file && !job.file.empty())
     base::unless_failed(failure, [&] {
@@ -247,7 +247,7 @@ Offer offer_of(const ParityLane& lane, const ParityJob& job, file::File& data, s
   return mine;
 }
 
-ParityHeader header_of(const ParityLane& lane, const ParityJob& job, const std::vector<Offer>& offers) {
+ParityHeader header_of(const ParityLane& lane, const ParityJob& job, const std::vector<LaneOffer>& offers) {
   ParityHeader header;
   header.name = job.name;
   header.name.segment = lane.lane;
@@ -257,7 +257,7 @@ ParityHeader header_of(const ParityLane& lane, const ParityJob& job, const std::
   header.group = lane.group;
   header.member = lane.member;
   header.rows = lane.scheme.rows;
-  for (const Offer& offer : offers) header.members.push_back(offer.file);
+  for (const LaneOffer& offer : offers) header.members.push_back(offer.file);
   header.chunk = chunk_bytes(header.members, header.rows);
   return header;
 }
@@ -265,8 +265,8 @@ ParityHeader header_of(const ParityLane& lane, const ParityJob& job, const std::
 // Returns the bytes of this member's parity file; 0 if the step or the exchange failed on a member.
 std::uint64_t exchange_parity(ParityLane& lane, const ParityJob& job, Pace& pace, std::optional<Error>& failure) {
   file::File data;
-  Offer mine = offer_of(lane, job, data, failure);
-  const std::vector<Offer> offers = exchange_offers(lane, mine);
+  LaneOffer mine = offer_of(lane, job, data, failure);
+  const std::vector<LaneOffer> offers = exchange_offers(lane, mine);
   for (std::size_t m = 0; m < offers.size(); ++m)
     if (offers[m].order != mine.order)
       throw Error(Kind::interrupted, "rank " + std::to_string(lane.peers[m].peer) + " is at another step");
@@ -277,7 +277,7 @@ std::uint64_t exchange_parity(ParityLane& lane, const ParityJob& job, Pace& pace
   std::optional<ParityWriter> writer;
   base::unless_failed(failure, [&] { writer.emplace(path, header); });
   const auto largest = static_cast<std::size_t>(std::min(parity_block, header.chunk));
-  Exchange exchange{lane, header, data, pace, failure, {}, {}, {}};
+  ParityExchange exchange{lane, header, data, pace, failure, {}, {}, {}};
   exchange.out.resize(largest);
   exchange.in.resize(largest);
   exchange.sums.resize(static_cast<std::size_t>(header.rows));

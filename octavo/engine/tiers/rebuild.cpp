@@ -23,7 +23,7 @@
 namespace octavo::engine {
 
 /// Who has a file: its place in that rank's list. A negative rank: nobody.
-struct Holder {
+struct FileHolder {
   int rank = -1;
   int index = 0;
   bool is_there() const { return rank >= 0; }
@@ -32,7 +32,7 @@ struct Holder {
 /// The parity files that belong together, and who has the files of each member.
 struct ParitySet {
   ParityHeader header;  ///< of one of them
-  std::vector<Holder> data, parity;
+  std::vector<FileHolder> data, parity;
   std::vector<int> wanted;  ///< members whose file is to be made
 };
 
@@ -101,8 +101,8 @@ bool can_be_made(const ParitySet& set) {
 
 // The knowledge of rank 0 about all nodes.
 struct Findings {
-  std::vector<LocalRow> rows;             // committed segments, and below those that will be made
-  std::map<std::string, Holder> holders;  // by text of the segment's name
+  std::vector<LocalRow> rows;                 // committed segments, and below those that will be made
+  std::map<std::string, FileHolder> holders;  // by text of the segment's name
   std::map<SetKey, ParitySet> sets;
 };
 
@@ -290,7 +290,7 @@ struct Making {
   }
 
   // Brings a holder's block to the maker. Returns whether this rank is the maker.
-  bool bring(const Holder& holder, std::span<std::byte> out, const std::function<void()>& read_it) {
+  bool bring(const FileHolder& holder, std::span<std::byte> out, const std::function<void()>& read_it) {
     // All ranks visit the same holders in the same order, so one tag serves all blocks.
     constexpr int tag = 11;
     const int count = static_cast<int>(out.size());
@@ -312,13 +312,13 @@ struct Making {
     const auto here = std::span(block).first(size);
     sums.assign(rows.size(), std::vector<std::byte>(mine.rank == maker ? size : 0));
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      const Holder& holder = set.parity[at((stripe + rows[k]) % n)];
+      const FileHolder& holder = set.parity[at((stripe + rows[k]) % n)];
       const std::uint64_t from = static_cast<std::uint64_t>(rows[k]) * chunk + at_byte;
       if (bring(holder, here, [&] { read(mine.parity[at(holder.index)].path, from, from + size, here); }))
         std::copy(here.begin(), here.end(), sums[k].begin());
     }
     for (int member = 0; member < n; ++member) {
-      const Holder& holder = set.data[at(member)];
+      const FileHolder& holder = set.data[at(member)];
       if (!holder.is_there() || !is_data(member, stripe, set.header.rows, n)) continue;
       const std::uint64_t from = static_cast<std::uint64_t>(chunk_of(member, stripe, n)) * chunk + at_byte;
       const std::uint64_t end = set.header.members[at(member)].bytes;
@@ -351,7 +351,7 @@ struct Making {
 // Collective. Returns whether the wanted files of the set are there now.
 bool make(MPI_Comm comm, const ParitySet& set, const Mine& mine) {
   const auto holder =
-      std::find_if(set.parity.begin(), set.parity.end(), [](const Holder& one) { return one.is_there(); });
+      std::find_if(set.parity.begin(), set.parity.end(), [](const FileHolder& one) { return one.is_there(); });
   // The lost node may be gone for good, so the files are made on a node that has parity of the set.
   Making making{comm, set, mine, holder->rank};
   if (mine.rank == making.maker)

@@ -65,7 +65,7 @@ std::string describe(const LocalSegment& segment) {
 }
 
 // The fate of each of this rank's segments, decided by rank 0, and the largest order of a step that goes to the store.
-struct Verdict {
+struct RescuePlan {
   std::vector<Fate> fates;
   std::uint64_t newest_order = 0;
 };
@@ -86,12 +86,12 @@ void note_arrivals(const std::vector<LocalRow>& rows, const std::vector<Fate>& f
 }
 
 // Collective.
-Verdict decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const StepsInStore& stored, Arrived& arrived) {
+RescuePlan decide(MPI_Comm comm, const std::vector<LocalSegment>& mine, const StepsInStore& stored, Arrived& arrived) {
   std::vector<LocalRow> rows;
   for (const LocalSegment& segment : mine)
     rows.push_back({segment.name, segment.step, segment.segments, !segment.subfile.empty()});
   const auto texts = ranks::gather_to_first(comm, base::packed(rows));
-  Verdict verdict;
+  RescuePlan verdict;
   std::vector<std::string> by_rank;
   ranks::agree(comm, [&] {
     std::vector<LocalRow> all;
@@ -143,7 +143,7 @@ bool look_and_drain(MPI_Comm comm, LocalDisk& disk, const fs::path& store, Rescu
   const std::size_t damaged = disk.damaged.size();
   std::vector<LocalSegment> mine;
   ranks::agree(comm, [&] { mine = segments_on(disk); });
-  const Verdict verdict = decide(comm, mine, stored, arrived);
+  const RescuePlan verdict = decide(comm, mine, stored, arrived);
   out.newest_order = verdict.newest_order;
   out.notes.clear();
   out.leftovers.assign(disk.damaged.begin(), disk.damaged.end());

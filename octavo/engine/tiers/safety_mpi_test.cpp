@@ -346,7 +346,7 @@ TEST(SafetyMpi, options_drain_bandwidth_and_copy_bandwidth_hold_the_threads_back
   Writer writer(everyone(), place.store, whole_header(), place.options);
   write_whole(writer, 1);
   writer.close();
-  const Statistics mine = writer.statistics();
+  const WriteStatistics mine = writer.statistics();
   EXPECT_GT(mine.bytes_of_parity, 0u);
   // Heads and tables are not counted: half is a bound that holds on any machine.
   EXPECT_GE(mine.seconds_draining, 0.5 * static_cast<double>(mine.bytes_stored) / (400 << 10));

@@ -135,7 +135,7 @@ TEST(TiersMpi, option_staging_directory_takes_steps_first_and_close_drains_them)
       EXPECT_EQ(report.steps, 10);
       for (const store::Finding& finding : report.findings) ADD_FAILURE() << finding.where << ": " << finding.what;
     }
-    const Statistics sum = writer.total_statistics();
+    const WriteStatistics sum = writer.total_statistics();
     EXPECT_EQ(sum.drained, 10 * ((size() + 1) / 2));
     EXPECT_GT(sum.bytes_drained, 0u);
     EXPECT_GT(sum.bytes_written, sum.bytes_drained);
@@ -557,7 +557,7 @@ TEST(TiersMpi, options_statistics_and_log_write_json_at_close_and_a_line_a_step)
   write_on_tiers(writer, Flow::analysis, 2);
   writer.close();
   barrier();
-  const Statistics sum = writer.total_statistics();
+  const WriteStatistics sum = writer.total_statistics();
   const auto json = nlohmann::json::parse(text_of(options.statistics));
   EXPECT_EQ(json["ranks"], size());
   ASSERT_EQ(json["by_rank"].size(), static_cast<std::size_t>(size()));

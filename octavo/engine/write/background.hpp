@@ -16,7 +16,7 @@ namespace octavo::engine {
 struct Outcome {
   std::int64_t number = 0;
   std::exception_ptr failure;  ///< nothing: this rank's group has the step on disk
-  Written written;
+  WrittenSegment written;
   double seconds = 0;
   double seconds_cpu = 0;  ///< of those: of a core
   double seconds_waiting_for_drain = 0;

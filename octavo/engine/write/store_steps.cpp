@@ -342,7 +342,7 @@ void StoreSteps::identify(StepJob& job, Submitted& step, const std::optional<sto
 
 // ------------------------------------------------------------------ a step is over
 
-void StoreSteps::tell(Agreement& own, Statistics& statistics) {
+void StoreSteps::tell(Agreement& own, WriteStatistics& statistics) {
   lock.touch();
   if (rank == 0) own.marked = marked;
   if (!local) return;

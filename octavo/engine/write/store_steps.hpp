@@ -86,7 +86,7 @@ struct StoreSteps {
   void identify(StepJob& job, Submitted& step, const std::optional<store::StepId>& continues);
 
   /// Adds the reports that only a store has.
-  void tell(Agreement& own, Statistics& statistics);
+  void tell(Agreement& own, WriteStatistics& statistics);
   /// Called when all ranks have the step on disk (the local one, if there is one), or it failed.
   void landed(const Submitted& step);
   /// Called when a mark lists all steps below this number. Begins to remove what may go now.

@@ -116,7 +116,7 @@ TEST(ThreadsMpi, what_takes_a_thread_says_so_where_mpi_was_started_for_one) {
 
 TEST(ThreadsMpi, a_series_in_the_background_says_so_too) {
   const testing::SharedDirectory directory;
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
   header.variables = {formats::serafin::variable("DEPTH", "M")};
   SeriesMesh mesh;
   mesh.piece.x = {0, 1, 0};

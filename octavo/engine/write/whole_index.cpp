@@ -26,7 +26,7 @@ using store::Flow;
 constexpr std::size_t batch = 8;
 
 // A step without a line, as rank 0 tells all ranks of it.
-struct Missing {
+struct MissingLine {
   std::string directory;
   std::int64_t step = 0;
   store::Attempt attempt{};
@@ -34,7 +34,7 @@ struct Missing {
 };
 
 template <class Way>
-void both(Way& way, Missing& missing) {
+void both(Way& way, MissingLine& missing) {
   using base::both;
   both(way, missing.directory, missing.step, missing.attempt, missing.segments);
 }
@@ -53,7 +53,7 @@ bool has_all(const store::DurableMark& mark, const std::set<std::uint64_t>& orde
 
 // For each step that the mark lists and `orders` lacks: where it is, and its line without the sums over all segments.
 void look_for_missing(const fs::path& path, Flow flow, const std::set<std::uint64_t>& orders,
-                      std::vector<Missing>& missing, std::vector<store::IndexedStep>& added) {
+                      std::vector<MissingLine>& missing, std::vector<store::IndexedStep>& added) {
   const store::Scan scan = store::scan_store(path, store::Trust::mark, flow);
   for (const store::StepFound& step : scan.steps) {
     if (!step.complete || orders.contains(step.order)) continue;
@@ -70,7 +70,7 @@ void look_for_missing(const fs::path& path, Flow flow, const std::set<std::uint6
   }
 }
 
-Known look(const fs::path& path, Flow flow, std::vector<Missing>& missing, std::vector<store::IndexedStep>& added) {
+Known look(const fs::path& path, Flow flow, std::vector<MissingLine>& missing, std::vector<store::IndexedStep>& added) {
   Known known;
   const store::DurableMark mark = store::read_mark(path, flow);
   if (!mark.is_there || !mark.is_whole) return known;
@@ -87,7 +87,7 @@ Known look(const fs::path& path, Flow flow, std::vector<Missing>& missing, std::
 }
 
 // Parts and bytes of this rank's share of the step's segments. A third number counts the segments that cannot be read.
-std::array<std::int64_t, 3> sums_of(const fs::path& store, const Missing& step, int rank, int ranks) {
+std::array<std::int64_t, 3> sums_of(const fs::path& store, const MissingLine& step, int rank, int ranks) {
   std::array<std::int64_t, 3> sums{};
   const auto [first, last] = base::share(step.segments, rank, ranks);
   for (std::int64_t segment = first; segment < last; ++segment) try {
@@ -103,19 +103,19 @@ std::array<std::int64_t, 3> sums_of(const fs::path& store, const Missing& step, 
 }
 
 // Collective. Adds the sums over all segments to the lines of both flows, and drops the lines of steps that lack one.
-void add_sums(MPI_Comm comm, const fs::path& path, std::vector<Missing> missing,
+void add_sums(MPI_Comm comm, const fs::path& path, std::vector<MissingLine> missing,
               std::vector<store::IndexedStep>& lines) {
   const int rank = ranks::rank_in(comm), ranks = ranks::size_of(comm);
   std::vector<store::IndexedStep> whole;
   std::size_t told = batch;
   for (std::size_t at = 0; told == batch; at += batch) {
-    std::vector<Missing> some;
+    std::vector<MissingLine> some;
     for (std::size_t i = at; i < std::min(at + batch, missing.size()); ++i) some.push_back(missing[i]);
-    some = base::unpacked<std::vector<Missing>>(ranks::from_first(comm, base::packed(some)));
+    some = base::unpacked<std::vector<MissingLine>>(ranks::from_first(comm, base::packed(some)));
     told = some.size();
     if (told == 0) break;
     std::vector<std::int64_t> mine, all(3 * told);
-    for (const Missing& step : some)
+    for (const MissingLine& step : some)
       for (const std::int64_t sum : sums_of(path, step, rank, ranks)) mine.push_back(sum);
     MPI_Reduce(mine.data(), all.data(), static_cast<int>(all.size()), MPI_INT64_T, MPI_SUM, 0, comm);
     for (std::size_t i = 0; rank == 0 && i < told; ++i) {
@@ -131,7 +131,7 @@ void add_sums(MPI_Comm comm, const fs::path& path, std::vector<Missing> missing,
 
 void complete_indexes(MPI_Comm comm, const fs::path& path) {
   std::array<Known, 2> known;
-  std::vector<Missing> missing;
+  std::vector<MissingLine> missing;
   std::vector<store::IndexedStep> added;
   ranks::agree(comm, [&] {
     if (ranks::rank_in(comm) == 0) try {

@@ -239,7 +239,7 @@ void Writer::begin_error(const Error& error) { state_->begin_error = error; }
 
 // ------------------------------------------------------------------ what is known
 
-Statistics Writer::State::statistics_now() {
+WriteStatistics Writer::State::statistics_now() {
   collect();
   const file::Counts now = file::counts();
   statistics.writes = now.writes - counts_before.writes;
@@ -253,7 +253,7 @@ void Writer::State::write_statistics() {
   int wanted = options.statistics.empty() ? 0 : 1;
   MPI_Bcast(&wanted, 1, MPI_INT, 0, comm.get());
   if (wanted == 0) return;
-  const std::vector<Statistics> all = gather(statistics_now(), comm.get());
+  const std::vector<WriteStatistics> all = gather(statistics_now(), comm.get());
   ranks::agree(comm.get(), [&] {
     if (rank != 0) return;
     std::filesystem::path partial = options.statistics;
@@ -295,8 +295,8 @@ std::vector<std::string> Writer::notes() const {
   return notes;
 }
 
-Statistics Writer::statistics() const { return state_->statistics_now(); }
-Statistics Writer::total_statistics() const { return total(state_->statistics_now(), state_->comm.get()); }
+WriteStatistics Writer::statistics() const { return state_->statistics_now(); }
+WriteStatistics Writer::total_statistics() const { return total(state_->statistics_now(), state_->comm.get()); }
 
 Mode Writer::mode_of(Flow flow) const {
   if (state_->options.mode != Mode::automatic) return state_->options.mode;

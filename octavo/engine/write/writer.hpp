@@ -164,9 +164,9 @@ class Writer {
   /// this rank could not follow. For a series: which ranks write, and how much.
   std::vector<std::string> notes() const;
   /// This rank's statistics.
-  Statistics statistics() const;
+  WriteStatistics statistics() const;
   /// Collective: the statistics of all ranks together, the same on all. May be called after close().
-  Statistics total_statistics() const;
+  WriteStatistics total_statistics() const;
   /// The mode in which steps of this flow are written from now on (Mode::automatic: not decided yet).
   Mode mode_of(store::Flow flow) const;
 

@@ -128,7 +128,7 @@ TEST(WriterMpi, options_mode_contributors_per_file_and_lend_do_not_change_what_i
     const int per_file = way.contributors_per_file == 0 ? size() : way.contributors_per_file;
     // Two analysis steps are in the same files.
     EXPECT_EQ(files_in(store / "analysis"), static_cast<std::size_t>((size() + per_file - 1) / per_file));
-    const Statistics sum = total(writer.statistics(), everyone());
+    const WriteStatistics sum = total(writer.statistics(), everyone());
     EXPECT_EQ(sum.steps, 3 * size());
     EXPECT_EQ(sum.failed, 0);
     EXPECT_GT(sum.bytes_stored, 0u);
@@ -230,7 +230,7 @@ TEST(WriterMpi, of_a_step_larger_than_option_staging_bytes_only_the_end_is_copie
       set_option(options, "checkpoint.codec", codec);
       Writer writer(everyone(), directory.path() / "run.octavo", make_domain(1, 0, 1).header, options);
       for (std::int64_t step : {1, 2}) write_step(writer, Flow::checkpoint, step);
-      const Statistics mine = writer.statistics();
+      const WriteStatistics mine = writer.statistics();
       EXPECT_LE(mine.bytes_staged, static_cast<std::uint64_t>(2 * bytes));
       if (bytes == 1000) {
         EXPECT_GT(mine.bytes_staged, 0u);
@@ -936,7 +936,7 @@ TEST(WriterMpi, statistics_are_one_json_object) {
   const std::string json = to_json(total(writer.statistics(), everyone()));
   EXPECT_THAT(json, HasSubstr("{\"steps\": " + std::to_string(size()) + ", \"failed\": 0, \"bytes_put\": "));
   EXPECT_EQ(json.back(), '}');
-  const Statistics mine = writer.statistics();
+  const WriteStatistics mine = writer.statistics();
   EXPECT_GE(mine.seconds_in_calls, mine.seconds_copying + mine.seconds_waiting);
   EXPECT_GT(mine.seconds_working, 0);
 }

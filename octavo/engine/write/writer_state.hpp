@@ -66,7 +66,7 @@ struct Writer::State {
   // Steps that are over.
   std::int64_t durable_steps = 0;
   std::array<std::optional<store::StepId>, 2> durable;
-  Statistics statistics;
+  WriteStatistics statistics;
   bool closed = false;
   bool logs = false;  // the same on all ranks
   bool refusal_told = false;
@@ -82,7 +82,7 @@ struct Writer::State {
   void keep_error(const std::function<void()>& work);
   template <class Put, class... Arguments>
   void give(const std::string& what, const Put& target_put, Arguments&&... arguments);
-  Statistics statistics_now();
+  WriteStatistics statistics_now();
   void write_statistics();
 
   // contract.cpp

@@ -320,13 +320,13 @@ void add_set(const File& file, const std::string& path, const std::string& name,
 }
 
 /// The names in a group: data sets with a hard link, and everything else.
-struct Names {
+struct MemberNames {
   std::vector<std::string> sets;
   std::vector<Other> others;
 };
 
 herr_t take_link(hid_t group, const char* name, const H5L_info_t* link, void* out) {
-  Names& names = *static_cast<Names*>(out);
+  MemberNames& names = *static_cast<MemberNames*>(out);
   const auto other = [&](Other::What what) {
     names.others.push_back({name, what, {}});
     return 0;
@@ -432,8 +432,8 @@ bool has_object(const File& file, const std::string& path) {
 }
 
 /// The names in a group; none if there is no such group.
-Names names_in(const File& file, const std::string& group) {
-  Names names;
+MemberNames names_in(const File& file, const std::string& group) {
+  MemberNames names;
   if (!has_object(file, group)) return names;
   const Id id(H5Gopen2(file.impl().id(), group.empty() ? "/" : group.c_str(), H5P_DEFAULT), H5Gclose, "open the group");
   check(H5Literate(id(), H5_INDEX_NAME, H5_ITER_INC, nullptr, take_link, &names), "list its data sets");
@@ -673,7 +673,7 @@ std::vector<Info> list(const File& file, const std::string& group) {
 }
 
 Contents contents(const File& file, const std::string& group) {
-  Names names;
+  MemberNames names;
   at_data_set(file, group, [&] { names = names_in(file, group); });
   Contents found;
   found.others = std::move(names.others);

@@ -14,11 +14,11 @@ using base::Kind;
 
 constexpr std::endian little = std::endian::little;
 
-struct Words {
+struct HashState {
   std::uint32_t a, b, c;
 };
 
-void mix(Words& w) {
+void mix(HashState& w) {
   const auto step = [](std::uint32_t& x, std::uint32_t& y, std::uint32_t& z, int bits) {
     x -= z;
     x ^= std::rotl(z, bits);
@@ -32,7 +32,7 @@ void mix(Words& w) {
   step(w.c, w.a, w.b, 4);
 }
 
-void finish(Words& w) {
+void finish(HashState& w) {
   const auto step = [](std::uint32_t& x, std::uint32_t y, int bits) {
     x ^= y;
     x -= std::rotl(y, bits);
@@ -49,7 +49,7 @@ void finish(Words& w) {
 /// Jenkins' lookup3, HDF5's checksum of metadata (Bob Jenkins, lookup3.c, May 2006).
 std::uint32_t lookup3(std::span<const std::byte> bytes) {
   const auto start = static_cast<std::uint32_t>(0xdeadbeef + bytes.size());
-  Words w{start, start, start};
+  HashState w{start, start, start};
   while (!bytes.empty()) {
     std::array<std::byte, 12> block{};  // the last block ends in zeros
     const std::size_t count = std::min<std::size_t>(bytes.size(), 12);
@@ -64,11 +64,11 @@ std::uint32_t lookup3(std::span<const std::byte> bytes) {
 }
 
 /// Offsets within the superblock, by version.
-struct Places {
+struct SuperblockOffsets {
   std::size_t bytes, widths, base, end, root;
 };
 
-Places places_of(int version) {
+SuperblockOffsets places_of(int version) {
   if (version == 0) return {96, 13, 24, 40, 64};
   if (version == 1) return {100, 13, 28, 44, 68};
   if (version == 2 || version == 3) return {48, 9, 12, 28, 36};
@@ -81,7 +81,7 @@ std::vector<std::byte> superblock(const file::File& file, std::uint64_t root, st
   std::array<std::byte, 9> begin;
   pread_all(file, 0, begin);
   const int version = static_cast<int>(begin[8]);
-  const Places at = places_of(version);
+  const SuperblockOffsets at = places_of(version);
   std::vector<std::byte> bytes(at.bytes);
   pread_all(file, 0, bytes);
   if (bytes[at.widths] != std::byte{8} || base::load<std::uint64_t>(&bytes[at.base], little) != 0)

@@ -48,7 +48,7 @@ void both(Way& way, ParticleFolder& folder) {
 
 /// Without the index, which is made of the boxes.
 template <class Way>
-void both(Way& way, Output& output) {
+void both(Way& way, AmrexOutput& output) {
   both(way, output.path, output.family, output.header, output.patches, output.multifabs, output.sources);
   both(way, output.others, output.common_form, output.particles, output.notes, output.bytes);
 }
@@ -60,8 +60,8 @@ using base::Kind;
 using mesh::IndexBox;
 
 /// An opened output and how it is shared between parts.
-struct Shared {
-  Output output;
+struct SharedOutput {
+  AmrexOutput output;
   mesh::Header header;
   mesh::PatchTree tree;
   std::vector<IndexBox> regions;  ///< of the parts, in level-0 cells
@@ -97,7 +97,7 @@ std::vector<mesh::LevelCount> count_levels(const mesh::Patches& patches) {
   return counts;
 }
 
-void plan_tree(Shared& shared, const DatasetOptions& options, std::vector<std::string>& notes) {
+void plan_tree(SharedOutput& shared, const DatasetOptions& options, std::vector<std::string>& notes) {
   const mesh::Patches& patches = shared.output.patches;
   mesh::Header& header = shared.header;
   try {
@@ -120,7 +120,7 @@ void plan_tree(Shared& shared, const DatasetOptions& options, std::vector<std::s
 }
 
 /// A box of level-0 cells in fractions of the domain's x extent.
-std::pair<mesh::Point3, mesh::Point3> fractions_of(const Shared& shared, const IndexBox& box) {
+std::pair<mesh::Point3, mesh::Point3> fractions_of(const SharedOutput& shared, const IndexBox& box) {
   const IndexBox& domain = shared.output.patches.domain[0];
   const mesh::Domain extent = mesh::domain_of(shared.header);
   mesh::Point3 lo{0, 0, 0}, hi{1, 1, 1};
@@ -132,7 +132,7 @@ std::pair<mesh::Point3, mesh::Point3> fractions_of(const Shared& shared, const I
   return {lo, hi};
 }
 
-std::vector<int> parts_touching(const Shared& shared, const mesh::Region& region) {
+std::vector<int> parts_touching(const SharedOutput& shared, const mesh::Region& region) {
   std::vector<int> parts;
   for (std::size_t i = 0; i < shared.regions.size(); ++i) {
     const auto [lo, hi] = fractions_of(shared, shared.regions[i]);
@@ -144,7 +144,7 @@ std::vector<int> parts_touching(const Shared& shared, const mesh::Region& region
 // ---------------------------------------------------------------------------------------------------------- particles
 
 /// The level-0 cell of a position; nothing far outside of the domain, or for NaN.
-std::optional<mesh::Index3> level_0_cell(const Shared& shared, const mesh::Point3& position) {
+std::optional<mesh::Index3> level_0_cell(const SharedOutput& shared, const mesh::Point3& position) {
   const IndexBox& domain = shared.output.patches.domain[0];
   mesh::Index3 at{0, 0, 0};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(shared.header.dim); ++axis) {
@@ -157,7 +157,7 @@ std::optional<mesh::Index3> level_0_cell(const Shared& shared, const mesh::Point
 }
 
 /// The box a grid of particles lies in, in level-0 cells, kept inside the domain.
-IndexBox grid_box(const Shared& shared, const ParticleFolder& folder, const GridNumber& number) {
+IndexBox grid_box(const SharedOutput& shared, const ParticleFolder& folder, const GridNumber& number) {
   const mesh::Patches& patches = shared.output.patches;
   const IndexBox domain = mesh::flat(patches.domain[0], patches.dim);
   const auto ratios = total_ratios(patches);
@@ -168,7 +168,7 @@ IndexBox grid_box(const Shared& shared, const ParticleFolder& folder, const Grid
   return shared_cells.value_or(domain);
 }
 
-mesh::Particles read_species(const Shared& shared, const ParticleFolder& folder, const IndexBox& region) {
+mesh::Particles read_species(const SharedOutput& shared, const ParticleFolder& folder, const IndexBox& region) {
   const int dim = shared.header.dim;
   std::vector<GridNumber> wanted;
   for (std::size_t level = 0; level < folder.grids.size(); ++level)
@@ -195,7 +195,7 @@ void truncate(mesh::Part& part, int deepest) {
   part.mesh = std::move(extract.tree);
 }
 
-mesh::Part read(const Shared& shared, int number, const mesh::Request& request) {
+mesh::Part read(const SharedOutput& shared, int number, const mesh::Request& request) {
   if (number < 0 || static_cast<std::size_t>(number) >= shared.regions.size())
     throw Error(Kind::usage, "part " + std::to_string(number) + " of " + std::to_string(shared.regions.size()));
   if (shared.no_tree) throw Error(*shared.no_tree).at(shared.output.path.string());
@@ -220,7 +220,7 @@ mesh::Part read(const Shared& shared, int number, const mesh::Request& request) 
 }
 
 /// The bytes of particles in grids that reach into the region.
-std::uint64_t bytes_of_particles(const Shared& shared, const IndexBox& region) {
+std::uint64_t bytes_of_particles(const SharedOutput& shared, const IndexBox& region) {
   std::uint64_t bytes = 0;
   for (const ParticleFolder& folder : shared.output.particles)
     for (std::size_t level = 0; level < folder.grids.size(); ++level)
@@ -230,7 +230,7 @@ std::uint64_t bytes_of_particles(const Shared& shared, const IndexBox& region) {
   return bytes;
 }
 
-std::int64_t part_bytes(const Shared& shared, int number) {
+std::int64_t part_bytes(const SharedOutput& shared, int number) {
   const IndexBox& region = shared.regions.at(static_cast<std::size_t>(number));
   const mesh::Patches& patches = shared.output.patches;
   const auto ratios = total_ratios(patches);
@@ -260,7 +260,7 @@ std::int64_t cells_in(const mesh::Patches& patches, const IndexBox& region) {
 }
 
 /// A byte of mesh a cell; and each value twice, of the patches and of the tree that they become.
-mesh::PartSizes part_sizes(const Shared& shared, int number) {
+mesh::PartSizes part_sizes(const SharedOutput& shared, int number) {
   const IndexBox& region = shared.regions.at(static_cast<std::size_t>(number));
   mesh::PartSizes sizes;
   sizes.mesh = cells_in(shared.output.patches, region);
@@ -270,7 +270,8 @@ mesh::PartSizes part_sizes(const Shared& shared, int number) {
   return sizes;
 }
 
-mesh::PartCost cost(const Shared& shared, const mesh::Dataset& dataset, int number, const mesh::Request& request) {
+mesh::PartCost cost(const SharedOutput& shared, const mesh::Dataset& dataset, int number,
+                    const mesh::Request& request) {
   mesh::PartSizes sizes = part_sizes(shared, number);
   mesh::PartCost cost{sizes.mesh, part_bytes(shared, number), mesh::bytes_to_read(dataset, sizes, request)};
   if (!request.particles) cost.bytes -= sizes.particles;
@@ -278,11 +279,11 @@ mesh::PartCost cost(const Shared& shared, const mesh::Dataset& dataset, int numb
 }
 
 /// Keeps the attributes that a copy needs for the same layout.
-void keep_attributes(const Output& output, mesh::Header& header) {
+void keep_attributes(const AmrexOutput& output, mesh::Header& header) {
   keep_layout(output.patches, header.attributes);
-  header.attributes["amrex/kind"] = std::string(output.family == Family::plotfile ? "plotfile" : "checkpoint");
+  header.attributes["amrex/kind"] = std::string(output.family == OutputFamily::plotfile ? "plotfile" : "checkpoint");
   keep_form(output, header);
-  if (output.family == Family::plotfile) return;
+  if (output.family == OutputFamily::plotfile) return;
   std::vector<std::string> names;
   for (const FieldSource& source : output.sources)
     names.push_back(output.multifabs[0][source.multifab].prefix.filename().string());
@@ -290,19 +291,19 @@ void keep_attributes(const Output& output, mesh::Header& header) {
 }
 
 /// All of an output that its files told.
-struct Told {
+struct OutputFacts {
   std::string path;
   std::int64_t part_cells = 0, max_roots = 0;
-  Output output;
+  AmrexOutput output;
 };
 template <class Way>
-void both(Way& way, Told& told) {
+void both(Way& way, OutputFacts& told) {
   using base::both;
   both(way, told.path, told.part_cells, told.max_roots, told.output);
 }
 
-mesh::Dataset dataset_of(const std::string& path, Output output, const DatasetOptions& options) {
-  const auto shared = std::make_shared<Shared>();
+mesh::Dataset dataset_of(const std::string& path, AmrexOutput output, const DatasetOptions& options) {
+  const auto shared = std::make_shared<SharedOutput>();
   shared->output = std::move(output);
   shared->header = shared->output.header;
   keep_attributes(shared->output, shared->header);
@@ -326,16 +327,16 @@ mesh::Dataset dataset_of(const std::string& path, Output output, const DatasetOp
   dataset.cost = [shared, described](int part, const mesh::Request& request) {
     return cost(*shared, described, part, request);
   };
-  if (shared->output.family != Family::plotfile)
+  if (shared->output.family != OutputFamily::plotfile)
     dataset.carry = [shared](mesh::Header& header) { keep_files(shared->output, header); };
   dataset.describe = [shared, path, options] {
-    return base::packed(Told{path, options.part_cells, options.max_roots, shared->output});
+    return base::packed(OutputFacts{path, options.part_cells, options.max_roots, shared->output});
   };
   return dataset;
 }
 
 /// All levels are in one HDF5 file.
-void open_once(Output& output) {
+void open_once(AmrexOutput& output) {
   std::shared_ptr<const Hdf5Values> first;
   for (std::vector<MultiFab>& level : output.multifabs)
     for (MultiFab& multifab : level) {
@@ -353,7 +354,7 @@ mesh::Dataset open(const std::filesystem::path& path, const DatasetOptions& opti
 }
 
 mesh::Dataset understand(const std::string& description) {
-  Told told = base::unpacked<Told>(description);
+  OutputFacts told = base::unpacked<OutputFacts>(description);
   told.output.index = mesh::index_levels(told.output.patches);
   open_once(told.output);
   return dataset_of(told.path, std::move(told.output), {{}, told.part_cells, told.max_roots});

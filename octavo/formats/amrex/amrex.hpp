@@ -10,7 +10,7 @@
 namespace octavo::formats::amrex {
 
 struct DatasetOptions {
-  OpenOptions open;
+  HeaderFacts open;
   std::int64_t part_cells = 1 << 20;  ///< cells of all levels that a part holds at most (unless one root has more)
   std::int64_t max_roots = 4096;  ///< roots of the tree at most, where the domain's extents can be halved often enough
 };

@@ -91,7 +91,7 @@ TEST(amrex_real, every_plotfile_has_the_patches_and_values_of_the_oracle) {
   if (all.empty()) GTEST_SKIP() << "no real data at " << data_path();
   for (const Sample& sample : all) {
     SCOPED_TRACE(sample.name);
-    const Output output = open_output(sample.path);
+    const AmrexOutput output = open_output(sample.path);
     const mesh::Part part = read_patches(output);
     const auto& patches = std::get<mesh::Patches>(part.mesh);
     EXPECT_EQ(output.header.time, sample.oracle["time"].get<double>());
@@ -304,7 +304,7 @@ std::multiset<std::vector<double>> rows_of(const mesh::Particles& particles) {
   return rows;
 }
 
-mesh::Part read_all(const Output& output) {
+mesh::Part read_all(const AmrexOutput& output) {
   mesh::Part part = read_patches(output);
   for (const ParticleFolder& folder : output.particles) {
     std::vector<GridNumber> grids;
@@ -315,14 +315,14 @@ mesh::Part read_all(const Output& output) {
   return part;
 }
 
-void expect_same(const Output& before, const mesh::Part& expected, const Output& after) {
+void expect_same(const AmrexOutput& before, const mesh::Part& expected, const AmrexOutput& after) {
   const mesh::Part found = read_all(after);
   EXPECT_EQ(std::get<mesh::Patches>(found.mesh), std::get<mesh::Patches>(expected.mesh));
   EXPECT_EQ(found.fields, expected.fields);
   EXPECT_EQ(after.header.time, before.header.time);
   EXPECT_EQ(after.header.attributes.at("level_steps"), before.header.attributes.at("level_steps"));
   // Plotfiles have no time steps.
-  if (before.header.attributes.contains("level_dt") && after.family == Family::hand_written) {
+  if (before.header.attributes.contains("level_dt") && after.family == OutputFamily::hand_written) {
     EXPECT_EQ(after.header.attributes.at("level_dt"), before.header.attributes.at("level_dt"));
   }
   ASSERT_EQ(found.particles.size(), expected.particles.size());
@@ -340,7 +340,7 @@ TEST(amrex_real, what_is_written_again_is_read_as_the_same_bits) {
   for (const Sample& sample : all)
     for (const int files : {0, 3}) {
       SCOPED_TRACE(sample.name);
-      const Output output = open_output(sample.path);
+      const AmrexOutput output = open_output(sample.path);
       const mesh::Part part = read_all(output);
       const fs::path path = folder / ("plt" + std::to_string(number++));
       write_plotfile(path, output.header, part, {.files = files, .sync = false});
@@ -358,7 +358,7 @@ TEST(amrex_real, what_is_written_again_is_read_as_the_same_bits) {
       EXPECT_THROW(write_checkpoint(chk, "Checkpoint file", header, part, names), base::Error);  // no time step
       header.attributes["level_dt"] = std::vector<double>{0.5};
       write_checkpoint(chk, "Checkpoint file", header, part, names, {.files = files, .sync = false});
-      const Output again = open_output(chk);
+      const AmrexOutput again = open_output(chk);
       expect_same(output, part, again);
       EXPECT_EQ(again.header.lo, header.lo);
       EXPECT_EQ(again.header.hi, header.hi);

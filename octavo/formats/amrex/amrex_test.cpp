@@ -89,8 +89,8 @@ TEST(amrex, every_header_version_precision_and_byte_order_reads_the_same) {
     SCOPED_TRACE(std::to_string(fixture.dim) + "-D, version " + std::to_string(fixture.version));
     const fs::path path = folder.with(testing::amrex_plotfile(fixture));
     ASSERT_TRUE(recognise(path));
-    const Output output = open_output(path);
-    EXPECT_EQ(output.family, Family::plotfile);
+    const AmrexOutput output = open_output(path);
+    EXPECT_EQ(output.family, OutputFamily::plotfile);
     EXPECT_EQ(output.header.fields[1].name, "two words");
     EXPECT_EQ(output.header.time, 0.5);
     EXPECT_EQ(output.patches.ratio, std::vector<int>{fixture.ratio});
@@ -99,7 +99,7 @@ TEST(amrex, every_header_version_precision_and_byte_order_reads_the_same) {
 }
 
 /// Values on faces and nodes follow from where they stand: each field has those at one side of the cells.
-void expect_sides(const Output& output, const AmrexFixture& fixture) {
+void expect_sides(const AmrexOutput& output, const AmrexFixture& fixture) {
   const mesh::Part part = read_patches(output);
   const auto& patches = std::get<mesh::Patches>(part.mesh);
   EXPECT_EQ(part.fields.size(), 2U + 4U * static_cast<unsigned>(fixture.dim) + (2U << fixture.dim));
@@ -131,18 +131,18 @@ TEST(amrex, both_families_of_checkpoints_read_without_their_ghost_cells) {
   for (AmrexFixture fixture : all_fixtures()) {
     if (fixture.version != 1 || fixture.dim < 2) continue;
     fixture.ghost = {2, 1, fixture.dim == 3 ? 3 : 0};
-    const Output level = open_output(folder.with(testing::amrex_level_checkpoint(fixture)));
-    EXPECT_EQ(level.family, Family::amr_level);
+    const AmrexOutput level = open_output(folder.with(testing::amrex_level_checkpoint(fixture)));
+    EXPECT_EQ(level.family, OutputFamily::amr_level);
     EXPECT_EQ(level.header.periodic[0], true);
     EXPECT_EQ(level.header.periodic[1], false);
     EXPECT_EQ(level.header.hi[1], 0.5);
     EXPECT_EQ(level.header.fields[1].name, "SD_0_New_MF_1");
     EXPECT_EQ(level.patches.ratio, std::vector<int>{fixture.ratio});
     expect_values(read_patches(level), fixture);
-    OpenOptions options;
+    HeaderFacts options;
     options.ratio = {fixture.ratio};
-    const Output core = open_output(folder.with(testing::amrex_core_checkpoint(fixture)), options);
-    EXPECT_EQ(core.family, Family::hand_written);
+    const AmrexOutput core = open_output(folder.with(testing::amrex_core_checkpoint(fixture)), options);
+    EXPECT_EQ(core.family, OutputFamily::hand_written);
     EXPECT_EQ(core.header.time, 0.5);
     EXPECT_TRUE(core.others.empty());
     EXPECT_THAT(core.notes, ::testing::Contains(HasSubstr("ghost cells are not among")));
@@ -381,7 +381,7 @@ TEST(amrex, every_prefix_of_every_file_is_refused_or_reads_the_same) {
     for (std::size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 60) {
       testing::put_files(path, {{name, bytes.substr(0, size)}});
       try {
-        const Output output = open_output(path);
+        const AmrexOutput output = open_output(path);
         expect_values(read_patches(output), fixture);
       } catch (const base::Error&) {
         ++refused;
@@ -451,7 +451,7 @@ TEST(amrex, many_small_boxes_are_read_in_few_reads_and_no_byte_twice) {
   const mesh::Part part = many_boxes(64, 8, 3);  // 512 boxes, 6.3 MB
   const fs::path path = folder / "plt";
   write_plotfile(path, header_for(part), part, {.files = 2, .sync = false});
-  const Output output = open_output(path);
+  const AmrexOutput output = open_output(path);
   const auto data = output.bytes;
   mesh::Part again;
   const Reads reads = count_reads([&] { again = read_patches(output); });
@@ -465,7 +465,7 @@ TEST(amrex, one_component_of_large_boxes_is_read_without_the_others) {
   const mesh::Part part = many_boxes(64, 32, 4);
   const fs::path path = folder / "plt";
   write_plotfile(path, header_for(part), part, {.files = 0, .sync = false});
-  const Output output = open_output(path);
+  const AmrexOutput output = open_output(path);
   PatchRequest request;
   request.fields = {"f2"};
   mesh::Part again;

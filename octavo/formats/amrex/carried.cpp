@@ -37,7 +37,7 @@ const T* find(const mesh::Header& header, const std::string& name) {
 // -------------------------------------------------------------------------------------------------------------- files
 
 /// Files whose contents Octavo reads. It keeps the other files as bytes.
-std::set<fs::path> known_files(const Output& output) {
+std::set<fs::path> known_files(const AmrexOutput& output) {
   std::set<fs::path> known{output.path / "Header", output.path / component_names_file, output.path / step_file_name};
   for (const auto& level : output.multifabs)
     for (const MultiFab& multifab : level) {
@@ -49,7 +49,7 @@ std::set<fs::path> known_files(const Output& output) {
   return known;
 }
 
-std::vector<fs::path> other_files(const Output& output) {
+std::vector<fs::path> other_files(const AmrexOutput& output) {
   const std::set<fs::path> known = known_files(output);
   std::vector<fs::path> others;
   for (const auto& entry : fs::recursive_directory_iterator(output.path))
@@ -158,14 +158,14 @@ std::string only_it_knows(const mesh::Header& header) {
 
 }  // namespace
 
-void keep_form(const Output& output, mesh::Header& header) {
+void keep_form(const AmrexOutput& output, mesh::Header& header) {
   auto& attributes = header.attributes;
   for (const ParticleFolder& folder : output.particles)
     attributes["amrex/next_id/" + folder.path.filename().string()] = folder.next_id;
-  if (output.family == Family::plotfile) return;
-  attributes["amrex/form"] = std::string(output.family == Family::amr_level ? "AmrLevel"
-                                         : output.common_form               ? "AmrCore"
-                                                                            : "own");
+  if (output.family == OutputFamily::plotfile) return;
+  attributes["amrex/form"] = std::string(output.family == OutputFamily::amr_level ? "AmrLevel"
+                                         : output.common_form                     ? "AmrCore"
+                                                                                  : "own");
   Texts species;
   for (const ParticleFolder& folder : output.particles) {
     species.push_back(folder.path.filename().string());
@@ -177,7 +177,7 @@ void keep_form(const Output& output, mesh::Header& header) {
   if (!output.others.empty()) attributes["amrex/others"] = output.others;
 }
 
-void keep_files(const Output& output, mesh::Header& header) {
+void keep_files(const AmrexOutput& output, mesh::Header& header) {
   auto& attributes = header.attributes;
   const std::vector<fs::path> others = other_files(output);
   std::uint64_t bytes = fs::file_size(output.path / "Header");

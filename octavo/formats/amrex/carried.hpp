@@ -19,9 +19,9 @@
 namespace octavo::formats::amrex {
 
 /// Adds the attributes of the first kind.
-void keep_form(const Output& output, mesh::Header& header);
+void keep_form(const AmrexOutput& output, mesh::Header& header);
 /// Adds the attributes of the second kind. Throws Error(corrupt) if ghost cells cannot be read.
-void keep_files(const Output& output, mesh::Header& header);
+void keep_files(const AmrexOutput& output, mesh::Header& header);
 
 /// The ghost cells around the boxes of one MultiFab of a level. Values: box after box, in each box component after
 /// component, x fastest, without the box's own cells. Empty if the MultiFab has no ghost cells.

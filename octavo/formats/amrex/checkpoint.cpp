@@ -73,7 +73,7 @@ void find_level(Text& text, std::size_t level) {
 }
 
 /// The entry of one level; returns the names of its MultiFabs.
-std::vector<std::string> read_level(Text& text, Output& output, std::size_t level) {
+std::vector<std::string> read_level(Text& text, AmrexOutput& output, std::size_t level) {
   find_level(text, level);
   text.integer();
   read_geometry(text, output.header.dim);
@@ -138,7 +138,7 @@ bool is_within_32_bits(const IndexBox& box, int dim) {
 }
 
 /// Level 0 covers its domain; the others' domains follow from the ratios.
-void infer_domains(Output& output, const std::vector<int>& ratios, const Text& text) {
+void infer_domains(AmrexOutput& output, const std::vector<int>& ratios, const Text& text) {
   mesh::Patches& patches = output.patches;
   const int dim = output.header.dim;
   patches.domain = {mesh::flat(mesh::around(patches.boxes[0]), dim)};
@@ -172,7 +172,7 @@ std::vector<T> numbers_of_line(Text& text, Read&& read) {
 
 /// The widespread form: title, finest level, then steps, time steps and times of the levels, maybe also of those that
 /// the code would allow beyond the finest. Nothing else is known of such a header, so all must fit.
-bool read_common_form(Text& text, Output& output, std::size_t levels) {
+bool read_common_form(Text& text, AmrexOutput& output, std::size_t levels) {
   const std::size_t here = text.position();
   try {
     text.line();
@@ -196,7 +196,7 @@ bool read_common_form(Text& text, Output& output, std::size_t levels) {
 }
 
 /// Whether the boxes of all levels are all that follows in the Header.
-bool check_against_header(Text& text, const Output& output) {
+bool check_against_header(Text& text, const AmrexOutput& output) {
   const auto [arrays, all] = find_box_arrays(text);
   const auto& levels = output.patches.boxes;
   if (arrays.size() > levels.size())
@@ -211,7 +211,7 @@ bool check_against_header(Text& text, const Output& output) {
 }
 
 /// As asked for, else as the file beside the Header says.
-void set_corners(Output& output, const OpenOptions& options, bool known) {
+void set_corners(AmrexOutput& output, const HeaderFacts& options, bool known) {
   mesh::Header& header = output.header;
   if (options.lo) header.lo = *options.lo;
   if (options.hi) header.hi = *options.hi;
@@ -237,7 +237,7 @@ std::vector<IndexBox> enclosed_cells(const BoxArray& boxes) {
   return cells;
 }
 
-bool is_on_all_levels(const Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
+bool is_on_all_levels(const AmrexOutput& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which) {
   const MultiFab& first = opened[0][which];
   if (!centring_if_known(first.boxes)) return false;
   for (std::size_t level = 0; level < opened.size(); ++level) {
@@ -251,7 +251,7 @@ bool is_on_all_levels(const Output& output, const std::vector<std::vector<MultiF
 }
 
 /// One field a component, or one a side of the cells for each: they are read where the output's boxes are.
-void add_component(Output& output, const std::string& name, mesh::ScalarType type, const MultiFab& multifab,
+void add_component(AmrexOutput& output, const std::string& name, mesh::ScalarType type, const MultiFab& multifab,
                    FieldSource source) {
   const mesh::Centring centring = centring_of(multifab.boxes);
   mesh::FieldInfo info{name, "", type, centring, 1, 0};
@@ -273,7 +273,7 @@ void add_component(Output& output, const std::string& name, mesh::ScalarType typ
   }
 }
 
-void add_fields(Output& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which,
+void add_fields(AmrexOutput& output, const std::vector<std::vector<MultiFab>>& opened, std::size_t which,
                 const std::vector<std::string>* names) {
   const std::string name = opened[0][which].prefix.filename().string();
   const std::size_t place = output.multifabs[0].size();
@@ -303,7 +303,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text + (names.size() > most ? " ..." : "");
 }
 
-bool has_ghost_cells(const Output& output) {
+bool has_ghost_cells(const AmrexOutput& output) {
   for (const auto& level : output.multifabs)
     for (const MultiFab& multifab : level)
       if (multifab.ghost != mesh::Index3{0, 0, 0}) return true;
@@ -328,7 +328,7 @@ std::vector<std::string> on_all_levels(const std::vector<std::vector<std::string
 
 }  // namespace
 
-void add_multifabs(Output& output, const std::vector<std::string>& names) {
+void add_multifabs(AmrexOutput& output, const std::vector<std::string>& names) {
   const std::size_t levels = output.patches.boxes.size();
   std::vector<std::vector<MultiFab>> opened(levels);
   for (std::size_t level = 0; level < levels; ++level)
@@ -358,7 +358,7 @@ void add_multifabs(Output& output, const std::vector<std::string>& names) {
   if (has_ghost_cells(output)) output.notes.emplace_back("values of ghost cells are not among the fields");
 }
 
-void open_amr_level(Text& text, Output& output) {
+void open_amr_level(Text& text, AmrexOutput& output) {
   mesh::Header& header = output.header;
   header.attributes["version"] = text.name();
   header.dim = output.patches.dim = static_cast<int>(text.integer());
@@ -396,7 +396,7 @@ void open_amr_level(Text& text, Output& output) {
   add_multifabs(output, on_all_levels(found, output.others));
 }
 
-void open_hand_written(Text& text, Output& output, const OpenOptions& options) {
+void open_hand_written(Text& text, AmrexOutput& output, const HeaderFacts& options) {
   mesh::Header& header = output.header;
   std::vector<std::vector<std::string>> found;
   // Folders of levels that the code would allow may be there without anything in them.

@@ -171,7 +171,7 @@ MultiFab open_level(const h5::File& file, std::size_t level, int dim, std::size_
   return multifab;
 }
 
-void add_level(Output& output, const h5::File& file, std::size_t level, std::size_t components) {
+void add_level(AmrexOutput& output, const h5::File& file, std::size_t level, std::size_t components) {
   mesh::Patches& patches = output.patches;
   MultiFab multifab = open_level(file, level, output.header.dim, components);
   if (multifab.boxes.boxes.empty()) throw corrupt(file, group_name(level), "a level without boxes");
@@ -245,7 +245,7 @@ bool is_hdf5_plotfile(const fs::path& path) {
   }
 }
 
-void open_hdf5_plotfile(Output& output) {
+void open_hdf5_plotfile(AmrexOutput& output) {
   mesh::Header& header = output.header;
   const h5::File file = h5::open(output.path);
   if (h5::read_numbers(file, "/", "nparticles"))

@@ -26,7 +26,7 @@ bool is_hdf5_plotfile(const std::filesystem::path& path);
 
 /// Fills header, patches, MultiFabs and sources. Error(unsupported) for a file of particles, values that are not of
 /// cells, and filters that this HDF5 library lacks.
-void open_hdf5_plotfile(Output& output);
+void open_hdf5_plotfile(AmrexOutput& output);
 
 /// As read_cells, for a MultiFab that has `hdf5`.
 void read_hdf5_cells(const MultiFab& multifab, std::span<const Take> takes, std::span<const int> components,

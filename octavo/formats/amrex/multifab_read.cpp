@@ -20,7 +20,7 @@ constexpr std::uint64_t most_skipped = 64U << 10;   // bytes between two boxes t
 constexpr std::uint64_t worth_a_read = 128U << 10;  // bytes of a component that are read on their own
 
 /// The cells wanted and the box they stand in, both with unused axes one cell wide.
-struct Window {
+struct CellWindow {
   IndexBox cells, stored;
   std::int64_t nx() const { return stored.hi[0] - stored.lo[0]; }
   std::int64_t ny() const { return stored.hi[1] - stored.lo[1]; }
@@ -32,7 +32,7 @@ struct Window {
   bool everything() const { return cells == stored; }
 };
 
-struct Reader {
+struct BoxReader {
   const MultiFab& multifab;
   std::span<const int> components;
   mesh::ScalarType type;
@@ -46,7 +46,7 @@ struct Reader {
     return multifab.files[at.file].string() + ", byte " + std::to_string(at.offset) + ", box " + std::to_string(box);
   }
 
-  Window window(const Take& take) const {
+  CellWindow window(const Take& take) const {
     const int dim = multifab.boxes.dim;
     return {mesh::flat(take.cells, dim), mesh::flat(stored_box(multifab, take.box), dim)};
   }
@@ -64,7 +64,7 @@ struct Reader {
   }
 
   /// Copies the wanted cells of one component out of `bytes`, which hold all of the box's.
-  void copy(const Take& take, const Window& window, const RealFormat& format, const std::byte* bytes,
+  void copy(const Take& take, const CellWindow& window, const RealFormat& format, const std::byte* bytes,
             std::span<std::byte> to) const {
     std::byte* target = to.data() + take.to * width();
     if (window.everything()) return decode(format, bytes, window.points(), type, target);
@@ -79,14 +79,14 @@ struct Reader {
 
   void take_whole(const Take& take, std::span<const std::byte> fab) const {
     const auto [line, format] = check_line(take.box, fab);
-    const Window window = this->window(take);
+    const CellWindow window = this->window(take);
     const std::size_t component = window.points() * mesh::size_of(format.type);
     for (std::size_t c = 0; c < components.size(); ++c)
       copy(take, window, format, fab.data() + line + static_cast<std::size_t>(components[c]) * component, out[c]);
   }
 
   /// One component of a large box, some rows at a time.
-  void take_rows(const file::File& file, std::uint64_t first_byte, const Take& take, const Window& window,
+  void take_rows(const file::File& file, std::uint64_t first_byte, const Take& take, const CellWindow& window,
                  const RealFormat& format, std::span<std::byte> to) {
     const std::uint64_t row_bytes = static_cast<std::uint64_t>(window.nx()) * mesh::size_of(format.type);
     const auto batch = static_cast<std::int64_t>(std::max<std::uint64_t>(1, most_at_once / row_bytes));
@@ -114,7 +114,7 @@ struct Reader {
     std::vector<std::byte> start(max_fab_line);
     start.resize(file::pread_some(file, at.offset, start));
     const auto [line, format] = check_line(take.box, start);
-    const Window window = this->window(take);
+    const CellWindow window = this->window(take);
     const std::uint64_t component = window.points() * mesh::size_of(format.type);
     for (std::size_t c = 0; c < components.size(); ++c) {
       const std::uint64_t first = at.offset + line + static_cast<std::uint64_t>(components[c]) * component;
@@ -171,7 +171,7 @@ void read_cells(const MultiFab& multifab, std::vector<Take> takes, std::span<con
   std::sort(takes.begin(), takes.end(), [&](const Take& a, const Take& b) {
     return std::pair(places[a.box].file, places[a.box].offset) < std::pair(places[b.box].file, places[b.box].offset);
   });
-  Reader reader{.multifab = multifab, .components = components, .type = type, .out = out, .buffer = {}};
+  BoxReader reader{.multifab = multifab, .components = components, .type = type, .out = out, .buffer = {}};
   file::File file;
   for (std::size_t i = 0; i < takes.size();) {
     const auto& path = multifab.files[places[takes[i].box].file];

@@ -23,7 +23,7 @@ bool is_particle_header(const fs::path& path) {
   return read_text(path).line().starts_with("Version_");
 }
 
-void open_species(Output& output) {
+void open_species(AmrexOutput& output) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(output.path))
     if (entry.is_directory() && is_particle_header(entry.path() / "Header")) folders.push_back(entry.path());
@@ -50,7 +50,7 @@ std::int64_t bytes_below(const fs::path& path) {
   return static_cast<std::int64_t>(bytes);
 }
 
-void validate(const Output& output) {
+void validate(const AmrexOutput& output) {
   try {
     mesh::validate(output.patches);
   } catch (Error& error) {
@@ -59,7 +59,7 @@ void validate(const Output& output) {
 }
 
 /// AMReX's level 0 always covers its domain; and memory for a domain no larger than the files is safe.
-void check_level_0(const Output& output) {
+void check_level_0(const AmrexOutput& output) {
   const mesh::Patches& patches = output.patches;
   if (output.sources.empty())
     throw Error(Kind::unsupported, "no cell-centred values on the boxes of the levels").at(output.path.string());
@@ -73,8 +73,8 @@ void check_level_0(const Output& output) {
         .at(output.path.string());
 }
 
-Output open_checked(const fs::path& path, const OpenOptions& options) {
-  Output output;
+AmrexOutput open_checked(const fs::path& path, const HeaderFacts& options) {
+  AmrexOutput output;
   output.path = path;
   output.header.code = "AMReX";
   if (fs::is_regular_file(path)) {
@@ -86,13 +86,13 @@ Output open_checked(const fs::path& path, const OpenOptions& options) {
   }
   Text text = read_text(path / "Header");
   if (Text(text).line() == amr_level_title) {
-    output.family = Family::amr_level;
+    output.family = OutputFamily::amr_level;
     open_amr_level(text, output);
   } else if (is_plotfile_header(text)) {
-    output.family = Family::plotfile;
+    output.family = OutputFamily::plotfile;
     open_plotfile(text, output);
   } else {
-    output.family = Family::hand_written;
+    output.family = OutputFamily::hand_written;
     open_hand_written(text, output, options);
   }
   validate(output);
@@ -105,18 +105,19 @@ Output open_checked(const fs::path& path, const OpenOptions& options) {
 }
 
 /// The components of one MultiFab that are wanted, on one side of the cells, and which field each is.
-struct Wanted {
+struct WantedComponents {
   std::vector<int> components;
   std::vector<std::size_t> fields;
 };
 
 using MultiFabSide = std::pair<std::size_t, mesh::Index3>;
 
-std::map<MultiFabSide, Wanted> by_multifab(const Output& output, const std::vector<std::size_t>& fields) {
-  std::map<MultiFabSide, Wanted> wanted;
+std::map<MultiFabSide, WantedComponents> by_multifab(const AmrexOutput& output,
+                                                     const std::vector<std::size_t>& fields) {
+  std::map<MultiFabSide, WantedComponents> wanted;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const FieldSource& source = output.sources[fields[i]];
-    Wanted& want = wanted[{source.multifab, source.side}];
+    WantedComponents& want = wanted[{source.multifab, source.side}];
     want.components.push_back(source.component);
     want.fields.push_back(i);
   }
@@ -152,9 +153,9 @@ bool recognise(const fs::path& given) {
   return false;
 }
 
-Output open_output(const fs::path& path, const OpenOptions& options) {
+AmrexOutput open_output(const fs::path& path, const HeaderFacts& options) {
   try {
-    Output output = open_checked(output_directory(path), options);
+    AmrexOutput output = open_checked(output_directory(path), options);
     output.index = mesh::index_levels(output.patches);
     return output;
   } catch (const fs::filesystem_error& error) {
@@ -162,7 +163,7 @@ Output open_output(const fs::path& path, const OpenOptions& options) {
   }
 }
 
-mesh::Part read_patches(const Output& output, const PatchRequest& request) {
+mesh::Part read_patches(const AmrexOutput& output, const PatchRequest& request) {
   const std::size_t levels = std::min(request.levels, output.patches.boxes.size());
   mesh::Patches patches{output.patches.dim, output.patches.domain, output.patches.ratio, {}};
   patches.domain.resize(levels);

@@ -12,7 +12,7 @@
 
 namespace octavo::formats::amrex {
 
-enum class Family : std::uint8_t {
+enum class OutputFamily : std::uint8_t {
   plotfile,     ///< header of the generic writers
   amr_level,    ///< checkpoint of a code on Amr/AmrLevel: "CheckPointVersion_1.0"
   hand_written  ///< checkpoint of a code on AmrCore: its header is its own
@@ -26,15 +26,15 @@ struct FieldSource {
 };
 
 /// Facts that a hand-written header leaves out.
-struct OpenOptions {
+struct HeaderFacts {
   std::vector<int> ratio;              ///< refinement ratios; empty: 2, or 4 where 2 leads out of the domain
   std::optional<mesh::Point3> lo, hi;  ///< domain corners; nothing: 0 and 1
 };
 
 /// A plotfile or a checkpoint, opened: all headers are read and checked against the files, no value is.
-struct Output {
+struct AmrexOutput {
   std::filesystem::path path;
-  Family family = Family::plotfile;
+  OutputFamily family = OutputFamily::plotfile;
   mesh::Header header;                           ///< without roots: those of a tree are chosen by whoever makes one
   mesh::Patches patches;                         ///< all boxes
   std::vector<mesh::BoxIndex> index;             ///< the same, per level, to find those of a region
@@ -56,7 +56,7 @@ bool recognise(const std::filesystem::path& path);
 
 /// Reads the headers. Error(corrupt) for a half-written or wrongly indexed output, except that damaged particles are
 /// a note here and an error when they are read. Error(unsupported) for ratios that differ between axes.
-Output open_output(const std::filesystem::path& path, const OpenOptions& options = {});
+AmrexOutput open_output(const std::filesystem::path& path, const HeaderFacts& options = {});
 
 /// The fields and levels to read.
 struct PatchRequest {
@@ -67,6 +67,6 @@ struct PatchRequest {
 
 /// Reads patches and their fields as they stand in the file (ghost cells left out; float32 stays float32). A component
 /// on faces is two fields, one on nodes 2^dim: one for each side of a cell (mesh/sides.hpp).
-mesh::Part read_patches(const Output& output, const PatchRequest& request = {});
+mesh::Part read_patches(const AmrexOutput& output, const PatchRequest& request = {});
 
 }  // namespace octavo::formats::amrex

@@ -60,7 +60,7 @@ void read_geometry(Text& text, mesh::Header& header, int dim) {
     if (!(header.lo[axis] < header.hi[axis])) throw text.error("a domain whose upper corner is not above its lower");
 }
 
-void add_fields(Output& output, const std::vector<std::string>& names) {
+void add_fields(AmrexOutput& output, const std::vector<std::string>& names) {
   mesh::ScalarType type = mesh::ScalarType::float32;
   for (const auto& level : output.multifabs)
     if (!level[0].places.empty() && level[0].format.type == mesh::ScalarType::float64) type = mesh::ScalarType::float64;
@@ -76,7 +76,7 @@ void add_fields(Output& output, const std::vector<std::string>& names) {
   }
 }
 
-void open_level(Output& output, const LevelEntry& entry, std::size_t components, const Text& text) {
+void open_level(AmrexOutput& output, const LevelEntry& entry, std::size_t components, const Text& text) {
   MultiFab multifab = open_multifab(path_below(output.path, entry.prefix, text));
   if (multifab.boxes.boxes.size() != entry.boxes || multifab.components != static_cast<std::int64_t>(components))
     throw Error(Kind::corrupt, "Header and " + entry.prefix + "_H disagree: expected " + std::to_string(entry.boxes) +
@@ -138,7 +138,7 @@ bool is_plotfile_header(Text& text) {
   return found;
 }
 
-void open_plotfile(Text& text, Output& output) {
+void open_plotfile(Text& text, AmrexOutput& output) {
   mesh::Header& header = output.header;
   header.attributes["version"] = text.name();
   const auto names = read_field_names(text);
@@ -165,7 +165,7 @@ void open_plotfile(Text& text, Output& output) {
   add_plotfile_facts(output, coordinates, names);
 }
 
-void add_plotfile_facts(Output& output, std::int64_t coordinates, const std::vector<std::string>& names) {
+void add_plotfile_facts(AmrexOutput& output, std::int64_t coordinates, const std::vector<std::string>& names) {
   output.header.attributes["coordinate_system"] = coordinates;
   if (std::string note = mesh::note_on_shape(output.header); !note.empty()) output.notes.push_back(std::move(note));
   output.notes.push_back("a plotfile does not say which axes are periodic: none is taken to be");

@@ -23,7 +23,7 @@ constexpr std::array<Word, 6> field_words{{{"x_velocity", "velocity_x"},
                                            {"magx", "B_x"},
                                            {"magy", "B_y"},
                                            {"magz", "B_z"}}};
-/// Of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
+/// Words of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
 constexpr std::array<Word, 13> also_words{{{"Density", "density"},
                                            {"rho", "density"},
                                            {"Temp", "temperature"},
@@ -44,7 +44,7 @@ constexpr std::array<OutputKind, 2> outputs{
     {{"amrex_plotfile", "an AMReX plotfile", std::span(target_options).first(2)},
      {"amrex_checkpoint", "an AMReX checkpoint", target_options}}};
 
-struct Options {
+struct AmrexOptions {
   std::int64_t max_box = 0;          ///< cells of a box along each axis, at most; 0: the step's boxes, else 64
   std::int64_t blocking_factor = 0;  ///< boxes begin and end at multiples [cells]; 0: likewise, else the largest of 8,
                                      ///< 4, 2, 1 that fits
@@ -54,7 +54,7 @@ struct Options {
   std::int64_t batch_cells = std::int64_t{1} << 22;  ///< of the boxes in memory at once
 };
 
-std::vector<NamedOption> named(Options& options) {
+std::vector<NamedOption> named(AmrexOptions& options) {
   return {{"max_box", &options.max_box, "longest side of a box [cells] (default: the input's boxes, else 64)"},
           {"blocking_factor", &options.blocking_factor,
            "boxes begin and end at multiples of this (default: the input's boxes, else the largest up to 8 that fits)"},
@@ -69,7 +69,7 @@ void set_step(mesh::Header& header, std::int64_t step) { header.attributes["step
 
 /// "checkpoint", or another word for a plotfile. Throws Error(usage) for a kind that is not AMReX's, and for options of
 /// another kind.
-std::string checked_kind(const WriteRequest& request, const Options& options) {
+std::string checked_kind(const WriteRequest& request, const AmrexOptions& options) {
   const std::string kind = request.kind.empty() ? text_attribute(request.source, "amrex/kind") : request.kind;
   if (!kind.empty() && kind != "plotfile" && kind != "checkpoint")
     throw Error(Kind::usage, "an AMReX output is a plotfile or a checkpoint, not \"" + kind + "\"");
@@ -79,7 +79,7 @@ std::string checked_kind(const WriteRequest& request, const Options& options) {
 }
 
 /// The time steps of a checkpoint: those asked for, else the step's own if it is of another code.
-std::vector<double> time_steps(const WriteRequest& request, const Options& options, int first) {
+std::vector<double> time_steps(const WriteRequest& request, const AmrexOptions& options, int first) {
   if (!options.level_dt.empty() || request.same_words) return options.level_dt;
   if (const auto dt = attribute<std::vector<double>>(request.source, "level_dt")) return *dt;
   if (const auto dt = attribute<double>(request.source, "real scalars/dt"); dt && *dt > 0) return {*dt};
@@ -90,7 +90,7 @@ std::vector<double> time_steps(const WriteRequest& request, const Options& optio
   return of_levels;
 }
 
-LayoutOptions layout_of(const mesh::Dataset& step, const WriteRequest& request, const Options& options) {
+LayoutOptions layout_of(const mesh::Dataset& step, const WriteRequest& request, const AmrexOptions& options) {
   LayoutOptions layout;
   layout.keep_boxes = options.max_box == 0 && options.blocking_factor == 0;
   layout.blocking_factor = options.blocking_factor;
@@ -104,7 +104,7 @@ LayoutOptions layout_of(const mesh::Dataset& step, const WriteRequest& request, 
 }
 
 std::string misfit(const mesh::FieldInfo& field, const std::string&, const WriteRequest& request) {
-  const Options options = options_of(request, &named);
+  const AmrexOptions options = options_of(request, &named);
   const bool checkpoint = checked_kind(request, options) == "checkpoint";
   if (!mesh::is_integer(field.type) && (checkpoint || field.centring == mesh::Centring::cell)) return {};
   return checkpoint
@@ -114,7 +114,7 @@ std::string misfit(const mesh::FieldInfo& field, const std::string&, const Write
 
 /// The step's own mesh, but with `fill` blocks are completed where the blocking factor does not fit the cells.
 WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
-  const Options options = options_of(request, &named);
+  const AmrexOptions options = options_of(request, &named);
   WantedMesh wanted;
   wanted.carry = checked_kind(request, options) == "checkpoint";
   if (!request.fill || options.blocking_factor == 0) return wanted;
@@ -136,7 +136,7 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
 /// As write_dataset(). A step that came from AMReX keeps its boxes unless the caller asks for others.
 void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
   const mesh::Dataset& step = steps.first;
-  const Options options = options_of(request, &named);
+  const AmrexOptions options = options_of(request, &named);
   DatasetWriteOptions how;
   const std::string kind = checked_kind(request, options);
   how.batch_cells = options.batch_cells;

@@ -76,9 +76,9 @@ void add_line(std::string& out, const char* name, const Values& values, std::siz
 // --------------------------------------------------------------------------------------------------------------- read
 
 /// The words of one line, and where it is.
-class Line {
+class LineWords {
  public:
-  explicit Line(Text& text) : text_(text) {
+  explicit LineWords(Text& text) : text_(text) {
     std::string line = text.line();
     for (std::size_t at = 0; at <= line.size();) {
       const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -144,7 +144,7 @@ class Line {
 };
 
 template <class T>
-bool read_attribute(Line& line, const std::string& kind, mesh::Header& header) {
+bool read_attribute(LineWords& line, const std::string& kind, mesh::Header& header) {
   const bool list = kind == name_of_type<T>() + std::string("s");
   if (!list && kind != name_of_type<T>()) return false;
   const std::string name = line.unescaped(line.word());
@@ -162,7 +162,7 @@ bool read_attribute(Line& line, const std::string& kind, mesh::Header& header) {
   return true;
 }
 
-void read_entry(Line& line, mesh::Header& header, std::vector<int>& ratio) {
+void read_entry(LineWords& line, mesh::Header& header, std::vector<int>& ratio) {
   const std::string name = line.word();
   const auto dim = static_cast<std::size_t>(header.dim);
   if (name == "lo" || name == "hi") {
@@ -216,7 +216,7 @@ std::optional<std::vector<int>> read_step_file(const fs::path& checkpoint, mesh:
         .at(text.path().string());
   std::vector<int> ratio;
   while (text.left() != 0) {
-    Line line(text);
+    LineWords line(text);
     read_entry(line, header, ratio);
   }
   check_corners(header, text);

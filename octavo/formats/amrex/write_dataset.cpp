@@ -27,14 +27,14 @@ using mesh::Octree;
 
 // ---------------------------------------------------------------------------------------------------- batches of boxes
 
-struct Batch {
+struct BoxBatch {
   std::vector<std::size_t> begin, end;  ///< boxes of each level
   std::set<int> parts;                  ///< that have cells of them
 };
 
 /// Boxes of all levels in the order of their first corner, cut where there are enough cells; of a level each batch has
 /// a run, so what is written follows one another in the files.
-std::vector<Batch> plan_batches(const BoxLayout& layout, std::int64_t batch_cells) {
+std::vector<BoxBatch> plan_batches(const BoxLayout& layout, std::int64_t batch_cells) {
   const auto& boxes = layout.patches.boxes;
   std::vector<double> total(boxes.size(), 0), done(boxes.size(), 0);
   double all = 0;
@@ -44,7 +44,7 @@ std::vector<Batch> plan_batches(const BoxLayout& layout, std::int64_t batch_cell
     all += total[level];
   }
   const auto batches = static_cast<std::size_t>(all / static_cast<double>(batch_cells)) + 1;
-  std::vector<Batch> plan(batches);
+  std::vector<BoxBatch> plan(batches);
   for (std::size_t b = 0; b < batches; ++b) {
     plan[b].begin = b == 0 ? std::vector<std::size_t>(boxes.size(), 0) : plan[b - 1].end;
     plan[b].end = plan[b].begin;
@@ -81,11 +81,11 @@ void for_each_owned(const BoxLayout& layout, const Octree& tree, F&& f) {
 
 /// Which parts each batch needs.
 void find_parts(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& index, const Octree& tree, int part,
-                std::vector<Batch>& batches) {
+                std::vector<BoxBatch>& batches) {
   for_each_owned(layout, tree, [&](std::size_t level, std::size_t, const IndexBox& cells) {
     mesh::for_each_touching(index[level], cells, [&](std::size_t box, const IndexBox&) {
       const auto batch = std::upper_bound(batches.begin(), batches.end(), box,
-                                          [&](std::size_t b, const Batch& one) { return b < one.end[level]; });
+                                          [&](std::size_t b, const BoxBatch& one) { return b < one.end[level]; });
       batch->parts.insert(part);
     });
   });
@@ -94,13 +94,13 @@ void find_parts(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& inde
 // -------------------------------------------------------------------------------------------------------------- values
 
 /// Values of the boxes of a batch, one array a field and level, and where each box begins.
-struct Values {
+struct BatchValues {
   std::vector<std::vector<std::vector<std::byte>>> bytes;  ///< per level, per field
   std::vector<std::vector<std::size_t>> first;             ///< per level, per box of the batch
 };
 
-Values make_values(const BoxLayout& layout, const Batch& batch, const std::vector<mesh::FieldInfo>& fields) {
-  Values values;
+BatchValues make_values(const BoxLayout& layout, const BoxBatch& batch, const std::vector<mesh::FieldInfo>& fields) {
+  BatchValues values;
   for (std::size_t level = 0; level < layout.patches.boxes.size(); ++level) {
     std::size_t cells = 0;
     auto& first = values.first.emplace_back();
@@ -119,8 +119,8 @@ std::size_t offset_in(const mesh::Index3& cell, const IndexBox& box) {
   return static_cast<std::size_t>(((cell[2] - box.lo[2]) * ny + cell[1] - box.lo[1]) * nx + cell[0] - box.lo[0]);
 }
 
-void take_part(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& index, const Batch& batch,
-               const mesh::Part& part, Values& values) {
+void take_part(const BoxLayout& layout, const std::vector<mesh::BoxIndex>& index, const BoxBatch& batch,
+               const mesh::Part& part, BatchValues& values) {
   const Octree& tree = mesh::octree_of(part);
   const int dim = layout.patches.dim;
   for_each_owned(layout, tree, [&](std::size_t level, std::size_t cell, const IndexBox& cells) {
@@ -148,7 +148,7 @@ struct Component {
 };
 
 /// One MultiFab a level: what it mesh::holds, its plan, and what is known of its values so far.
-struct Target {
+struct MultiFabTarget {
   std::string name;
   mesh::Centring centring = mesh::Centring::cell;
   std::vector<Component> components;
@@ -190,12 +190,14 @@ std::vector<std::string> multifab_names(const mesh::Header& header, const Datase
   return names;
 }
 
-void add_field(std::vector<Target>& targets, const std::string& name, const mesh::Header& header, std::size_t f) {
+void add_field(std::vector<MultiFabTarget>& targets, const std::string& name, const mesh::Header& header,
+               std::size_t f) {
   const mesh::FieldInfo& info = header.fields[f];
   const mesh::Side side = *mesh::side_of(info, header.dim);
   auto target = std::find_if(targets.begin(), targets.end(),
-                             [&](const Target& t) { return t.name == name && t.centring == info.centring; });
-  if (target == targets.end()) target = targets.insert(targets.end(), Target{name, info.centring, {}, {}, {}, {}});
+                             [&](const MultiFabTarget& t) { return t.name == name && t.centring == info.centring; });
+  if (target == targets.end())
+    target = targets.insert(targets.end(), MultiFabTarget{name, info.centring, {}, {}, {}, {}});
   auto& all = target->components;
   auto component = std::find_if(all.begin(), all.end(), [&](const Component& c) { return c.base == side.base; });
   if (component == all.end()) component = all.insert(all.end(), Component{side.base, {}});
@@ -204,7 +206,7 @@ void add_field(std::vector<Target>& targets, const std::string& name, const mesh
   component->sides[mesh::is_face(info.centring) ? side.high >> mesh::face_axis(info.centring) : side.high] = f;
 }
 
-void check_sides(const Target& target, const mesh::Header& header) {
+void check_sides(const MultiFabTarget& target, const mesh::Header& header) {
   for (const Component& component : target.components) {
     for (const std::size_t f : component.sides)
       if (f == SIZE_MAX || header.fields[f].type != header.fields[component.sides[0]].type)
@@ -238,14 +240,14 @@ std::size_t ghosts_of(const MultiFabShape& shape, std::size_t box) {
 }
 
 /// Where the ghost cells of a box begin among the values.
-std::size_t first_ghost(const Target& target, std::size_t level, std::size_t box) {
+std::size_t first_ghost(const MultiFabTarget& target, std::size_t level, std::size_t box) {
   std::size_t first = 0;
   for (std::size_t i = 0; i < box; ++i) first += ghosts_of(target.plans[level].shape, i) * target.components.size();
   return first;
 }
 
 /// Checks the ghost cells of the level that was planned last: their number must fit the boxes.
-void check_ghosts(const Target& target) {
+void check_ghosts(const MultiFabTarget& target) {
   const std::size_t level = target.plans.size() - 1;
   const auto& width = target.ghosts[level].width;
   const bool fits = std::all_of(width.begin(), width.end(), [](std::int64_t n) { return n >= 0 && n < 1 << 16; });
@@ -264,12 +266,12 @@ void put_real(double value, mesh::ScalarType type, std::byte* to) {
   }
 }
 
-std::vector<Target> plan_targets(const mesh::Header& header, const BoxLayout& layout,
-                                 const DatasetWriteOptions& options, HeaderForm form) {
-  std::vector<Target> targets;
+std::vector<MultiFabTarget> plan_targets(const mesh::Header& header, const BoxLayout& layout,
+                                         const DatasetWriteOptions& options, HeaderForm form) {
+  std::vector<MultiFabTarget> targets;
   const std::vector<std::string> names = multifab_names(header, options);
   for (std::size_t f = 0; f < names.size(); ++f) add_field(targets, names[f], header, f);
-  for (Target& target : targets) {
+  for (MultiFabTarget& target : targets) {
     check_sides(target, header);
     MultiFabShape shape;
     shape.components = static_cast<int>(target.components.size());
@@ -326,8 +328,9 @@ void join_sides(const IndexBox& cells, const mesh::Index3& nodal, const std::vec
 }
 
 /// Boxes of a batch one after another.
-std::vector<std::byte> join_boxes(const BoxLayout& layout, const Batch& batch, std::size_t level, const Target& target,
-                                  const Component& component, const Values& values, mesh::ScalarType type) {
+std::vector<std::byte> join_boxes(const BoxLayout& layout, const BoxBatch& batch, std::size_t level,
+                                  const MultiFabTarget& target, const Component& component, const BatchValues& values,
+                                  mesh::ScalarType type) {
   const std::size_t width = mesh::size_of(type);
   std::vector<std::byte> out;
   for (std::size_t box = batch.begin[level]; box < batch.end[level]; ++box) {
@@ -341,8 +344,9 @@ std::vector<std::byte> join_boxes(const BoxLayout& layout, const Batch& batch, s
 }
 
 /// Values of boxes [begin, end) of a level with their ghost cells, of one component.
-std::vector<std::byte> with_ghosts(const Target& target, std::size_t level, std::size_t component, std::size_t begin,
-                                   std::size_t end, std::span<const std::byte> values, mesh::ScalarType type) {
+std::vector<std::byte> with_ghosts(const MultiFabTarget& target, std::size_t level, std::size_t component,
+                                   std::size_t begin, std::size_t end, std::span<const std::byte> values,
+                                   mesh::ScalarType type) {
   const MultiFabShape& shape = target.plans[level].shape;
   const int dim = shape.boxes.dim;
   const std::size_t width = mesh::size_of(type);
@@ -383,9 +387,10 @@ MultiFabPlan piece_of(const MultiFabPlan& plan, std::size_t begin, std::size_t e
   return piece;
 }
 
-void write_batch(const fs::path& path, const BoxLayout& layout, std::vector<Target>& targets, const Batch& batch,
-                 const Values& values, const std::vector<mesh::FieldInfo>& fields, const WriteOptions& options) {
-  for (Target& target : targets)
+void write_batch(const fs::path& path, const BoxLayout& layout, std::vector<MultiFabTarget>& targets,
+                 const BoxBatch& batch, const BatchValues& values, const std::vector<mesh::FieldInfo>& fields,
+                 const WriteOptions& options) {
+  for (MultiFabTarget& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
       const std::size_t begin = batch.begin[level], end = batch.end[level];
       if (begin == end) continue;
@@ -411,8 +416,8 @@ void write_batch(const fs::path& path, const BoxLayout& layout, std::vector<Targ
     }
 }
 
-void write_headers(const fs::path& path, const std::vector<Target>& targets, bool sync) {
-  for (const Target& target : targets)
+void write_headers(const fs::path& path, const std::vector<MultiFabTarget>& targets, bool sync) {
+  for (const MultiFabTarget& target : targets)
     for (std::size_t level = 0; level < target.plans.size(); ++level) {
       const fs::path prefix = path / level_name(level) / target.name;
       const std::string text = header_text(
@@ -422,9 +427,9 @@ void write_headers(const fs::path& path, const std::vector<Target>& targets, boo
     }
 }
 
-void write_names(const fs::path& path, const std::vector<Target>& targets, bool sync) {
+void write_names(const fs::path& path, const std::vector<MultiFabTarget>& targets, bool sync) {
   std::vector<NamedComponents> names;
-  for (const Target& target : targets) {
+  for (const MultiFabTarget& target : targets) {
     names.push_back({target.name, {}});
     for (const Component& component : target.components) names.back().names.push_back(component.base);
   }
@@ -433,11 +438,12 @@ void write_names(const fs::path& path, const std::vector<Target>& targets, bool 
 
 /// Collective. Gives all ranks the ranges that each found in its boxes. Bits, as they are: a range may be infinite or
 /// NaN.
-void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const std::vector<Batch>& batches) {
+void share_ranges(const base::Ranks& ranks, std::vector<MultiFabTarget>& targets,
+                  const std::vector<BoxBatch>& batches) {
   if (ranks.size == 1) return;
   const auto for_each_range = [&](int rank, auto&& f) {
     for (auto b = static_cast<std::size_t>(rank); b < batches.size(); b += static_cast<std::size_t>(ranks.size))
-      for (Target& target : targets)
+      for (MultiFabTarget& target : targets)
         for (std::size_t level = 0; level < target.plans.size(); ++level)
           for (auto* list : {&target.min_max[level].minima, &target.min_max[level].maxima}) {
             const std::size_t width = target.components.size(), begin = batches[b].begin[level] * width;
@@ -458,9 +464,9 @@ void share_ranges(const base::Ranks& ranks, std::vector<Target>& targets, const 
   }
 }
 
-std::vector<Batch> batches_of(const mesh::Dataset& dataset, const BoxLayout& layout,
-                              const std::vector<mesh::BoxIndex>& index, const DatasetWriteOptions& options) {
-  std::vector<Batch> batches = plan_batches(layout, options.batch_cells);
+std::vector<BoxBatch> batches_of(const mesh::Dataset& dataset, const BoxLayout& layout,
+                                 const std::vector<mesh::BoxIndex>& index, const DatasetWriteOptions& options) {
+  std::vector<BoxBatch> batches = plan_batches(layout, options.batch_cells);
   for (int p = 0; p < dataset.num_parts; ++p)
     find_parts(layout, index, mesh::octree_of(mesh::read_tree(dataset, p)), p, batches);
   return batches;
@@ -468,12 +474,12 @@ std::vector<Batch> batches_of(const mesh::Dataset& dataset, const BoxLayout& lay
 
 /// Every `ranks.size`-th batch: parts are read by the threads, and taken over one after another.
 void write_batches(const mesh::Dataset& dataset, const fs::path& path, const BoxLayout& layout,
-                   const std::vector<mesh::BoxIndex>& index, const std::vector<Batch>& batches,
-                   std::vector<Target>& targets, const DatasetWriteOptions& options) {
+                   const std::vector<mesh::BoxIndex>& index, const std::vector<BoxBatch>& batches,
+                   std::vector<MultiFabTarget>& targets, const DatasetWriteOptions& options) {
   for (auto b = static_cast<std::size_t>(options.ranks.rank); b < batches.size();
        b += static_cast<std::size_t>(options.ranks.size)) {
-    const Batch& batch = batches[b];
-    Values values = make_values(layout, batch, dataset.header.fields);
+    const BoxBatch& batch = batches[b];
+    BatchValues values = make_values(layout, batch, dataset.header.fields);
     const std::vector<int> parts(batch.parts.begin(), batch.parts.end());
     base::ordered_for(
         parts.size(), options.threads, [&](std::size_t i) { return dataset.read(parts[i], {}); },
@@ -484,7 +490,7 @@ void write_batches(const mesh::Dataset& dataset, const fs::path& path, const Box
 
 /// Writes the files that stand beside the Header of a checkpoint.
 void write_beside(const fs::path& partial, const mesh::Header& header, const BoxLayout& layout,
-                  const std::vector<Target>& targets, bool sync) {
+                  const std::vector<MultiFabTarget>& targets, bool sync) {
   write_kept_files(partial, header, sync);
   write_names(partial, targets, sync);
   const auto form = header.attributes.find("amrex/form");
@@ -517,8 +523,8 @@ DatasetWriteReport write_dataset(const mesh::Dataset& given, const fs::path& pat
   if (!options.level_dt.empty()) dataset.header.attributes["level_dt"] = options.level_dt;
   BoxLayout layout;
   std::vector<mesh::BoxIndex> index;
-  std::vector<Batch> batches;
-  std::vector<Target> targets;
+  std::vector<BoxBatch> batches;
+  std::vector<MultiFabTarget> targets;
   const bool first = options.ranks.rank == 0, sync = options.files.sync;
   const fs::path partial = partial_name(path);
   HeaderForm form = HeaderForm::anew;

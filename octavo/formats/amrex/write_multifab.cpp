@@ -29,9 +29,9 @@ fs::path data_path(const fs::path& prefix, std::size_t file) {
 }
 
 /// Bytes in a row, gathered and written together, from where they lie.
-class Stream {
+class BufferedStream {
  public:
-  Stream(const file::File& file, std::uint64_t offset) : file_(file), offset_(offset), buffer_(buffer_bytes) {}
+  BufferedStream(const file::File& file, std::uint64_t offset) : file_(file), offset_(offset), buffer_(buffer_bytes) {}
 
   /// Room for up to buffer_bytes more, to be filled by the caller.
   std::byte* extend(std::size_t bytes) {
@@ -117,7 +117,8 @@ void widen_range(const T* values, const IndexBox& valid, const IndexBox& stored,
   });
 }
 
-void put_values(Stream& stream, const ComponentValues& from, std::size_t first, std::size_t count, ScalarType type) {
+void put_values(BufferedStream& stream, const ComponentValues& from, std::size_t first, std::size_t count,
+                ScalarType type) {
   const std::size_t width = mesh::size_of(from.type);
   const auto bytes = from.bytes.subspan(first * width, count * width);
   if (from.type == type) return stream.put(bytes);
@@ -131,7 +132,7 @@ void put_values(Stream& stream, const ComponentValues& from, std::size_t first, 
 
 /// Writes one component of one box and returns its range. A box of nothing but NaN has that of its first value.
 template <class T>
-std::pair<double, double> put_component(Stream& stream, const ComponentValues& from, std::size_t first,
+std::pair<double, double> put_component(BufferedStream& stream, const ComponentValues& from, std::size_t first,
                                         const IndexBox& valid, const IndexBox& stored, ScalarType type) {
   const T* values = reinterpret_cast<const T*>(from.bytes.data()) + first;
   const auto count = static_cast<std::size_t>(mesh::num_cells(stored, 3));
@@ -228,7 +229,7 @@ void write_boxes(const fs::path& prefix, const MultiFabPlan& plan, std::span<con
   for (std::size_t i = begin; i < end;) {
     const std::size_t number = plan.places[i].file;
     file::File file = file::open_write(data_path(prefix, number));
-    Stream stream(file, plan.places[i].offset);
+    BufferedStream stream(file, plan.places[i].offset);
     for (; i < end && plan.places[i].file == number; ++i) {
       const IndexBox valid = mesh::flat(plan.shape.boxes.boxes[i], dim),
                      stored = grown_box(valid, plan.shape.ghost, dim);

@@ -16,14 +16,14 @@ using mesh::IndexBox;
 using mesh::ScalarType;
 
 /// Text in the making: numbers as AMReX writes them, a blank behind each.
-struct Lines {
+struct HeaderWords {
   std::string text;
-  Lines& word(const std::string& word) {
+  HeaderWords& word(const std::string& word) {
     text.append(word).append(" ");
     return *this;
   }
-  Lines& number(double value) { return word(to_text(value)); }
-  Lines& number(std::int64_t value) { return word(std::to_string(value)); }
+  HeaderWords& number(double value) { return word(to_text(value)); }
+  HeaderWords& number(std::int64_t value) { return word(std::to_string(value)); }
   void end() { text.append("\n"); }
   void line(const std::string& line) { text.append(line).append("\n"); }
 };
@@ -57,7 +57,7 @@ std::int64_t coordinate_system(const mesh::Header& header) {
 }
 
 /// Physical edge lengths of a level's cells, and of where its cell 0 begins.
-struct Frame {
+struct LevelGeometry {
   mesh::Point3 size{1, 1, 1};
   mesh::Point3 corner(const mesh::Header& header, const IndexBox& domain, const mesh::Index3& at) const {
     mesh::Point3 out{0, 0, 0};
@@ -66,8 +66,8 @@ struct Frame {
     return out;
   }
 };
-Frame frame_of(const mesh::Header& header, const IndexBox& domain) {
-  Frame frame;
+LevelGeometry frame_of(const mesh::Header& header, const IndexBox& domain) {
+  LevelGeometry frame;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis)
     frame.size[axis] = (header.hi[axis] - header.lo[axis]) / static_cast<double>(domain.hi[axis] - domain.lo[axis]);
   return frame;
@@ -94,12 +94,12 @@ class Positions {
   };
   const mesh::Header& header_;
   const IndexBox& domain_;
-  Frame frame_;
+  LevelGeometry frame_;
   std::array<std::array<Known, 2>, 3> last_;
   std::array<std::size_t, 3> turn_{0, 0, 0};
 };
 
-void add_level_entry(Lines& out, const mesh::Header& header, const mesh::Patches& patches, std::size_t level,
+void add_level_entry(HeaderWords& out, const mesh::Header& header, const mesh::Patches& patches, std::size_t level,
                      std::int64_t step) {
   const auto dim = static_cast<std::size_t>(header.dim);
   Positions position(header, patches.domain[level]);
@@ -120,7 +120,7 @@ std::string plotfile_header(const mesh::Header& header, const std::vector<std::s
   const auto dim = static_cast<std::size_t>(header.dim);
   const std::size_t levels = patches.boxes.size();
   const auto steps = level_steps(header, levels);
-  Lines out;
+  HeaderWords out;
   out.line("HyperCLaw-V1.1");
   out.line(std::to_string(fields.size()));
   for (const std::string& field : fields) out.line(field);
@@ -138,7 +138,7 @@ std::string plotfile_header(const mesh::Header& header, const std::vector<std::s
   for (std::size_t level = 0; level < levels; ++level) out.number(steps[level]);
   out.end();
   for (const IndexBox& domain : patches.domain) {
-    const Frame frame = frame_of(header, domain);
+    const LevelGeometry frame = frame_of(header, domain);
     for (std::size_t axis = 0; axis < dim; ++axis) out.number(frame.size[axis]);
     out.end();
   }
@@ -164,7 +164,7 @@ std::string checkpoint_header(const std::string& title, const mesh::Header& head
   auto steps = level_steps(header, levels);
   // Codes that allow more levels than there are list all of them.
   steps.resize(dt.size(), 0);
-  Lines out;
+  HeaderWords out;
   out.line(title);
   out.line(std::to_string(levels - 1));
   for (const std::int64_t step : steps) out.number(step);

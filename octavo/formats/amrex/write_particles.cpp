@@ -53,7 +53,7 @@ class Locator {
 };
 
 /// The attributes of a species, sorted by their role in the file.
-struct Columns {
+struct ParticleColumns {
   std::vector<const mesh::Field*> positions, reals, ints;
   const mesh::Field* id = nullptr;
   const mesh::Field* cpu = nullptr;
@@ -97,8 +97,8 @@ void check_fits_32_bits(const mesh::Field& field) {
   });
 }
 
-Columns sort_columns(const mesh::Particles& particles, int dim) {
-  Columns columns;
+ParticleColumns sort_columns(const mesh::Particles& particles, int dim) {
+  ParticleColumns columns;
   columns.positions.resize(static_cast<std::size_t>(dim), nullptr);
   columns.id = id_column(particles);
   for (const mesh::Field& field : particles.attributes) {
@@ -130,11 +130,11 @@ Columns sort_columns(const mesh::Particles& particles, int dim) {
   return columns;
 }
 
-std::int64_t id_of(const Columns& columns, std::size_t i) {
+std::int64_t id_of(const ParticleColumns& columns, std::size_t i) {
   return columns.id != nullptr ? value_at<std::int64_t>(*columns.id, i) : static_cast<std::int64_t>(i) + 1;
 }
 /// The rank that made the particle. Particles without identities count as made by this writer.
-std::int32_t cpu_of(const Columns& columns, std::size_t i, std::int32_t writer) {
+std::int32_t cpu_of(const ParticleColumns& columns, std::size_t i, std::int32_t writer) {
   if (columns.id == nullptr) return writer;
   return columns.cpu != nullptr ? value_at<std::int32_t>(*columns.cpu, i) : 0;
 }
@@ -151,7 +151,7 @@ mesh::Index3 cell_of(const mesh::Header& header, const IndexBox& domain, const m
   return at;
 }
 
-ParticleGrids grids_of(const Columns& columns, std::size_t count, const mesh::Header& header,
+ParticleGrids grids_of(const ParticleColumns& columns, std::size_t count, const mesh::Header& header,
                        const mesh::Patches& patches) {
   ParticleGrids sorted;
   std::vector<Locator> locators;
@@ -180,7 +180,7 @@ void append(std::vector<std::byte>& to, T value) {
   to.insert(to.end(), bytes, bytes + sizeof(T));
 }
 
-void append_ints(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which,
+void append_ints(std::vector<std::byte>& to, const ParticleColumns& columns, const std::vector<std::size_t>& which,
                  const ParticlePlan& plan) {
   for (std::size_t i : which) {
     const std::int64_t id = id_of(columns, i);
@@ -197,7 +197,7 @@ void append_ints(std::vector<std::byte>& to, const Columns& columns, const std::
   }
 }
 
-void append_reals(std::vector<std::byte>& to, const Columns& columns, const std::vector<std::size_t>& which) {
+void append_reals(std::vector<std::byte>& to, const ParticleColumns& columns, const std::vector<std::size_t>& which) {
   const auto put_real = [&](const mesh::Field& field, std::size_t i) {
     const std::size_t width = mesh::size_of(field.info.type);
     const std::size_t at = to.size();
@@ -238,8 +238,8 @@ std::string names_text(const std::vector<const mesh::Field*>& fields) {
   return text;
 }
 
-std::uint64_t int_bytes(const Columns& columns) { return 4 * (2 + columns.ints.size()); }
-std::uint64_t real_bytes(const Columns& columns) {
+std::uint64_t int_bytes(const ParticleColumns& columns) { return 4 * (2 + columns.ints.size()); }
+std::uint64_t real_bytes(const ParticleColumns& columns) {
   return mesh::size_of(columns.real) * (columns.positions.size() + columns.reals.size());
 }
 
@@ -247,7 +247,7 @@ std::uint64_t real_bytes(const Columns& columns) {
 
 SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Header& header,
                                const mesh::Patches& patches) {
-  const Columns columns = sort_columns(particles, header.dim);
+  const ParticleColumns columns = sort_columns(particles, header.dim);
   const auto count = static_cast<std::size_t>(particles.count);
   SortedParticles sorted;
   sorted.grids = grids_of(columns, count, header, patches);
@@ -261,7 +261,7 @@ SortedParticles sort_particles(const mesh::Particles& particles, const mesh::Hea
 
 void write_particle_data(const fs::path& folder, const mesh::Particles& particles, const SortedParticles& sorted,
                          const ParticlePlan& plan, int dim, const WriteOptions& options) {
-  const Columns columns = sort_columns(particles, dim);
+  const ParticleColumns columns = sort_columns(particles, dim);
   for (std::size_t level = 0; level < sorted.grids.size(); ++level) {
     const auto& grids = sorted.grids[level];
     if (std::all_of(grids.begin(), grids.end(), [](const auto& grid) { return grid.empty(); })) continue;
@@ -285,7 +285,7 @@ void write_particle_data(const fs::path& folder, const mesh::Particles& particle
 
 void write_particle_headers(const fs::path& folder, const mesh::Particles& particles, const ParticlePlan& plan,
                             const mesh::Header& header, const mesh::Patches& patches, const WriteOptions& options) {
-  const Columns columns = sort_columns(particles, header.dim);
+  const ParticleColumns columns = sort_columns(particles, header.dim);
   std::string text = std::string("Version_Two_Dot_") + (plan.packed ? "One" : "Zero") +
                      (columns.real == ScalarType::float64 ? "_double\n" : "_single\n") + std::to_string(header.dim) +
                      "\n" + names_text(columns.reals) + names_text(columns.ints) + "1\n" + std::to_string(plan.total) +

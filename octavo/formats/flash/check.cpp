@@ -16,7 +16,8 @@ namespace {
 constexpr std::array<const char*, 3> axis_names{"x", "y", "z"};
 constexpr double tolerance = 1e-3;  // of a block's size: positions in plotfiles are floats
 
-std::int64_t required(const Source& source, const Attributes& attributes, const std::string& name, std::int64_t most) {
+std::int64_t required(const OpenedFlash& source, const Attributes& attributes, const std::string& name,
+                      std::int64_t most) {
   const auto value = integer(attributes, "integer scalars/" + name);
   if (!value) throw error_in(source, "integer scalars", "\"" + name + "\" is missing");
   if (*value < 1 || *value > most)
@@ -25,8 +26,8 @@ std::int64_t required(const Source& source, const Attributes& attributes, const 
   return *value;
 }
 
-Frame frame_of(const Source& source, const Attributes& attributes) {
-  Frame frame;
+TreeFrame frame_of(const OpenedFlash& source, const Attributes& attributes) {
+  TreeFrame frame;
   frame.dim = static_cast<int>(required(source, attributes, "dimensionality", 3));
   const std::array<const char*, 3> names{"nxb", "nyb", "nzb"};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -50,8 +51,8 @@ double bound(const TreeArrays& arrays, std::size_t row, std::size_t axis, std::s
 
 /// The root blocks fill the domain. If their bounds were rounded to float and the run's xmin ... agree with them, we
 /// take those.
-void find_domain(const Source& source, const Attributes& attributes, const TreeArrays& arrays, bool single,
-                 Frame& frame) {
+void find_domain(const OpenedFlash& source, const Attributes& attributes, const TreeArrays& arrays, bool single,
+                 TreeFrame& frame) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
     double lo = std::numeric_limits<double>::infinity(), hi = -lo, size = 0;
     for (std::size_t row = 0; row < arrays.refine_level.size(); ++row) {
@@ -77,7 +78,7 @@ void find_domain(const Source& source, const Attributes& attributes, const TreeA
 
 /// Runtime parameters say which sides are periodic. If the file has none, we look at the low neighbours of the root
 /// blocks: a block (periodic) or a boundary (negative).
-void find_periodic(const Attributes& attributes, const TreeArrays& arrays, Frame& frame) {
+void find_periodic(const Attributes& attributes, const TreeArrays& arrays, TreeFrame& frame) {
   const std::size_t width = gid_width(frame.dim);
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
     const std::string side = std::string("string runtime parameters/") + axis_names[axis];
@@ -90,7 +91,7 @@ void find_periodic(const Attributes& attributes, const TreeArrays& arrays, Frame
   }
 }
 
-void check_root_count(const Source& source, const TreeArrays& arrays, const Frame& frame) {
+void check_root_count(const OpenedFlash& source, const TreeArrays& arrays, const TreeFrame& frame) {
   const auto found = std::count(arrays.refine_level.begin(), arrays.refine_level.end(), 1);
   const double expected =
       static_cast<double>(frame.roots[0]) * static_cast<double>(frame.roots[1]) * static_cast<double>(frame.roots[2]);
@@ -101,7 +102,7 @@ void check_root_count(const Source& source, const TreeArrays& arrays, const Fram
 }
 
 /// Finds a block's place from its box. Checks both ends of the box against the grid of its level.
-Block place(const Source& source, const TreeArrays& arrays, const Frame& frame, std::size_t row) {
+Block place(const OpenedFlash& source, const TreeArrays& arrays, const TreeFrame& frame, std::size_t row) {
   const std::int32_t level = arrays.refine_level[row];
   if (level < 1 || level > 31)
     throw error_in(source, "refine level",
@@ -130,14 +131,14 @@ Block place(const Source& source, const TreeArrays& arrays, const Frame& frame, 
   return block;
 }
 
-std::vector<Block> place_all(const Source& source, const TreeArrays& arrays, const Frame& frame) {
+std::vector<Block> place_all(const OpenedFlash& source, const TreeArrays& arrays, const TreeFrame& frame) {
   std::vector<Block> blocks;
   for (std::size_t row = 0; row < arrays.refine_level.size(); ++row)
     blocks.push_back(place(source, arrays, frame, row));
   return blocks;
 }
 
-void check_extents(const Source& source, const TreeArrays& arrays, const Frame& frame) {
+void check_extents(const OpenedFlash& source, const TreeArrays& arrays, const TreeFrame& frame) {
   for (std::size_t row = 0; row < arrays.refine_level.size(); ++row)
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
       const double lo = bound(arrays, row, axis, 0), hi = bound(arrays, row, axis, 1), size = hi - lo;
@@ -166,7 +167,7 @@ std::optional<std::string> difference(const BlockTree& tree, const std::vector<s
   return {};
 }
 
-void require_same(const Source& source, const std::string& name, const BlockTree& tree,
+void require_same(const OpenedFlash& source, const std::string& name, const BlockTree& tree,
                   const std::vector<std::int32_t>& found, const std::vector<std::int32_t>& expected,
                   std::size_t width) {
   if (const auto different = difference(tree, found, expected, width)) throw error_in(source, name, *different);
@@ -177,7 +178,7 @@ bool all_unset(const std::vector<std::int32_t>& values) {
 }
 
 /// AMReX builds write only leaves (1) and parents (2).
-void check_node_types(const Source& source, CheckedTree& checked, const TreeArrays& derived, bool lenient) {
+void check_node_types(const OpenedFlash& source, CheckedTree& checked, const TreeArrays& derived, bool lenient) {
   std::vector<std::int32_t> found = checked.arrays.node_type;
   if (lenient)
     for (std::size_t i = 0; i < found.size(); ++i)
@@ -185,7 +186,7 @@ void check_node_types(const Source& source, CheckedTree& checked, const TreeArra
   require_same(source, "node type", checked.tree, found, derived.node_type, 1);
 }
 
-void check_ids(const Source& source, CheckedTree& checked, const TreeArrays& arrays, const TreeArrays& derived) {
+void check_ids(const OpenedFlash& source, CheckedTree& checked, const TreeArrays& arrays, const TreeArrays& derived) {
   const std::size_t width = gid_width(checked.frame.dim), around = gsurr_width(checked.frame.dim);
   const BlockTree& tree = checked.tree;
   const bool ordered = in_order(tree);
@@ -213,7 +214,7 @@ void repair(CheckedTree& checked, const TreeArrays& derived) {
       (in_order(checked.tree) ? "" : ", and the blocks in Morton order"));
 }
 
-void check_arrays(const Source& source, CheckedTree& checked, const TreeArrays& arrays) {
+void check_arrays(const OpenedFlash& source, CheckedTree& checked, const TreeArrays& arrays) {
   const Boundary any{-32, -32, -32, -32, -32, -32};
   const TreeArrays derived = derive(checked.tree, checked.frame, any, checked.single);
   const bool unset = all_unset(arrays.gid);
@@ -224,7 +225,7 @@ void check_arrays(const Source& source, CheckedTree& checked, const TreeArrays& 
   require_same(source, "which child", checked.tree, checked.arrays.which_child, derived.which_child, 1);
 }
 
-void check_block_count(const Source& source, const Attributes& attributes, std::size_t found) {
+void check_block_count(const OpenedFlash& source, const Attributes& attributes, std::size_t found) {
   const auto expected = integer(attributes, "integer scalars/globalnumblocks");
   if (!expected || *expected == static_cast<std::int64_t>(found)) return;
   Error error =
@@ -238,7 +239,7 @@ void check_block_count(const Source& source, const Attributes& attributes, std::
 
 }  // namespace
 
-CheckedTree read_tree(const Source& source, const Attributes& attributes) {
+CheckedTree read_tree(const OpenedFlash& source, const Attributes& attributes) {
   CheckedTree checked;
   checked.frame = frame_of(source, attributes);
   const TreeArrays arrays = read_tree_arrays(source, checked.frame.dim);

@@ -8,7 +8,7 @@ namespace octavo::formats::flash {
 
 /// The tree of a file, after all checks.
 struct CheckedTree {
-  Frame frame;
+  TreeFrame frame;
   BlockTree tree;       ///< rows are those of the file
   TreeArrays arrays;    ///< in Morton order, as are its ids; gid, gsurr_blks, which child and node type are repaired
   bool single = false;  ///< positions are stored as float
@@ -23,6 +23,6 @@ struct CheckedTree {
 /// Repairs files as AMReX builds of FLASH write them: gid is -1 everywhere, "which child", "bflags" and "gsurr_blks"
 /// are missing, node types are 1 and 2, and blocks come in any order. Also repairs ids that count in Morton order while
 /// the rows are in another order.
-CheckedTree read_tree(const Source& source, const Attributes& attributes);
+CheckedTree read_tree(const OpenedFlash& source, const Attributes& attributes);
 
 }  // namespace octavo::formats::flash

@@ -83,7 +83,7 @@ ItemType parse_type(const std::string& text) {
 }
 
 /// An object kept in the attributes. kept_as() returns none if its type, shape or values are missing.
-struct Kept {
+struct KeptObject {
   ItemType type;
   std::vector<std::uint64_t> shape;
   Items items;
@@ -102,12 +102,12 @@ std::optional<Items> items_at(const Attributes& attributes, const std::string& k
   return {};
 }
 
-std::optional<Kept> kept_as(const Attributes& attributes, const std::string& name) {
+std::optional<KeptObject> kept_as(const Attributes& attributes, const std::string& name) {
   const auto* type = value_at<std::string>(attributes, "flash/type/" + name);
   const auto* shape = value_at<std::vector<std::int64_t>>(attributes, "flash/shape/" + name);
   auto items = items_at(attributes, "flash/values/" + name);
   if (type == nullptr || shape == nullptr || !items) return {};
-  return Kept{parse_type(*type), {shape->begin(), shape->end()}, std::move(*items)};
+  return KeptObject{parse_type(*type), {shape->begin(), shape->end()}, std::move(*items)};
 }
 
 void keep(const std::string& name, const Info& info, Items items, Attributes& attributes) {
@@ -137,9 +137,10 @@ void reorder(Items& items, const std::vector<std::int64_t>& rows) {
       items);
 }
 
-class Keeper {
+class ForeignKeeper {
  public:
-  Keeper(const Source& source, const OwnSets& own, const std::vector<std::int64_t>& rows, Attributes& attributes)
+  ForeignKeeper(const OpenedFlash& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
+                Attributes& attributes)
       : source_(source), own_(own), rows_(rows), attributes_(attributes) {}
 
   void keep_group(const std::string& group, const Contents& contents, int deep) {
@@ -241,7 +242,7 @@ class Keeper {
     }
   }
 
-  const Source& source_;
+  const OpenedFlash& source_;
   const OwnSets& own_;
   const std::vector<std::int64_t>& rows_;
   Attributes& attributes_;
@@ -252,9 +253,9 @@ class Keeper {
 
 }  // namespace
 
-void keep_foreign(const Source& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
+void keep_foreign(const OpenedFlash& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
                   Attributes& attributes, std::vector<std::string>& notes) {
-  Keeper keeper(source, own, rows, attributes);
+  ForeignKeeper keeper(source, own, rows, attributes);
   Contents root;
   for (const auto& [name, info] : source.sets) root.sets.push_back(info);
   root.others = source.others;

@@ -22,7 +22,7 @@ namespace octavo::formats::flash {
 using OwnSets = std::set<std::string>;
 
 /// `rows`: of the blocks in Morton order. Together at most 16 MiB are kept: every segment of a store has them.
-void keep_foreign(const Source& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
+void keep_foreign(const OpenedFlash& source, const OwnSets& own, const std::vector<std::int64_t>& rows,
                   Attributes& attributes, std::vector<std::string>& notes);
 
 /// Writes the kept objects into a file that has all its own data sets already. It leaves out objects whose name the

@@ -48,7 +48,7 @@ void write_tree_values(const std::filesystem::path& path, const Offsets& offsets
   file.close();
 }
 
-void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const Range> ranges) {
+void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const LeafRange> ranges) {
   file::hdf5::File file = file::hdf5::open_write(path);
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
     if (mesh::is_integer(plan.variables[v].type)) continue;  // not one of FLASH's variables

@@ -24,15 +24,15 @@ void write_tree_values(const std::filesystem::path& path, const Offsets& offsets
                        const TreeArrays& arrays, const std::vector<std::int64_t>& per_block);
 
 /// Smallest and largest value over leaf cells.
-struct Range {
+struct LeafRange {
   double min = 0, max = 0;
 };
 /// Writes the variables of this rank's share of the parts to their places, and returns their ranges over leaf cells.
 /// Needs HDF5 only for reading. Each thread holds one part's tree, and one variable twice.
-std::vector<Range> write_variables(const std::filesystem::path& path, const Offsets& offsets,
-                                   const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
-                                   const base::Ranks& ranks);
+std::vector<LeafRange> write_variables(const std::filesystem::path& path, const Offsets& offsets,
+                                       const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
+                                       const base::Ranks& ranks);
 /// Attaches minimum and maximum of each variable of the plan.
-void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const Range> ranges);
+void attach_ranges(const std::filesystem::path& path, const OutputPlan& plan, std::span<const LeafRange> ranges);
 
 }  // namespace octavo::formats::flash

@@ -53,13 +53,13 @@ constexpr std::array<std::pair<const char*, std::size_t>, 10> sim_info_texts{{{"
                                                                               {"setup time stamp", 80},
                                                                               {"build time stamp", 80}}};
 
-const Member& member(const Source& source, const Info& info, const std::string& name) {
+const Member& member(const OpenedFlash& source, const Info& info, const std::string& name) {
   for (const Member& candidate : info.members)
     if (candidate.name == name) return candidate;
   throw error_in(source, info.name, "expected a compound with a member \"" + name + "\", found " + describe(info));
 }
 
-std::vector<Attribute> read_values(const Source& source, const Info& info, const Member& value) {
+std::vector<Attribute> read_values(const OpenedFlash& source, const Info& info, const Member& value) {
   std::vector<Attribute> values;
   if (value.type.kind == Class::text) {
     for (const std::string& text : read_member_text(source.file, info, value)) values.emplace_back(trimmed(text));
@@ -72,7 +72,7 @@ std::vector<Attribute> read_values(const Source& source, const Info& info, const
   return values;
 }
 
-void read_list(const Source& source, const std::string& list, Attributes& attributes) {
+void read_list(const OpenedFlash& source, const std::string& list, Attributes& attributes) {
   if (!has(source, list)) return;
   const Info& info = set(source, list);
   const auto names = read_member_text(source.file, info, member(source, info, "name"));
@@ -86,7 +86,7 @@ void read_list(const Source& source, const std::string& list, Attributes& attrib
   attributes[list] = order;
 }
 
-void read_sim_info(const Source& source, Attributes& attributes) {
+void read_sim_info(const OpenedFlash& source, Attributes& attributes) {
   if (!has(source, "sim info")) return;
   const Info& info = set(source, "sim info");
   for (const Member& item : info.members) {
@@ -163,7 +163,7 @@ std::optional<T> value_of(const Attributes& attributes, const std::string& key) 
 
 }  // namespace
 
-void read_lists(const Source& source, Attributes& attributes) {
+void read_lists(const OpenedFlash& source, Attributes& attributes) {
   read_sim_info(source, attributes);
   for (const ItemLayout& layout : layouts())
     for (std::string_view kind : list_kinds) read_list(source, layout.type + std::string(kind), attributes);

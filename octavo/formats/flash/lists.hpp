@@ -15,7 +15,7 @@ using Attributes = std::map<std::string, mesh::Attribute>;
 /// runtime parameters/geometry", "sim info/setup call" (texts trimmed, logicals 0, 1 or -1), and the names of each list
 /// in the file's order under the list's name ("real scalars"). A missing list is empty. Throws Error(corrupt) for a
 /// list of another shape, and for a name that occurs twice.
-void read_lists(const Source& source, Attributes& attributes);
+void read_lists(const OpenedFlash& source, Attributes& attributes);
 /// The inverse. Like FLASH, it writes no empty list.
 void write_lists(const file::hdf5::File& file, const Attributes& attributes);
 

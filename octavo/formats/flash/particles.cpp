@@ -13,7 +13,7 @@ namespace {
 constexpr std::array<std::pair<const char*, const char*>, 3> positions{
     {{"posx", "position_x"}, {"posy", "position_y"}, {"posz", "position_z"}}};
 
-std::vector<std::string> property_names(const Source& source, std::uint64_t count) {
+std::vector<std::string> property_names(const OpenedFlash& source, std::uint64_t count) {
   std::vector<std::string> names;
   for (const std::string& text : read_text(source.file, set(source, "particle names"))) {
     names.push_back(attribute_name(trimmed(text)));
@@ -30,7 +30,7 @@ std::vector<std::string> property_names(const Source& source, std::uint64_t coun
   return names;
 }
 
-void count_rows(const Source& source, std::int64_t blocks, ParticleTable& table) {
+void count_rows(const OpenedFlash& source, std::int64_t blocks, ParticleTable& table) {
   const auto& info = set(source, "localnp");
   const bool fits = info.shape.size() == 1 && info.type.kind == Class::integer &&
                     (blocks == 0 || info.shape[0] == static_cast<std::uint64_t>(blocks));
@@ -56,7 +56,7 @@ void count_rows(const Source& source, std::int64_t blocks, ParticleTable& table)
         .hint("--no-particles leaves them out");
 }
 
-void fill(const Source& source, std::int64_t blocks, ParticleTable& table) {
+void fill(const OpenedFlash& source, std::int64_t blocks, ParticleTable& table) {
   const auto& rows = set(source, "tracer particles");
   if (rows.shape.size() != 2 || rows.type.kind != Class::real)
     throw error_in(source, "tracer particles", "expected rows of reals, found " + describe(rows));
@@ -80,7 +80,7 @@ void spread(const std::vector<T>& rows, std::size_t at, mesh::Particles& particl
 }
 
 template <class T>
-void read_runs(const Source& source, const std::vector<RowRun>& runs, mesh::Particles& particles) {
+void read_runs(const OpenedFlash& source, const std::vector<RowRun>& runs, mesh::Particles& particles) {
   const auto& info = set(source, "tracer particles");
   constexpr std::int64_t most = std::int64_t{1} << 16;  // rows at once
   std::size_t at = 0;
@@ -110,7 +110,7 @@ std::string property_name(const std::string& attribute) {
   return attribute;
 }
 
-ParticleTable read_particle_table(const Source& source, std::int64_t blocks) {
+ParticleTable read_particle_table(const OpenedFlash& source, std::int64_t blocks) {
   ParticleTable table;
   table.species.name = "particles";
   if (!has(source, "tracer particles")) return table;
@@ -124,7 +124,7 @@ ParticleTable read_particle_table(const Source& source, std::int64_t blocks) {
   return table;
 }
 
-mesh::Particles read_particles(const Source& source, const ParticleTable& table, const std::vector<RowRun>& runs) {
+mesh::Particles read_particles(const OpenedFlash& source, const ParticleTable& table, const std::vector<RowRun>& runs) {
   mesh::Particles particles;
   particles.species = table.species.name;
   for (const RowRun& run : runs) particles.count += run.count;

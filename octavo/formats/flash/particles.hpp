@@ -25,12 +25,12 @@ std::string property_name(const std::string& attribute);
 
 /// `blocks`: the number of blocks in the file; 0 in a particle file. Damage is not thrown but kept in
 /// ParticleTable::damage.
-ParticleTable read_particle_table(const Source& source, std::int64_t blocks);
+ParticleTable read_particle_table(const OpenedFlash& source, std::int64_t blocks);
 
 /// The particles of runs of rows [first, first + count), one after another.
 struct RowRun {
   std::int64_t first = 0, count = 0;
 };
-mesh::Particles read_particles(const Source& source, const ParticleTable& table, const std::vector<RowRun>& runs);
+mesh::Particles read_particles(const OpenedFlash& source, const ParticleTable& table, const std::vector<RowRun>& runs);
 
 }  // namespace octavo::formats::flash

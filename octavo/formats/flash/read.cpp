@@ -19,12 +19,12 @@ using base::Error;
 using base::Kind;
 
 template <class Way>
-void both(Way& way, Source& source) {
+void both(Way& way, OpenedFlash& source) {
   both(way, source.file, source.sets, source.others, source.kind);
 }
 
 template <class Way>
-void both(Way& way, Variable& variable) {
+void both(Way& way, FlashVariable& variable) {
   both(way, variable.info, variable.set, variable.right);
 }
 
@@ -36,31 +36,33 @@ void both(Way& way, ParticleTable& table) {
 namespace {
 
 /// An open step. The functions of its Dataset share it. It does not change after opening.
-struct Step {
+struct OpenFlashStep {
   std::string path;  ///< by which it was opened
   std::int64_t bytes = 0;
-  Source source;
+  OpenedFlash source;
   mesh::Header header;
   CheckedTree checked;
   BreadthFirst tree;
-  std::vector<Variable> variables;
+  std::vector<FlashVariable> variables;
   ParticleTable particles;
   std::vector<std::int64_t> bounds;  ///< part p has the blocks of numbers [bounds[p], bounds[p + 1])
 };
 
 /// The trees are made again of the blocks.
 template <class Way>
-void both(Way& way, Step& step) {
+void both(Way& way, OpenFlashStep& step) {
   using base::both;
   both(way, step.path, step.bytes, step.source, step.header, step.checked.frame, step.checked.tree.blocks);
   both(way, step.checked.notes, step.variables, step.particles, step.bounds);
 }
 
-std::int64_t num_blocks(const Step& step) { return static_cast<std::int64_t>(step.checked.tree.blocks.size()); }
+std::int64_t num_blocks(const OpenFlashStep& step) {
+  return static_cast<std::int64_t>(step.checked.tree.blocks.size());
+}
 
-void fill_header(Step& step) {
+void fill_header(OpenFlashStep& step) {
   mesh::Header& header = step.header;
-  const Frame& frame = step.checked.frame;
+  const TreeFrame& frame = step.checked.frame;
   header.code = "FLASH";
   header.time = real(header.attributes, "real scalars/time").value_or(0);
   header.dim = frame.dim;
@@ -71,7 +73,7 @@ void fill_header(Step& step) {
   header.hi = frame.hi;
   header.periodic = frame.periodic;
   header.attributes["flash/kind"] = to_string(step.source.kind);
-  for (const Variable& variable : step.variables) header.fields.push_back(variable.info);
+  for (const FlashVariable& variable : step.variables) header.fields.push_back(variable.info);
 }
 
 std::vector<std::int64_t> part_bounds(std::int64_t blocks, std::int64_t cells, const OpenOptions& options) {
@@ -86,8 +88,8 @@ std::vector<std::int64_t> part_bounds(std::int64_t blocks, std::int64_t cells, c
 }
 
 /// Refuses files of FLASH2, which has other lists, and values on corners, which have another shape.
-void refuse_other_forms(const Step& step) {
-  const Source& source = step.source;
+void refuse_other_forms(const OpenFlashStep& step) {
+  const OpenedFlash& source = step.source;
   const auto& attributes = step.header.attributes;
   const auto refuse = [&](const std::string& why) {
     throw Error(Kind::unsupported, why).at(source.file.path().string());
@@ -106,7 +108,7 @@ void refuse_other_forms(const Step& step) {
     refuse("its values stand on the corners of cells (the scalar \"corners\" is true)");
 }
 
-void open_mesh(Step& step, const OpenOptions& options) {
+void open_mesh(OpenFlashStep& step, const OpenOptions& options) {
   auto& attributes = step.header.attributes;
   step.checked = read_tree(step.source, attributes);
   const CheckedTree& checked = step.checked;
@@ -121,9 +123,9 @@ void open_mesh(Step& step, const OpenOptions& options) {
 }
 
 /// A particle file does not say where its blocks are.
-void open_without_mesh(Step& step) {
+void open_without_mesh(OpenFlashStep& step) {
   auto& attributes = step.header.attributes;
-  Frame& frame = step.checked.frame;
+  TreeFrame& frame = step.checked.frame;
   frame.dim = static_cast<int>(
       std::clamp<std::int64_t>(integer(attributes, "integer scalars/dimensionality").value_or(3), 1, 3));
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(frame.dim); ++axis) {
@@ -141,7 +143,7 @@ void open_without_mesh(Step& step) {
   step.checked.notes.push_back("a particle file has no mesh: its tree is one cell without fields");
 }
 
-void open_particles(Step& step) {
+void open_particles(OpenFlashStep& step) {
   const bool mesh = step.source.kind != FileKind::particles;
   step.particles = read_particle_table(step.source, mesh ? num_blocks(step) : 0);
   if (step.particles.damage)
@@ -154,12 +156,12 @@ void open_particles(Step& step) {
   step.header.attributes["flash/localnp"] = std::move(counts);
 }
 
-void note_geometry(Step& step) {
+void note_geometry(OpenFlashStep& step) {
   if (std::string note = mesh::note_on_shape(step.header); !note.empty()) step.checked.notes.push_back(std::move(note));
 }
 
 /// Data sets that the reader has understood.
-OwnSets own_sets(const Step& step) {
+OwnSets own_sets(const OpenFlashStep& step) {
   OwnSets own;
   const bool nobody = !step.particles.damage && step.particles.species.attributes.empty();
   // If there are no particles, FLASH may have made empty data sets. Only keeping them brings them back.
@@ -168,23 +170,23 @@ OwnSets own_sets(const Step& step) {
   };
   for (const auto& [name, info] : step.source.sets)
     if (is_own(name) && !(nobody && is_particle_set(name))) own.insert(name);
-  for (const Variable& variable : step.variables) own.insert(variable.set);
+  for (const FlashVariable& variable : step.variables) own.insert(variable.set);
   return own;
 }
 
-void open_foreign(Step& step) {
+void open_foreign(OpenFlashStep& step) {
   std::vector<std::int64_t> rows;
   if (step.source.kind != FileKind::particles)
     for (const Block& block : step.checked.tree.blocks) rows.push_back(block.row);
   keep_foreign(step.source, own_sets(step), rows, step.header.attributes, step.checked.notes);
   std::vector<std::string> long_names;
-  for (const Variable& variable : step.variables)
+  for (const FlashVariable& variable : step.variables)
     if (trimmed(variable.set).size() > 4 && !variable.right) long_names.push_back(trimmed(variable.set));
   if (!long_names.empty()) step.header.attributes["flash/long names"] = std::move(long_names);
 }
 
-std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOptions& options) {
-  auto step = std::make_shared<Step>();
+std::shared_ptr<OpenFlashStep> open_step(const std::filesystem::path& path, const OpenOptions& options) {
+  auto step = std::make_shared<OpenFlashStep>();
   step->path = path.string();
   step->source = open_source(path);
   step->bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
@@ -204,7 +206,7 @@ std::shared_ptr<Step> open_step(const std::filesystem::path& path, const OpenOpt
 // ------------------------------------------------------------------------------------------------ parts
 
 /// The tree of one part: its own blocks, and the blocks that close the tree.
-mesh::Extract part_tree(const Step& step, int part, int deepest) {
+mesh::Extract part_tree(const OpenFlashStep& step, int part, int deepest) {
   mesh::Octree tree = step.tree.tree;
   for (base::BitArray& owned : tree.owned) owned = base::BitArray(owned.size());
   const auto p = static_cast<std::size_t>(part);
@@ -217,7 +219,7 @@ mesh::Extract part_tree(const Step& step, int part, int deepest) {
 }
 
 /// The file's row of each cell of the part, breadth first.
-std::vector<std::int64_t> part_rows(const Step& step, const mesh::Extract& extract) {
+std::vector<std::int64_t> part_rows(const OpenFlashStep& step, const mesh::Extract& extract) {
   std::vector<std::int64_t> rows;
   for (std::size_t level = 0; level < extract.source.size(); ++level)
     for (std::uint32_t cell : extract.source[level])
@@ -225,7 +227,7 @@ std::vector<std::int64_t> part_rows(const Step& step, const mesh::Extract& extra
   return rows;
 }
 
-std::vector<RowRun> particle_runs(const Step& step, int part) {
+std::vector<RowRun> particle_runs(const OpenFlashStep& step, int part) {
   const ParticleTable& table = step.particles;
   const auto p = static_cast<std::size_t>(part);
   // Without blocks, or without counts per block, all particles belong to the first part.
@@ -243,13 +245,13 @@ std::vector<RowRun> particle_runs(const Step& step, int part) {
   return runs;
 }
 
-void check_part(const Step& step, int part) {
+void check_part(const OpenFlashStep& step, int part) {
   if (part < 0 || part + 1 >= static_cast<int>(step.bounds.size()))
     throw Error(Kind::usage,
                 "no part " + std::to_string(part) + ": there are " + std::to_string(step.bounds.size() - 1));
 }
 
-mesh::Part read_part(const Step& step, int part, const mesh::Request& request) {
+mesh::Part read_part(const OpenFlashStep& step, int part, const mesh::Request& request) {
   check_part(step, part);
   mesh::Part out;
   out.index = part;
@@ -268,7 +270,7 @@ mesh::Part read_part(const Step& step, int part, const mesh::Request& request) {
 
 // ------------------------------------------------------------------------------------------------ regions and sizes
 
-bool touches(const Step& step, const mesh::Domain& domain, const mesh::Region& region, const Block& block) {
+bool touches(const OpenFlashStep& step, const mesh::Domain& domain, const mesh::Region& region, const Block& block) {
   const mesh::CellFrame frame = mesh::cell_frame(step.header, block.level);
   const mesh::Point3 lo = frame.corner(block.at);
   mesh::Point3 hi = lo;
@@ -278,7 +280,7 @@ bool touches(const Step& step, const mesh::Domain& domain, const mesh::Region& r
 
 /// Finds the parts with a leaf that touches the region. We look at leaves, because a leaf may belong to another part
 /// than its parent.
-std::vector<int> parts_touching(const Step& step, const mesh::Region& region) {
+std::vector<int> parts_touching(const OpenFlashStep& step, const mesh::Region& region) {
   const mesh::Domain domain = mesh::domain_of(step.header);
   std::vector<int> parts;
   for (std::size_t p = 0; p + 1 < step.bounds.size(); ++p) {
@@ -290,12 +292,12 @@ std::vector<int> parts_touching(const Step& step, const mesh::Region& region) {
   return parts;
 }
 
-mesh::PartSizes part_sizes(const Step& step, int part) {
+mesh::PartSizes part_sizes(const OpenFlashStep& step, int part) {
   check_part(step, part);
   const auto p = static_cast<std::size_t>(part);
   const std::int64_t blocks = step.bounds[p + 1] - step.bounds[p];
   std::int64_t bytes_a_block = 0;
-  for (const Variable& variable : step.variables)
+  for (const FlashVariable& variable : step.variables)
     bytes_a_block +=
         static_cast<std::int64_t>(values_a_block(variable, step.checked.frame) * mesh::size_of(variable.info.type));
   mesh::PartSizes sizes{blocks * static_cast<std::int64_t>(sizeof(Block)), blocks * bytes_a_block, 0};
@@ -304,18 +306,18 @@ mesh::PartSizes part_sizes(const Step& step, int part) {
   return sizes;
 }
 
-std::int64_t part_bytes(const Step& step, int part) {
+std::int64_t part_bytes(const OpenFlashStep& step, int part) {
   const mesh::PartSizes sizes = part_sizes(step, part);
   return sizes.fields + sizes.particles;
 }
 
-mesh::PartCost cost(const Step& step, int part, const mesh::Request& request) {
+mesh::PartCost cost(const OpenFlashStep& step, int part, const mesh::Request& request) {
   const mesh::PartSizes sizes = part_sizes(step, part);
   const auto p = static_cast<std::size_t>(part);
   const std::int64_t blocks = step.bounds[p + 1] - step.bounds[p];
   std::int64_t values = 0;
   for (const std::size_t f : mesh::select_fields(step.header, request.fields)) {
-    const Variable& variable = step.variables[f];
+    const FlashVariable& variable = step.variables[f];
     values +=
         static_cast<std::int64_t>(values_a_block(variable, step.checked.frame) * mesh::size_of(variable.info.type));
   }
@@ -325,7 +327,7 @@ mesh::PartCost cost(const Step& step, int part, const mesh::Request& request) {
   return cost;
 }
 
-std::vector<mesh::LevelCount> level_counts(const Step& step) {
+std::vector<mesh::LevelCount> level_counts(const OpenFlashStep& step) {
   std::vector<mesh::LevelCount> counts;
   for (int level = 0; level < mesh::num_levels(step.tree.tree); ++level)
     counts.push_back({mesh::code_level(step.header, level),
@@ -334,7 +336,7 @@ std::vector<mesh::LevelCount> level_counts(const Step& step) {
   return counts;
 }
 
-mesh::Dataset dataset_of(const std::shared_ptr<const Step>& step) {
+mesh::Dataset dataset_of(const std::shared_ptr<const OpenFlashStep>& step) {
   mesh::Dataset dataset;
   dataset.format = "flash";
   dataset.path = step->path;
@@ -360,8 +362,8 @@ mesh::Dataset open_flash(const std::filesystem::path& path, const OpenOptions& o
 }
 
 mesh::Dataset understand(const std::string& description) {
-  auto step = std::make_shared<Step>(base::unpacked<Step>(description));
-  const Frame& frame = step->checked.frame;
+  auto step = std::make_shared<OpenFlashStep>(base::unpacked<OpenFlashStep>(description));
+  const TreeFrame& frame = step->checked.frame;
   std::vector<Block> rows(step->checked.tree.blocks.size());
   for (const Block& block : step->checked.tree.blocks) rows.at(static_cast<std::size_t>(block.row)) = block;
   step->checked.tree = make_block_tree(frame.dim, frame.roots, frame.periodic, rows);

@@ -25,27 +25,27 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
 }
 
 /// Plotfiles differ from checkpoints only in precision and in the missing particles, so we go by the name.
-FileKind kind_of(const Source& source) {
+FileKind kind_of(const OpenedFlash& source) {
   if (!has(source, "refine level")) return FileKind::particles;
   const std::string name = source.file.path().filename().string();
   return name.find("_plt_") != std::string::npos ? FileKind::plotfile : FileKind::checkpoint;
 }
 
 /// Also true for a link, whose values we do not read.
-bool has_name(const Source& source, const std::string& name) {
+bool has_name(const OpenedFlash& source, const std::string& name) {
   return has(source, name) || std::any_of(source.others.begin(), source.others.end(),
                                           [&](const file::hdf5::Other& other) { return other.name == name; });
 }
 
-bool is_flash(const Source& source) {
+bool is_flash(const OpenedFlash& source) {
   const bool tree =
       has_name(source, "refine level") && has_name(source, "node type") && has_name(source, "bounding box");
   const bool particles = has_name(source, "tracer particles") && has_name(source, "particle names");
   return tree || particles || (has(source, "sim info") && has(source, "integer scalars"));
 }
 
-Source read_source(const std::filesystem::path& path) {
-  Source source;
+OpenedFlash read_source(const std::filesystem::path& path) {
+  OpenedFlash source;
   source.file = file::hdf5::open(path);
   file::hdf5::Contents contents = file::hdf5::contents(source.file);
   for (Info& info : contents.sets) source.sets.emplace(info.name, std::move(info));
@@ -78,8 +78,8 @@ bool recognise(const std::filesystem::path& path) {
   }
 }
 
-Source open_source(const std::filesystem::path& path) {
-  Source source = read_source(path);
+OpenedFlash open_source(const std::filesystem::path& path) {
+  OpenedFlash source = read_source(path);
   if (!is_flash(source))
     throw Error(Kind::corrupt,
                 "not a FLASH file: expected the data sets \"refine level\", \"node type\" and \"bounding "
@@ -95,9 +95,9 @@ bool is_own(const std::string& name) {
   return std::find(own_names.begin(), own_names.end(), name) != own_names.end();
 }
 
-bool has(const Source& source, const std::string& name) { return source.sets.count(name) > 0; }
+bool has(const OpenedFlash& source, const std::string& name) { return source.sets.count(name) > 0; }
 
-const Info& set(const Source& source, const std::string& name) {
+const Info& set(const OpenedFlash& source, const std::string& name) {
   const auto found = source.sets.find(name);
   if (found != source.sets.end()) return found->second;
   for (const file::hdf5::Other& other : source.others)
@@ -110,7 +110,7 @@ const Info& set(const Source& source, const std::string& name) {
   throw error_in(source, name, "the data set is missing");
 }
 
-const Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
+const Info& set(const OpenedFlash& source, const std::string& name, const std::vector<std::uint64_t>& shape,
                 file::hdf5::Class kind) {
   const Info& info = set(source, name);
   if (info.shape != shape || info.type.kind != kind)
@@ -121,7 +121,7 @@ const Info& set(const Source& source, const std::string& name, const std::vector
   return info;
 }
 
-Error error_in(const Source& source, const std::string& set, std::string message) {
+Error error_in(const OpenedFlash& source, const std::string& set, std::string message) {
   return Error(Kind::corrupt, std::move(message)).at(source.file.path().string() + ", data set \"" + set + "\"");
 }
 

@@ -27,7 +27,7 @@ std::string to_string(FileKind kind);
 FileKind file_kind(std::string_view name);
 
 /// An open file and what is in it.
-struct Source {
+struct OpenedFlash {
   file::hdf5::File file;
   std::map<std::string, file::hdf5::Info> sets;
   std::vector<file::hdf5::Other> others;  ///< members of the root group that are not readable data sets
@@ -37,21 +37,21 @@ struct Source {
 /// Returns whether the file has HDF5's signature and FLASH's data sets; false if it cannot be read.
 bool recognise(const std::filesystem::path& path);
 /// Throws Error(corrupt) if the file is HDF5 but not FLASH's, or if it lacks values of one of its own data sets.
-Source open_source(const std::filesystem::path& path);
+OpenedFlash open_source(const std::filesystem::path& path);
 
 /// Whether FLASH itself uses a data set of this name in any file: lists, tree and particles, but not variables.
 bool is_own(const std::string& name);
 
-bool has(const Source& source, const std::string& name);
+bool has(const OpenedFlash& source, const std::string& name);
 /// Throws Error(corrupt) that names the data set if it is missing; Error(unsupported) if it is a link or has its values
 /// in other files, because we do not open those.
-const file::hdf5::Info& set(const Source& source, const std::string& name);
+const file::hdf5::Info& set(const OpenedFlash& source, const std::string& name);
 /// The same, and the data set must have this shape, with integers or reals.
-const file::hdf5::Info& set(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
+const file::hdf5::Info& set(const OpenedFlash& source, const std::string& name, const std::vector<std::uint64_t>& shape,
                             file::hdf5::Class kind);
 
 /// An error in a data set of the file.
-base::Error error_in(const Source& source, const std::string& set, std::string message);
+base::Error error_in(const OpenedFlash& source, const std::string& set, std::string message);
 
 /// trimmed() removes blanks and NULs at the end. padded() adds blanks up to a width; throws Error(usage) if the text is
 /// longer.

@@ -66,10 +66,10 @@ void derive_gsurr(const BlockTree& tree, const Boundary& boundary, const std::ve
 
 /// Corner, size and centre along an axis. Along axes beyond dim FLASH writes leftovers of its arrays: bounds of the
 /// domain, a size that halves with each level, the root's centre, and -1 below the root.
-struct Extent {
+struct AxisExtent {
   double lo, hi, size, centre;
 };
-Extent extent_of(const Frame& frame, const Block& block, std::size_t axis) {
+AxisExtent extent_of(const TreeFrame& frame, const Block& block, std::size_t axis) {
   const double whole = frame.hi[axis] - frame.lo[axis];
   const double fraction = 1.0 / static_cast<double>(std::int64_t{1} << block.level);
   const double size = whole / static_cast<double>(frame.roots[axis]) * fraction;
@@ -79,9 +79,9 @@ Extent extent_of(const Frame& frame, const Block& block, std::size_t axis) {
   return {frame.lo[axis] + at * size, frame.lo[axis] + (at + 1) * size, size, frame.lo[axis] + (at + 0.5) * size};
 }
 
-void derive_extents(const Frame& frame, const Block& block, TreeArrays& arrays) {
+void derive_extents(const TreeFrame& frame, const Block& block, TreeArrays& arrays) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    const Extent extent = extent_of(frame, block, axis);
+    const AxisExtent extent = extent_of(frame, block, axis);
     arrays.coordinates.push_back(extent.centre);
     arrays.block_size.push_back(extent.size);
     arrays.bounding_box.push_back(extent.lo);
@@ -100,20 +100,20 @@ std::int32_t which_child(const BlockTree& tree, std::size_t number) {
 }
 
 template <class T>
-std::vector<T> read_array(const Source& source, const std::string& name, const std::vector<std::uint64_t>& shape,
+std::vector<T> read_array(const OpenedFlash& source, const std::string& name, const std::vector<std::uint64_t>& shape,
                           Class kind) {
   return file::hdf5::read_all<T>(source.file, set(source, name, shape, kind));
 }
 
-std::vector<std::int32_t> read_if_there(const Source& source, const std::string& name,
+std::vector<std::int32_t> read_if_there(const OpenedFlash& source, const std::string& name,
                                         const std::vector<std::uint64_t>& shape) {
   return has(source, name) ? read_array<std::int32_t>(source, name, shape, Class::integer)
                            : std::vector<std::int32_t>{};
 }
 
 /// Old files have no entries for the axes beyond dim. These get the values that new files have.
-std::vector<double> read_extents(const Source& source, const std::string& name, std::uint64_t rows, std::uint64_t width,
-                                 std::size_t per_axis, double spare) {
+std::vector<double> read_extents(const OpenedFlash& source, const std::string& name, std::uint64_t rows,
+                                 std::uint64_t width, std::size_t per_axis, double spare) {
   std::vector<std::uint64_t> shape{rows, width};
   if (per_axis > 1) shape.push_back(per_axis);
   const auto found = read_array<double>(source, name, shape, Class::real);
@@ -125,7 +125,7 @@ std::vector<double> read_extents(const Source& source, const std::string& name, 
   return wide;
 }
 
-std::uint64_t geometry_width(const Source& source, int dim) {
+std::uint64_t geometry_width(const OpenedFlash& source, int dim) {
   const auto& info = set(source, "coordinates");
   const std::uint64_t width = info.shape.size() == 2 ? info.shape[1] : 0;
   if (width != 3 && width != static_cast<std::uint64_t>(dim))
@@ -243,7 +243,7 @@ std::vector<std::int64_t> root_order(const BlockTree& tree) {
 
 }  // namespace
 
-TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& boundary, bool single) {
+TreeArrays derive(const BlockTree& tree, const TreeFrame& frame, const Boundary& boundary, bool single) {
   TreeArrays arrays;
   for (std::size_t i = 0; i < tree.blocks.size(); ++i) {
     const auto number = static_cast<std::int64_t>(i);
@@ -261,7 +261,7 @@ TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& bou
   return arrays;
 }
 
-TreeArrays read_tree_arrays(const Source& source, int dim) {
+TreeArrays read_tree_arrays(const OpenedFlash& source, int dim) {
   const auto& levels = set(source, "refine level");
   if (levels.shape.size() != 1 || levels.shape[0] == 0 ||
       levels.shape[0] > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
@@ -307,7 +307,7 @@ TreeArrays reordered(const TreeArrays& arrays, const BlockTree& tree, bool ids_a
   return out;
 }
 
-void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Frame& frame, bool single,
+void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const TreeFrame& frame, bool single,
                       Attributes& attributes) {
   const Boundary boundary = boundary_of(arrays, tree);
   const TreeArrays derived = derive(tree, frame, boundary, single);
@@ -324,7 +324,8 @@ void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Fra
   keep(attributes, "bounding box", arrays.bounding_box, derived.bounding_box);
 }
 
-TreeArrays restore_tree_arrays(const BlockTree& tree, const Frame& frame, bool single, const Attributes& attributes) {
+TreeArrays restore_tree_arrays(const BlockTree& tree, const TreeFrame& frame, bool single,
+                               const Attributes& attributes) {
   TreeArrays arrays = derive(tree, frame, boundary_of(attributes), single);
   put_back_runs(attributes, arrays.processor);
   put_back(attributes, "gid", arrays.gid);

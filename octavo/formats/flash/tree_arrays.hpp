@@ -11,7 +11,7 @@
 namespace octavo::formats::flash {
 
 /// The frame of a block tree: block shape and domain. Along axes beyond dim: one block of one cell in [0, 1).
-struct Frame {
+struct TreeFrame {
   int dim = 3;
   mesh::Index3 block{1, 1, 1};
   mesh::Index3 roots{1, 1, 1};
@@ -34,22 +34,23 @@ using Boundary = std::array<std::int32_t, 6>;
 
 /// Returns the arrays of a tree in Morton order; ids count from 1 in the same order. As in Flash-X, the entry beyond an
 /// edge or corner of the domain is the smallest of the faces' kinds. `single`: reals are rounded to float first.
-TreeArrays derive(const BlockTree& tree, const Frame& frame, const Boundary& boundary, bool single);
+TreeArrays derive(const BlockTree& tree, const TreeFrame& frame, const Boundary& boundary, bool single);
 
 /// Returns the arrays of a file, in its order. Throws Error(corrupt) for a data set that is missing or has another
 /// shape.
-TreeArrays read_tree_arrays(const Source& source, int dim);
+TreeArrays read_tree_arrays(const OpenedFlash& source, int dim);
 
 /// Keeps, as attributes, the facts of a file's own tree that derive() does not give:
 /// - "flash/boundary": kinds, 2 a dimension;
 /// - "flash/processor number": runs of blocks in Morton order, value and length in turn;
 /// - "flash/root order": the roots, x fastest, in the file's order, if it differs;
 /// - "flash/gid", "flash/coordinates" ...: a whole array in Morton order, if its bits differ from the derived ones.
-void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const Frame& frame, bool single,
+void keep_tree_arrays(const TreeArrays& arrays, const BlockTree& tree, const TreeFrame& frame, bool single,
                       Attributes& attributes);
 /// The inverse: derived arrays, overwritten with the kept ones. Kept arrays that do not fit the tree are not used. A
 /// tree without attributes has all its blocks on processor 0 and outflow or reflecting sides.
-TreeArrays restore_tree_arrays(const BlockTree& tree, const Frame& frame, bool single, const Attributes& attributes);
+TreeArrays restore_tree_arrays(const BlockTree& tree, const TreeFrame& frame, bool single,
+                               const Attributes& attributes);
 
 /// A file's rows in Morton order, and ids with them.
 TreeArrays reordered(const TreeArrays& arrays, const BlockTree& tree, bool ids_are_rows);

@@ -17,7 +17,7 @@ using mesh::Centring;
 
 namespace {
 
-std::vector<std::uint64_t> block_shape(const Frame& frame, std::int64_t blocks, std::size_t face_axis) {
+std::vector<std::uint64_t> block_shape(const TreeFrame& frame, std::int64_t blocks, std::size_t face_axis) {
   std::vector<std::uint64_t> shape{static_cast<std::uint64_t>(blocks)};
   for (std::size_t axis = 3; axis-- > 0;)
     shape.push_back(static_cast<std::uint64_t>(frame.block[axis]) + (axis == face_axis ? 1 : 0));
@@ -45,7 +45,7 @@ std::optional<mesh::ScalarType> type_of(const file::hdf5::ItemType& found) {
 }
 
 /// The centring of a data set by its shape: cells, faces, or none that we know.
-std::optional<Centring> centring_of(const Info& info, const Frame& frame, std::int64_t blocks) {
+std::optional<Centring> centring_of(const Info& info, const TreeFrame& frame, std::int64_t blocks) {
   if (!type_of(info.type)) return {};
   if (info.shape == block_shape(frame, blocks, 3)) return Centring::cell;
   if (info.type.kind != Class::real) return {};
@@ -64,7 +64,7 @@ std::string unit_of(std::string_view name) {
   return {};
 }
 
-void add(const Info& info, Centring centring, const std::string& name, std::vector<Variable>& variables) {
+void add(const Info& info, Centring centring, const std::string& name, std::vector<FlashVariable>& variables) {
   if (centring == Centring::cell) {
     variables.push_back({{name, unit_of(name), *type_of(info.type), centring, 1, 0}, info.name, false});
     return;
@@ -75,22 +75,22 @@ void add(const Info& info, Centring centring, const std::string& name, std::vect
 }
 
 /// Short names are stored with trailing blanks, like the names of data sets. Other programs may have cut the blanks.
-const Info& set_of(const Source& source, const std::string& stored) {
+const Info& set_of(const OpenedFlash& source, const std::string& stored) {
   const bool link = std::any_of(source.others.begin(), source.others.end(),
                                 [&](const file::hdf5::Other& other) { return other.name == stored; });
   return link || has(source, stored) ? set(source, stored) : set(source, trimmed(stored));
 }
 
-void check_distinct(const Source& source, const std::vector<Variable>& variables) {
+void check_distinct(const OpenedFlash& source, const std::vector<FlashVariable>& variables) {
   std::set<std::string> names;
-  for (const Variable& variable : variables)
+  for (const FlashVariable& variable : variables)
     if (!names.insert(variable.info.name).second)
       throw error_in(source, variable.set, "two variables have the name \"" + variable.info.name + "\"");
 }
 
 /// The cells of a block, and the place in the data set's block where each row along x begins.
 template <class T>
-void copy_block(const T* from, const Variable& variable, const Frame& frame, T* to) {
+void copy_block(const T* from, const FlashVariable& variable, const TreeFrame& frame, T* to) {
   const auto nx = static_cast<std::size_t>(frame.block[0]), ny = static_cast<std::size_t>(frame.block[1]),
              nz = static_cast<std::size_t>(frame.block[2]);
   const auto axis = static_cast<std::size_t>(variable.info.centring) - 1;  // cells: no axis
@@ -102,7 +102,7 @@ void copy_block(const T* from, const Variable& variable, const Frame& frame, T* 
 }
 
 template <class T>
-void read_values(const Source& source, const Variable& variable, const Frame& frame,
+void read_values(const OpenedFlash& source, const FlashVariable& variable, const TreeFrame& frame,
                  const std::vector<std::int64_t>& rows, std::span<T> out) {
   const Info& info = set(source, variable.set);
   const std::size_t width = values_a_block(variable, frame);
@@ -127,9 +127,9 @@ void read_values(const Source& source, const Variable& variable, const Frame& fr
 
 }  // namespace
 
-std::vector<Variable> find_variables(const Source& source, const Frame& frame, std::int64_t blocks,
-                                     std::vector<std::string>& unknown_names) {
-  std::vector<Variable> variables;
+std::vector<FlashVariable> find_variables(const OpenedFlash& source, const TreeFrame& frame, std::int64_t blocks,
+                                          std::vector<std::string>& unknown_names) {
+  std::vector<FlashVariable> variables;
   std::set<std::string> listed;
   if (has(source, "unknown names"))
     for (const std::string& stored : read_text(source.file, set(source, "unknown names"))) {
@@ -154,7 +154,7 @@ file::hdf5::ItemType item_type(mesh::ScalarType type) {
   throw Error(Kind::unsupported, "FLASH files hold no values of " + std::string(mesh::name_of(type)));
 }
 
-std::size_t values_a_block(const Variable& variable, const Frame& frame) {
+std::size_t values_a_block(const FlashVariable& variable, const TreeFrame& frame) {
   std::size_t values = 1;
   for (std::size_t axis = 0; axis < 3; ++axis)
     values *= static_cast<std::size_t>(frame.block[axis]) +
@@ -162,7 +162,7 @@ std::size_t values_a_block(const Variable& variable, const Frame& frame) {
   return values;
 }
 
-mesh::Field read_variable(const Source& source, const Variable& variable, const Frame& frame,
+mesh::Field read_variable(const OpenedFlash& source, const FlashVariable& variable, const TreeFrame& frame,
                           const std::vector<std::int64_t>& rows) {
   const auto block = static_cast<std::size_t>(frame.block[0] * frame.block[1] * frame.block[2]);
   mesh::Field field = mesh::make_field(variable.info, rows.size() * block);

@@ -125,15 +125,15 @@ void set_scalars(const mesh::Header& header, OutputPlan& plan) {
 
 }  // namespace
 
-Frame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
+TreeFrame frame_of(const mesh::Header& header, const mesh::Octree& tree) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis)
     if (tree.block[axis] == 1 && mesh::num_levels(tree) > 1)
       throw Error(Kind::unsupported, "the tree is one of single cells: FLASH has blocks").hint("fold it into blocks");
   return {tree.dim, tree.block, tree.roots, header.lo, header.hi, header.periodic};
 }
 
-OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
-                       BlockTree tree, const WriteOptions& options, FlashReport& report) {
+OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species,
+                       const TreeFrame& frame, BlockTree tree, const WriteOptions& options, FlashReport& report) {
   OutputPlan plan;
   plan.kind = kind_of(header, options);
   plan.frame = frame;
@@ -196,7 +196,7 @@ Offsets begin_file(const mesh::Dataset& dataset, const std::filesystem::path& pa
                    FlashReport& report) {
   const bool has_mesh = plan.kind != FileKind::particles;
   const TreeArrays arrays = restore_tree_arrays(plan.tree, plan.frame, plan.single_positions, plan.attributes);
-  ParticleRows rows;
+  BlockParticles rows;
   if (!plan.species.empty()) {
     rows = collect_particles(dataset, plan, arrays.processor);
     set_value(plan.attributes, "integer scalars", "globalnumparticles", rows.rows);
@@ -234,12 +234,12 @@ Offsets shared(const base::Ranks& ranks, const Offsets& mine) {
 }
 
 /// Collective. The ranges of all ranks together.
-void join(const base::Ranks& ranks, std::vector<Range>& ranges) {
-  const std::string mine(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(Range));
+void join(const base::Ranks& ranks, std::vector<LeafRange>& ranges) {
+  const std::string mine(reinterpret_cast<const char*>(ranges.data()), ranges.size() * sizeof(LeafRange));
   for (const std::string& other : base::all_gather(ranks, mine))
     for (std::size_t v = 0; v < ranges.size(); ++v) {
-      Range range;
-      std::memcpy(&range, other.data() + v * sizeof(Range), sizeof(Range));
+      LeafRange range;
+      std::memcpy(&range, other.data() + v * sizeof(LeafRange), sizeof(LeafRange));
       ranges[v] = {std::min(ranges[v].min, range.min), std::max(ranges[v].max, range.max)};
     }
 }
@@ -278,7 +278,7 @@ FlashReport write_flash(const mesh::Dataset& dataset, const std::filesystem::pat
     offsets = begin_file(dataset, partial, plan, report);
   });
   offsets = shared(options.ranks, offsets);
-  std::vector<Range> ranges;
+  std::vector<LeafRange> ranges;
   base::agree(options.ranks, [&] {
     if (plan.kind != FileKind::particles)
       ranges = write_variables(partial, offsets, dataset, plan, options.threads, options.ranks);

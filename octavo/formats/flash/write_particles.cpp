@@ -37,7 +37,7 @@ void put_column(const mesh::Field& field, std::size_t column, std::size_t width,
 
 }  // namespace
 
-void append_rows(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out) {
+void append_rows(const OutputPlan& plan, const mesh::Particles& particles, BlockParticles& out) {
   const std::size_t width = width_of(plan), first = static_cast<std::size_t>(out.rows);
   out.rows += particles.count;
   out.values.resize(static_cast<std::size_t>(out.rows) * width, -1);
@@ -62,7 +62,7 @@ std::size_t column_of(const OutputPlan& plan, const std::string& name) {
                                 : plan.columns.size() + static_cast<std::size_t>(at - plan.added.begin());
 }
 
-double block_bound(const Frame& frame, std::size_t axis, int level, std::int64_t index) {
+double block_bound(const TreeFrame& frame, std::size_t axis, int level, std::int64_t index) {
   const double size = (frame.hi[axis] - frame.lo[axis]) / static_cast<double>(frame.roots[axis]) /
                       static_cast<double>(std::int64_t{1} << level);
   return frame.lo[axis] + static_cast<double>(index) * size;
@@ -94,7 +94,7 @@ std::int64_t block_at(const OutputPlan& plan, const mesh::Point3& position, bool
   return number;
 }
 
-std::vector<std::int64_t> blocks_of_rows(const OutputPlan& plan, ParticleRows& rows) {
+std::vector<std::int64_t> blocks_of_rows(const OutputPlan& plan, BlockParticles& rows) {
   const std::size_t width = width_of(plan);
   std::array<std::size_t, 3> columns{};
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.frame.dim); ++axis) {
@@ -123,7 +123,7 @@ std::vector<std::int64_t> local_numbers(const std::vector<std::int32_t>& process
 }
 
 void group_by_block(const OutputPlan& plan, const std::vector<std::int64_t>& blocks,
-                    const std::vector<std::int32_t>& processor, ParticleRows& rows) {
+                    const std::vector<std::int32_t>& processor, BlockParticles& rows) {
   const std::size_t width = width_of(plan);
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -146,7 +146,7 @@ void group_by_block(const OutputPlan& plan, const std::vector<std::int64_t>& blo
 }
 
 /// Particles without a mesh keep their counts.
-void keep_counts(const mesh::Dataset& dataset, ParticleRows& rows) {
+void keep_counts(const mesh::Dataset& dataset, BlockParticles& rows) {
   const auto found = dataset.header.attributes.find("flash/localnp");
   if (found != dataset.header.attributes.end())
     if (const auto* counts = std::get_if<std::vector<std::int64_t>>(&found->second))
@@ -158,7 +158,7 @@ bool has_mesh(const mesh::Dataset& dataset) {
   return text(dataset.header.attributes, "flash/kind") != to_string(FileKind::particles);
 }
 
-void add_tags(const OutputPlan& plan, ParticleRows& rows) {
+void add_tags(const OutputPlan& plan, BlockParticles& rows) {
   const std::size_t width = width_of(plan), tag = column_of(plan, "tag");
   if (tag < plan.columns.size()) return;
   for (std::size_t row = 0; row < static_cast<std::size_t>(rows.rows); ++row)
@@ -167,9 +167,9 @@ void add_tags(const OutputPlan& plan, ParticleRows& rows) {
 
 }  // namespace
 
-ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& plan,
-                               const std::vector<std::int32_t>& processor) {
-  ParticleRows rows;
+BlockParticles collect_particles(const mesh::Dataset& dataset, const OutputPlan& plan,
+                                 const std::vector<std::int32_t>& processor) {
+  BlockParticles rows;
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   request.particles = true;
@@ -205,7 +205,7 @@ void make_particle_sets(const file::hdf5::File& file, const OutputPlan& plan, st
   file::hdf5::write_text(file, "unknown names", 4, pieces, name_shape);
 }
 
-void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows) {
+void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const BlockParticles& rows) {
   make_particle_sets(file, plan, static_cast<std::uint64_t>(rows.rows), rows.per_block.size());
   file::hdf5::write_rows<double>(file, "tracer particles", 0, static_cast<std::uint64_t>(rows.rows), rows.values);
   const std::vector<std::int32_t> counts(rows.per_block.begin(), rows.per_block.end());

@@ -22,7 +22,7 @@ struct OutputVariable {
 /// The plan of a file. It is complete before anything is written.
 struct OutputPlan {
   FileKind kind = FileKind::checkpoint;
-  Frame frame;
+  TreeFrame frame;
   BlockTree tree;
   std::vector<OutputVariable> variables;
   bool single_positions = false;
@@ -35,12 +35,12 @@ struct OutputPlan {
 
 /// Plans a file for a tree of blocks: names, lists with FLASH's defaults, particle columns. Throws the errors of
 /// plan_variables().
-OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species, const Frame& frame,
-                       BlockTree tree, const WriteOptions& options, FlashReport& report);
+OutputPlan plan_output(const mesh::Header& header, const std::vector<mesh::SpeciesInfo>& species,
+                       const TreeFrame& frame, BlockTree tree, const WriteOptions& options, FlashReport& report);
 /// The frame of a step; Error(unsupported) for a tree of single cells.
-Frame frame_of(const mesh::Header& header, const mesh::Octree& tree);
+TreeFrame frame_of(const mesh::Header& header, const mesh::Octree& tree);
 /// The lower bound of a block along an axis, as derive() computes it.
-double block_bound(const Frame& frame, std::size_t axis, int level, std::int64_t index);
+double block_bound(const TreeFrame& frame, std::size_t axis, int level, std::int64_t index);
 
 /// A data set that describes the tree. One of the two pointers leads to its values.
 struct TreeSet {
@@ -65,16 +65,16 @@ std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable&
                                    const mesh::Field& high, std::size_t blocks);
 
 /// Particles of all parts as rows, grouped by block.
-struct ParticleRows {
+struct BlockParticles {
   std::vector<double> values;           ///< [rows][columns + added]
   std::vector<std::int64_t> per_block;  ///< localnp
   std::int64_t rows = 0, outside = 0;
 };
-ParticleRows collect_particles(const mesh::Dataset& dataset, const OutputPlan& plan,
-                               const std::vector<std::int32_t>& processor);
-void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const ParticleRows& rows);
+BlockParticles collect_particles(const mesh::Dataset& dataset, const OutputPlan& plan,
+                                 const std::vector<std::int32_t>& processor);
+void write_particles(const file::hdf5::File& file, const OutputPlan& plan, const BlockParticles& rows);
 /// Adds the particles of one part as rows. Added columns get -1. Throws Error(usage) if an attribute is missing.
-void append_rows(const OutputPlan& plan, const mesh::Particles& particles, ParticleRows& out);
+void append_rows(const OutputPlan& plan, const mesh::Particles& particles, BlockParticles& out);
 /// Returns the position of a column in a row (one of `columns` or `added`, or "tag"), or the width of a row if there is
 /// none.
 std::size_t column_of(const OutputPlan& plan, const std::string& name);

@@ -161,7 +161,7 @@ class BlockValues {
     scratch_ = get(right_, cell, at);
     return scratch_;
   }
-  const Frame& frame_;
+  const TreeFrame& frame_;
   std::size_t face_;
   const mesh::Field& left_;
   const mesh::Field& right_;
@@ -170,17 +170,17 @@ class BlockValues {
 };
 
 /// One part's values of one variable: runs of consecutive rows, and their range over leaf cells.
-struct Piece {
+struct PartValues {
   struct Run {
     std::int64_t row = 0;
     std::vector<std::byte> bytes;
   };
   std::vector<Run> runs;
-  Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  LeafRange range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
 };
 
 template <class T>
-void widen(Range& range, const std::vector<T>& values, std::size_t first) {
+void widen(LeafRange& range, const std::vector<T>& values, std::size_t first) {
   for (std::size_t i = first; i < values.size(); ++i) {
     const auto value = static_cast<double>(values[i]);
     if (value < range.min) range.min = value;
@@ -189,15 +189,15 @@ void widen(Range& range, const std::vector<T>& values, std::size_t first) {
 }
 
 template <class T>
-Piece piece_of(const OutputPlan& plan, const OutputVariable& variable, const mesh::Part& part,
-               const PartBlocks& blocks) {
+PartValues piece_of(const OutputPlan& plan, const OutputVariable& variable, const mesh::Part& part,
+                    const PartBlocks& blocks) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < blocks.number.size(); ++i)
     if (blocks.owned[i]) order.push_back(i);
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return blocks.number[a] < blocks.number[b]; });
   const BlockValues<T> source(plan, variable, part.fields.at(0), part.fields.back());
-  Piece piece;
+  PartValues piece;
   std::vector<T> values;
   for (std::size_t first = 0; first < order.size();) {
     values.clear();
@@ -290,7 +290,8 @@ std::vector<std::byte> face_values(const OutputPlan& plan, const OutputVariable&
 namespace {
 
 /// The values of a variable in one part.
-Piece read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const OutputVariable& variable, int number) {
+PartValues read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const OutputVariable& variable,
+                      int number) {
   mesh::Request request;
   request.fields = {dataset.header.fields[variable.field].name};
   if (variable.right != variable.field) request.fields->push_back(dataset.header.fields[variable.right].name);
@@ -308,10 +309,10 @@ Piece read_piece(const mesh::Dataset& dataset, const OutputPlan& plan, const Out
 
 }  // namespace
 
-std::vector<Range> write_variables(const std::filesystem::path& path, const Offsets& offsets,
-                                   const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
-                                   const base::Ranks& ranks) {
-  std::vector<Range> ranges(plan.variables.size(), Piece{}.range);
+std::vector<LeafRange> write_variables(const std::filesystem::path& path, const Offsets& offsets,
+                                       const mesh::Dataset& dataset, const OutputPlan& plan, int threads,
+                                       const base::Ranks& ranks) {
+  std::vector<LeafRange> ranges(plan.variables.size(), PartValues{}.range);
   const auto share = [&](int rank) {
     return static_cast<std::size_t>(std::int64_t{dataset.num_parts} * rank / ranks.size);
   };
@@ -321,9 +322,9 @@ std::vector<Range> write_variables(const std::filesystem::path& path, const Offs
   base::parallel_for(parts * plan.variables.size(), threads, [&](std::size_t i) {
     const std::size_t v = i % plan.variables.size();
     const OutputVariable& variable = plan.variables[v];
-    const Piece piece = read_piece(dataset, plan, variable, static_cast<int>(first + i / plan.variables.size()));
+    const PartValues piece = read_piece(dataset, plan, variable, static_cast<int>(first + i / plan.variables.size()));
     const std::uint64_t row = values_a_block(plan, variable) * mesh::size_of(variable.type);
-    for (const Piece::Run& run : piece.runs)
+    for (const PartValues::Run& run : piece.runs)
       file::pwrite_all(file, offsets.at(variable.set) + static_cast<std::uint64_t>(run.row) * row, run.bytes);
     const std::lock_guard lock(range_lock);
     ranges[v] = {std::min(ranges[v].min, piece.range.min), std::max(ranges[v].max, piece.range.max)};

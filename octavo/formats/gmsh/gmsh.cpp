@@ -22,7 +22,7 @@ using base::Kind;
 
 constexpr std::string_view first_line = "$MeshFormat";
 
-struct Contents {
+struct GmshMesh {
   mesh::Unstructured mesh;
   std::vector<double> bottom;       ///< heights of the points; none: all are 0
   std::vector<std::int64_t> cells;  ///< by corners
@@ -31,9 +31,9 @@ struct Contents {
 };
 
 /// The places of tags among the points.
-class Places {
+class TagIndex {
  public:
-  explicit Places(const Surface& surface) {
+  explicit TagIndex(const GmshSurface& surface) {
     for (std::size_t i = 0; i < surface.tags.size(); ++i) sorted_.emplace_back(surface.tags[i], i);
     std::sort(sorted_.begin(), sorted_.end());
     for (std::size_t i = 1; i < sorted_.size(); ++i)
@@ -52,9 +52,10 @@ class Places {
 };
 
 /// Families of the sets of groups that elements of one dimension are in.
-class Families {
+class GroupFamilies {
  public:
-  Families(const Surface& surface, int dim, MeshGroups& groups) : surface_(surface), dim_(dim), groups_(groups) {}
+  GroupFamilies(const GmshSurface& surface, int dim, MeshGroups& groups)
+      : surface_(surface), dim_(dim), groups_(groups) {}
   std::int32_t of(std::int32_t set) {
     if (set == 0) return 0;
     const auto [found, is_new] = number_of_.emplace(set, 0);
@@ -74,18 +75,18 @@ class Families {
   }
 
  private:
-  const Surface& surface_;
+  const GmshSurface& surface_;
   int dim_;
   MeshGroups& groups_;
   std::map<std::int32_t, std::int32_t> number_of_;
 };
 
 /// `number`: of each point in the mesh, or -1. `first`: the first triangle of each cell, and the number of triangles.
-MeshGroups groups_of(const Surface& surface, const Places& places, const std::vector<std::int64_t>& number,
+MeshGroups groups_of(const GmshSurface& surface, const TagIndex& places, const std::vector<std::int64_t>& number,
                      const std::vector<std::int64_t>& first) {
   MeshGroups groups;
   if (surface.sets.size() < 2) return groups;
-  Families of_lines(surface, 1, groups);
+  GroupFamilies of_lines(surface, 1, groups);
   for (std::size_t e = 0; e < surface.lines.size(); ++e) {
     const auto [a, b] = surface.lines[e];
     const std::int64_t from = number[places.of(a, e, "line ")], to = number[places.of(b, e, "line ")];
@@ -94,13 +95,13 @@ MeshGroups groups_of(const Surface& surface, const Places& places, const std::ve
     groups.edges.push_back(static_cast<std::int32_t>(to));
     groups.of_edge.push_back(of_lines.of(surface.set_of_line[e]));
   }
-  Families of_cells(surface, 2, groups);
+  GroupFamilies of_cells(surface, 2, groups);
   groups.of_triangle.resize(static_cast<std::size_t>(first.back()));
   for (std::size_t c = 0; c + 1 < first.size(); ++c)
     std::fill(groups.of_triangle.begin() + first[c], groups.of_triangle.begin() + first[c + 1],
               of_cells.of(surface.set_of_cell[c]));
   if (surface.points.empty()) return groups;
-  Families of_points(surface, 0, groups);
+  GroupFamilies of_points(surface, 0, groups);
   groups.of_point.resize(
       static_cast<std::size_t>(std::count_if(number.begin(), number.end(), [](auto n) { return n >= 0; })));
   for (std::size_t p = 0; p < surface.points.size(); ++p)
@@ -110,14 +111,14 @@ MeshGroups groups_of(const Surface& surface, const Places& places, const std::ve
 }
 
 /// The points that cells have, in the file's order.
-Contents contents_of(const Surface& surface) {
+GmshMesh contents_of(const GmshSurface& surface) {
   constexpr std::int64_t unused = -1;
-  const Places places(surface);
+  const TagIndex places(surface);
   std::vector<std::int64_t> number(surface.tags.size(), unused);
   for (std::size_t c = 0; c < surface.cells.size(); ++c)
     for (const std::int64_t tag : surface.cells[c])
       if (tag != -1) number[places.of(tag, c)] = 0;
-  Contents out;
+  GmshMesh out;
   out.notes = surface.notes;
   bool flat = true;
   for (std::size_t i = 0; i < number.size(); ++i) {
@@ -147,7 +148,7 @@ Contents contents_of(const Surface& surface) {
   return out;
 }
 
-mesh::Header header_of(const Contents& contents) {
+mesh::Header header_of(const GmshMesh& contents) {
   mesh::Header header;
   header.code = "Gmsh";
   header.dim = 2;
@@ -165,9 +166,9 @@ mesh::Header header_of(const Contents& contents) {
   return header;
 }
 
-Contents read_contents(const std::filesystem::path& path) {
+GmshMesh read_contents(const std::filesystem::path& path) {
   try {
-    Contents contents = contents_of(read_surface(path));
+    GmshMesh contents = contents_of(read_surface(path));
     if (contents.cells.empty()) throw Error(Kind::unsupported, "no surface: expected triangles and quadrangles");
     return contents;
   } catch (Error& error) {
@@ -190,7 +191,7 @@ bool recognise(const std::filesystem::path& path) {
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   chosen_step(path, step, 0);  // a mesh alone
-  const auto contents = std::make_shared<const Contents>(read_contents(path));
+  const auto contents = std::make_shared<const GmshMesh>(read_contents(path));
   mesh::Dataset dataset = mesh::of_one_part("gmsh", path.string(), header_of(*contents),
                                             static_cast<std::int64_t>(std::filesystem::file_size(path)),
                                             mesh::num_triangles(contents->cells), std::ssize(contents->mesh.x));

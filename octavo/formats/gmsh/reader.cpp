@@ -23,9 +23,9 @@ using base::Error;
 using base::Kind;
 
 /// Lines, words and binary numbers, one after another.
-class Reader {
+class GmshReader {
  public:
-  explicit Reader(const std::filesystem::path& path) : file_(file::open_read(path)), length_(file::size(file_)) {}
+  explicit GmshReader(const std::filesystem::path& path) : file_(file::open_read(path)), length_(file::size(file_)) {}
   bool at_end() { return !peek(); }
   std::uint64_t at() const { return from_ + next_; }
   std::uint64_t left() const { return length_ - at(); }
@@ -93,9 +93,9 @@ class Reader {
 };
 
 /// The numbers of a file, as its first section says they stand.
-class Numbers {
+class NumberReader {
  public:
-  explicit Numbers(Reader& reader) : reader_(reader) {
+  explicit NumberReader(GmshReader& reader) : reader_(reader) {
     version = reader.word();
     binary_ = reader.text_number<int>() == 1;
     const int size = reader.text_number<int>();
@@ -138,7 +138,7 @@ class Numbers {
   std::string version;
 
  private:
-  Reader& reader_;
+  GmshReader& reader_;
   bool binary_ = false;
   std::endian order_ = std::endian::little;
 };
@@ -174,7 +174,7 @@ class GroupSets {
 };
 
 /// Takes triangles and quadrangles, and lines and points that are in groups; refuses all but lines and points.
-void take_element(std::int64_t type, std::int32_t set, Numbers& numbers, Surface& to) {
+void take_element(std::int64_t type, std::int32_t set, NumberReader& numbers, GmshSurface& to) {
   constexpr std::int64_t triangle = 2, quadrangle = 3, point = 15;
   if (type != triangle && type != quadrangle && type != point && !is_line(type)) {
     const bool solid = type == 4 || type == 5 || type == 6 || type == 7;
@@ -200,14 +200,14 @@ void take_element(std::int64_t type, std::int32_t set, Numbers& numbers, Surface
   }
 }
 
-std::array<double, 3> read_place(Numbers& numbers) {
+std::array<double, 3> read_place(NumberReader& numbers) {
   const double x = numbers.real(), y = numbers.real(), z = numbers.real();
   return {x, y, z};
 }
 
 // ------------------------------------------------------------------ version 2.2
 
-void read_nodes_2(Numbers& numbers, Surface& to) {
+void read_nodes_2(NumberReader& numbers, GmshSurface& to) {
   const std::int64_t count = numbers.text_count("points");
   for (std::int64_t i = 0; i < count; ++i) {
     to.tags.push_back(numbers.integer());
@@ -215,7 +215,7 @@ void read_nodes_2(Numbers& numbers, Surface& to) {
   }
 }
 
-void read_elements_2(Reader& reader, Numbers& numbers, GroupSets& sets, Surface& to) {
+void read_elements_2(GmshReader& reader, NumberReader& numbers, GroupSets& sets, GmshSurface& to) {
   const std::int64_t count = numbers.text_count("elements");
   std::int64_t last_group = 0;
   std::int32_t set = 0;  // of last_group
@@ -250,7 +250,7 @@ void read_elements_2(Reader& reader, Numbers& numbers, GroupSets& sets, Surface&
 
 // ------------------------------------------------------------------ version 4.1
 
-void read_nodes_4(Numbers& numbers, Surface& to) {
+void read_nodes_4(NumberReader& numbers, GmshSurface& to) {
   const std::int64_t blocks = numbers.count(4, "blocks of points");
   for (int i = 0; i < 3; ++i) numbers.large();  // points, least and largest tag
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -269,7 +269,7 @@ void read_nodes_4(Numbers& numbers, Surface& to) {
 /// The sets of groups of a geometry's entities, by dimension and tag.
 using SetsOfEntities = std::map<std::pair<std::int64_t, std::int64_t>, std::int32_t>;
 
-void read_entities_4(Numbers& numbers, bool partitioned, GroupSets& sets, SetsOfEntities& of) {
+void read_entities_4(NumberReader& numbers, bool partitioned, GroupSets& sets, SetsOfEntities& of) {
   const auto pass_integers = [&](const std::string& what) {
     for (std::int64_t n = numbers.count(2, what); n > 0; --n) numbers.integer();
   };
@@ -298,7 +298,7 @@ void read_entities_4(Numbers& numbers, bool partitioned, GroupSets& sets, SetsOf
     }
 }
 
-void read_elements_4(Numbers& numbers, const SetsOfEntities& sets, Surface& to) {
+void read_elements_4(NumberReader& numbers, const SetsOfEntities& sets, GmshSurface& to) {
   const std::int64_t blocks = numbers.count(4, "blocks of elements");
   for (int i = 0; i < 3; ++i) numbers.large();  // elements, least and largest tag
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -316,7 +316,7 @@ void read_elements_4(Numbers& numbers, const SetsOfEntities& sets, Surface& to) 
 // ------------------------------------------------------------------ all versions
 
 /// Lines of dimension, number and "name", as text in binary files, too.
-void read_names(Reader& reader, Numbers& numbers, Surface& to) {
+void read_names(GmshReader& reader, NumberReader& numbers, GmshSurface& to) {
   const std::int64_t count = numbers.text_count("groups");
   for (std::int64_t i = 0; i < count; ++i) {
     const auto dim = reader.text_number<int>();
@@ -361,14 +361,14 @@ void unite(std::vector<std::array<std::int64_t, N>>& elements, std::vector<std::
 }
 
 /// Passes over a section that means nothing here.
-void pass_over(Reader& reader, const std::string& name) {
+void pass_over(GmshReader& reader, const std::string& name) {
   while (!reader.at_end())
     if (reader.line() == "$End" + name) return;
   reader.refuse("$" + name + " has no end");
 }
 
 /// Lines of a binary section may be longer than any line of text: it is passed over byte by byte.
-void pass_over_bytes(Reader& reader, const std::string& name) {
+void pass_over_bytes(GmshReader& reader, const std::string& name) {
   const std::string end = "$End" + name;
   std::size_t same = 0;
   while (!reader.at_end()) {
@@ -385,7 +385,8 @@ struct Sections {
   SetsOfEntities of_entities;
 };
 
-void read_section(Reader& reader, Numbers& numbers, const std::string& name, Surface& to, Sections& sections) {
+void read_section(GmshReader& reader, NumberReader& numbers, const std::string& name, GmshSurface& to,
+                  Sections& sections) {
   const bool old = numbers.version == "2.2";
   if (name == "Nodes")
     old ? read_nodes_2(numbers, to) : read_nodes_4(numbers, to);
@@ -405,10 +406,10 @@ void read_section(Reader& reader, Numbers& numbers, const std::string& name, Sur
       reader.refuse("expected $End" + name + ", found \"" + line.substr(0, 40) + "\"");
 }
 
-Surface read_sections(Reader& reader) {
+GmshSurface read_sections(GmshReader& reader) {
   if (reader.line() != "$MeshFormat") reader.refuse("expected $MeshFormat");
-  Numbers numbers(reader);
-  Surface to;
+  NumberReader numbers(reader);
+  GmshSurface to;
   Sections sections;
   while (!reader.at_end()) {
     const std::string line = reader.line();
@@ -426,9 +427,9 @@ Surface read_sections(Reader& reader) {
 
 }  // namespace
 
-Surface read_surface(const std::filesystem::path& path) {
+GmshSurface read_surface(const std::filesystem::path& path) {
   try {
-    Reader reader(path);
+    GmshReader reader(path);
     return read_sections(reader);
   } catch (Error& error) {
     throw std::move(error.at(path.string()));

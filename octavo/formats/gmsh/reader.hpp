@@ -10,7 +10,7 @@
 /// The contents of a Gmsh file, as they stand there. For formats/gmsh alone.
 namespace octavo::formats::gmsh {
 
-struct Surface {
+struct GmshSurface {
   std::vector<std::int64_t> tags;                   ///< of the points, in the file's order
   std::vector<std::array<double, 3>> places;        ///< of the points
   std::vector<std::array<std::int64_t, 4>> cells;   ///< tags of the corners, each cell once; a triangle's last is -1
@@ -24,6 +24,6 @@ struct Surface {
 };
 
 /// Throws Error with file and byte.
-Surface read_surface(const std::filesystem::path& path);
+GmshSurface read_surface(const std::filesystem::path& path);
 
 }  // namespace octavo::formats::gmsh

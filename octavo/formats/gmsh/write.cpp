@@ -29,9 +29,9 @@ std::string digits(double value) {
 }
 
 /// Text that goes to a file in pieces.
-class Text {
+class TextWriter {
  public:
-  explicit Text(const std::filesystem::path& path) : file_(file::open_write(path)) { file::resize(file_, 0); }
+  explicit TextWriter(const std::filesystem::path& path) : file_(file::open_write(path)) { file::resize(file_, 0); }
   void line(const std::string& text) {
     waiting_ += text;
     waiting_ += '\n';
@@ -87,14 +87,15 @@ class Physical {
   std::vector<std::string> names_;
 };
 
-struct Element {
+struct GmshElement {
   int dim = 0, type = 0;  ///< Gmsh's type
   std::int32_t family = 0;
   std::vector<std::int64_t> corners;
 };
 
 /// Points and edges that are in groups, and all cells.
-void for_each_element(const Series& series, const MeshGroups& groups, const std::function<void(const Element&)>& each) {
+void for_each_element(const Series& series, const MeshGroups& groups,
+                      const std::function<void(const GmshElement&)>& each) {
   for (std::size_t i = 0; i < groups.of_point.size(); ++i)
     if (groups.of_point[i] != 0) each({0, 15, groups.of_point[i], {static_cast<std::int64_t>(i)}});
   for (std::size_t e = 0; e < groups.of_edge.size(); ++e)
@@ -142,11 +143,11 @@ void write(const Series& series, const std::filesystem::path& path, WriteReport&
   const MeshGroups groups = series.groups.value_or(MeshGroups{});
   std::array<Physical, 3> physical{Physical{groups, 0}, Physical{groups, 1}, Physical{groups, 2}};
   std::size_t elements = 0;  // one for each group of an element
-  for_each_element(series, groups, [&](const Element& element) {
+  for_each_element(series, groups, [&](const GmshElement& element) {
     elements += std::max<std::size_t>(1, physical[at(element.dim)].of(element.family).size());
   });
   report.groups = std::ssize(groups.families);
-  Text text(path);
+  TextWriter text(path);
   for (const char* line : {"$MeshFormat", "2.2 0 8", "$EndMeshFormat"}) text.line(line);
   std::vector<std::string> names;
   for (const Physical& of_dim : physical) of_dim.add_lines(names);
@@ -165,7 +166,7 @@ void write(const Series& series, const std::filesystem::path& path, WriteReport&
   text.line("$Elements");
   text.line(std::to_string(elements));
   std::size_t number = 0;
-  for_each_element(series, groups, [&](const Element& element) {
+  for_each_element(series, groups, [&](const GmshElement& element) {
     // Gmsh gives groups to geometric entities, so each family is an entity of its own.
     std::string rest = " " + std::to_string(std::abs(element.family) + 1);
     for (const std::int64_t point : element.corners) rest += " " + std::to_string(point + 1);

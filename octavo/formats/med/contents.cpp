@@ -16,7 +16,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-void read_parameter(const Opened& file, int i, Contents& to) {
+void read_parameter(const MedFile& file, int i, MedContents& to) {
   Name name{};
   Comment description{};
   ShortName unit{};
@@ -43,14 +43,14 @@ void read_parameter(const Opened& file, int i, Contents& to) {
     to.parameters[text_of(name)] = integer;
 }
 
-std::optional<std::int64_t> integer(const Contents& of, const std::string& name) {
+std::optional<std::int64_t> integer(const MedContents& of, const std::string& name) {
   const auto found = of.parameters.find(name);
   const auto* value = found == of.parameters.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
 /// name_1, name_2 ... become one list.
-void gather(Contents& to, const std::string& name, std::size_t count) {
+void gather(MedContents& to, const std::string& name, std::size_t count) {
   std::vector<std::int64_t> values;
   for (std::size_t k = 1; k <= count; ++k) {
     const auto value = integer(to, name + "_" + std::to_string(k));
@@ -63,7 +63,7 @@ void gather(Contents& to, const std::string& name, std::size_t count) {
 
 /// TELEMAC's DATE is year * 10000 + month * 100 + day, its TIME the same of the hour; zeros say that there is none,
 /// unless IPARAM says that there is one.
-void gather_date(Contents& to) {
+void gather_date(MedContents& to) {
   gather(to, "date", 6);
   const auto day = integer(to, "DATE"), hour = integer(to, "TIME");
   if (!day || !hour || to.parameters.contains("date")) return;
@@ -79,7 +79,7 @@ void gather_date(Contents& to) {
   to.parameters["date"] = date;
 }
 
-void read_parameters(const Opened& file, Contents& to) {
+void read_parameters(const MedFile& file, MedContents& to) {
   const med_int count = library().MEDnParameter(file.id());
   file.require_room(count, "parameters");
   for (int i = 1; i <= count; ++i) read_parameter(file, i, to);
@@ -91,7 +91,7 @@ void read_parameters(const Opened& file, Contents& to) {
   }
 }
 
-Name read_mesh_name(const Opened& file, int i, MeshEntry* to = nullptr) {
+Name read_mesh_name(const MedFile& file, int i, MeshEntry* to = nullptr) {
   const med_int axes = library().MEDmeshnAxis(file.id(), i);
   file.require(axes >= 1 && axes <= 3, "the mesh's axes");
   std::vector<char> axis_names(static_cast<std::size_t>(axes) * MED_SNAME_SIZE + 1), axis_units(axis_names.size());
@@ -114,7 +114,7 @@ Name read_mesh_name(const Opened& file, int i, MeshEntry* to = nullptr) {
   return name;
 }
 
-std::vector<std::string> mesh_names(const Opened& file) {
+std::vector<std::string> mesh_names(const MedFile& file) {
   std::vector<std::string> names;
   const med_int count = library().MEDnMesh(file.id());
   for (int i = 1; i <= count; ++i) names.push_back(text_of(read_mesh_name(file, i)));
@@ -122,7 +122,7 @@ std::vector<std::string> mesh_names(const Opened& file) {
   return names;
 }
 
-void read_mesh_entry(const Opened& file, const std::string& wanted, Contents& to) {
+void read_mesh_entry(const MedFile& file, const std::string& wanted, MedContents& to) {
   to.meshes = mesh_names(file);
   const auto found = wanted.empty() ? to.meshes.begin() : std::find(to.meshes.begin(), to.meshes.end(), wanted);
   if (found == to.meshes.end())
@@ -138,13 +138,13 @@ void read_mesh_entry(const Opened& file, const std::string& wanted, Contents& to
 }
 
 /// TELEMAC calls the pieces of a file MESH1, MESH2 ... and writes NPTIR1, NPTIR2 ...; a single one has NPTIR.
-bool is_piece(const Contents& contents) {
+bool is_piece(const MedContents& contents) {
   const std::string name = text_of(contents.mesh.name);
   const std::string suffix = name.substr(std::min(name.size(), std::size_t{4}));
   return contents.has_numbers && name.starts_with("MESH") && integer(contents, "NPTIR" + suffix).has_value();
 }
 
-void read_shape(const Opened& file, Contents& to) {
+void read_shape(const MedFile& file, MedContents& to) {
   MeshEntry& mesh = to.mesh;
   mesh.planes = static_cast<int>(std::clamp<std::int64_t>(integer(to, "NPLAN").value_or(1), 1, 1 << 30));
   mesh.shape = mesh.planes > 1 ? MED_PENTA6 : MED_TRIA3;
@@ -161,7 +161,7 @@ void read_shape(const Opened& file, Contents& to) {
         .at(to.path.string());
 }
 
-void add_steps(const Opened& file, const Name& field, med_int count, std::vector<StepEntry>& steps) {
+void add_steps(const MedFile& file, const Name& field, med_int count, std::vector<StepEntry>& steps) {
   file.require_room(count, "steps");
   for (int i = 1; i <= count; ++i) {
     StepEntry step;
@@ -180,13 +180,13 @@ void sort_steps(std::vector<StepEntry>& steps) {
 }
 
 /// libmedC lists fields by name. We restore the order of variables.
-void sort_fields(Contents& to) {
-  const auto place = [&](const FieldEntry& field) {
+void sort_fields(MedContents& to) {
+  const auto place = [&](const MedField& field) {
     const auto found = to.places.find(field.info.name);
     return found == to.places.end() ? std::numeric_limits<std::int64_t>::max() : found->second;
   };
   std::stable_sort(to.fields.begin(), to.fields.end(),
-                   [&](const FieldEntry& a, const FieldEntry& b) { return place(a) < place(b); });
+                   [&](const MedField& a, const MedField& b) { return place(a) < place(b); });
 }
 
 /// The name of a variable. The component has SERAFIN's name if the field's own name had to differ (no slash, "#3"
@@ -200,7 +200,7 @@ std::string variable_name(std::string field, const std::string& component, const
   return rest.empty() || rest.starts_with('#') ? component + rest : field;
 }
 
-void read_field_entry(const Opened& file, int i, Contents& to) {
+void read_field_entry(const MedFile& file, int i, MedContents& to) {
   const med_int components = library().MEDfieldnComponent(file.id(), i);
   file.require(components >= 1 && components < 1000, "field " + std::to_string(i));
   std::vector<char> names(static_cast<std::size_t>(components) * MED_SNAME_SIZE + 1), units(names.size());
@@ -239,7 +239,7 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
   to.steps.insert(to.steps.end(), own_steps.begin(), own_steps.end());
   for (int c = 1; c <= components; ++c) {
     const std::size_t at = static_cast<std::size_t>(c - 1) * MED_SNAME_SIZE;
-    FieldEntry entry{name, {}, c, components, {}};
+    MedField entry{name, {}, c, components, {}};
     for (const StepEntry& step : own_steps) entry.steps.emplace_back(step.number, step.iteration);
     entry.info.name = components > 1 ? text_of(name) + "[" + std::to_string(c - 1) + "]"
                                      : variable_name(text_of(name), text_of(&names[at], MED_SNAME_SIZE), own);
@@ -252,24 +252,24 @@ void read_field_entry(const Opened& file, int i, Contents& to) {
 
 }  // namespace
 
-std::string Contents::title() const { return serafin::text_of(std::string_view(comment).substr(0, 72)); }
+std::string MedContents::title() const { return serafin::text_of(std::string_view(comment).substr(0, 72)); }
 
-bool Contents::has_cells() const {
-  return mesh.quadrangles > 0 || std::any_of(fields.begin(), fields.end(), [](const FieldEntry& field) {
+bool MedContents::has_cells() const {
+  return mesh.quadrangles > 0 || std::any_of(fields.begin(), fields.end(), [](const MedField& field) {
            return field.info.centring == mesh::Centring::cell;
          });
 }
 
-std::string Contents::tag() const {
+std::string MedContents::tag() const {
   return comment.size() > 72 ? serafin::text_of(std::string_view(comment).substr(72, 8)) : std::string();
 }
 
-Contents contents_of(const std::filesystem::path& path, const std::string& mesh) {
+MedContents contents_of(const std::filesystem::path& path, const std::string& mesh) {
   // libmedC would open other files that a file names.
   if (file::hdf5::available()) file::hdf5::require_self_contained(path);
   const std::lock_guard held(lock());
-  const Opened file(path);
-  Contents out;
+  const MedFile file(path);
+  MedContents out;
   out.path = path;
   read_mesh_entry(file, mesh, out);
   read_parameters(file, out);
@@ -285,7 +285,7 @@ Contents contents_of(const std::filesystem::path& path, const std::string& mesh)
 
 std::vector<std::string> mesh_names_of(const std::filesystem::path& path) {
   const std::lock_guard held(lock());
-  return mesh_names(Opened(path));
+  return mesh_names(MedFile(path));
 }
 
 }  // namespace octavo::formats::med

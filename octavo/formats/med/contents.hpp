@@ -27,7 +27,7 @@ struct StepEntry {
   double time = 0;
 };
 
-struct FieldEntry {
+struct MedField {
   Name name{};
   mesh::FieldInfo info;
   int component = 1, components = 1;
@@ -35,12 +35,12 @@ struct FieldEntry {
 };
 
 /// The description of one mesh of a file, without its values.
-struct Contents {
+struct MedContents {
   std::filesystem::path path;
   MeshEntry mesh;
   std::vector<std::string> meshes;  ///< names of all
-  std::vector<FieldEntry> fields;   ///< those with steps; if none has steps, all
-  std::vector<FieldEntry> waiting;  ///< others
+  std::vector<MedField> fields;     ///< those with steps; if none has steps, all
+  std::vector<MedField> waiting;    ///< others
   std::vector<StepEntry> steps;
   std::map<std::string, mesh::Attribute> parameters;
   std::map<std::string, std::int64_t>
@@ -58,7 +58,7 @@ struct Contents {
 };
 
 /// The first mesh where `mesh` is empty. Takes the lock. Throws Error(usage) for a mesh that is not there.
-Contents contents_of(const std::filesystem::path& path, const std::string& mesh);
+MedContents contents_of(const std::filesystem::path& path, const std::string& mesh);
 
 /// Names of the file's meshes, in its order. Takes the lock.
 std::vector<std::string> mesh_names_of(const std::filesystem::path& path);

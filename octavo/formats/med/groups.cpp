@@ -14,7 +14,7 @@ using base::Kind;
 #ifdef OCTAVO_HAVE_MED
 namespace {
 
-GroupFamily read_family(const Opened& file, const Name& mesh, int i) {
+GroupFamily read_family(const MedFile& file, const Name& mesh, int i) {
   const med_int groups = library().MEDnFamilyGroup(file.id(), mesh.data(), i);
   constexpr med_int most_groups = 1 << 16;
   file.require(groups >= 0 && groups < most_groups, "family " + std::to_string(i));
@@ -29,7 +29,7 @@ GroupFamily read_family(const Opened& file, const Name& mesh, int i) {
   return family;
 }
 
-std::vector<std::int32_t> read_families_of(const Opened& file, const Name& mesh, med_entity_type entity,
+std::vector<std::int32_t> read_families_of(const MedFile& file, const Name& mesh, med_entity_type entity,
                                            med_geometry_type shape, std::int64_t count) {
   if (count <= 0 || entities(file.id(), mesh, entity, shape, MED_FAMILY_NUMBER) != count) return {};
   std::vector<med_int> numbers(static_cast<std::size_t>(count));
@@ -39,7 +39,7 @@ std::vector<std::int32_t> read_families_of(const Opened& file, const Name& mesh,
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) {
+std::vector<std::int32_t> read_edges(const MedFile& file, const MeshEntry& mesh) {
   const std::int64_t count = entities(file.id(), mesh.name, MED_CELL, MED_SEG2, MED_CONNECTIVITY);
   if (count <= 0) return {};
   file.require_room(count, "edges");
@@ -62,9 +62,9 @@ std::vector<std::int32_t> read_edges(const Opened& file, const MeshEntry& mesh) 
 
 MeshGroups read_groups(const std::filesystem::path& path) {
   const MeshPath place = place_of(path);
-  const Contents contents = contents_of(place.file, place.mesh);
+  const MedContents contents = contents_of(place.file, place.mesh);
   const std::lock_guard held(lock());
-  const Opened file(place.file);
+  const MedFile file(place.file);
   const MeshEntry& mesh = contents.mesh;
   MeshGroups groups;
   const med_int families = library().MEDnFamily(file.id(), mesh.name.data());

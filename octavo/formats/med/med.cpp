@@ -65,7 +65,7 @@ namespace {
 // ------------------------------------------------------------------ values
 
 /// All x, then all y (and z): as TELEMAC has it.
-std::vector<double> coordinates(const Opened& file, const Contents& contents) {
+std::vector<double> coordinates(const MedFile& file, const MedContents& contents) {
   const auto axes = static_cast<std::size_t>(contents.mesh.axes);
   std::vector<double> all(axes * static_cast<std::size_t>(contents.mesh.points));
   file.require(library().MEDmeshNodeCoordinateRd(file.id(), contents.mesh.name.data(), MED_NO_DT, MED_NO_IT,
@@ -74,7 +74,7 @@ std::vector<double> coordinates(const Opened& file, const Contents& contents) {
   return all;
 }
 
-std::vector<med_int> read_numbers(const Opened& file, const Contents& contents) {
+std::vector<med_int> read_numbers(const MedFile& file, const MedContents& contents) {
   std::vector<med_int> numbers(static_cast<std::size_t>(contents.mesh.points));
   file.require(library().MEDmeshGlobalNumberRd(file.id(), contents.mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_NODE,
                                                MED_NONE, numbers.data()) >= 0,
@@ -83,7 +83,7 @@ std::vector<med_int> read_numbers(const Opened& file, const Contents& contents) 
 }
 
 /// The points of all elements of a shape, from 0.
-std::vector<std::int64_t> read_elements(const Opened& file, const Contents& contents, med_geometry_type shape,
+std::vector<std::int64_t> read_elements(const MedFile& file, const MedContents& contents, med_geometry_type shape,
                                         std::size_t size) {
   std::vector<med_int> cells(size);
   if (!cells.empty())
@@ -97,7 +97,7 @@ std::vector<std::int64_t> read_elements(const Opened& file, const Contents& cont
 }
 
 /// Triangles, then quadrangles, as cells that can be told apart.
-void add_cells(const Opened& file, const Contents& contents, mesh::Unstructured& mesh) {
+void add_cells(const MedFile& file, const MedContents& contents, mesh::Unstructured& mesh) {
   const std::vector<std::int64_t> triangles = std::exchange(mesh.connectivity, {});
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(0, contents.mesh.quadrangles));
   const std::vector<std::int64_t> quadrangles = read_elements(file, contents, MED_QUAD4, 4 * count);
@@ -108,7 +108,7 @@ void add_cells(const Opened& file, const Contents& contents, mesh::Unstructured&
     mesh::add_cell(std::span(quadrangles).subspan(i, 4), cell++, mesh);
 }
 
-mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
+mesh::Unstructured read_mesh(const MedFile& file, const MedContents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.mesh.planes;
   const auto all = static_cast<std::size_t>(contents.mesh.points);
@@ -134,7 +134,7 @@ mesh::Unstructured read_mesh(const Opened& file, const Contents& contents) {
 }
 
 /// The values of triangles, then those of quadrangles.
-mesh::Field read_cells(const Opened& file, const Contents& contents, const FieldEntry& entry, const StepEntry& step) {
+mesh::Field read_cells(const MedFile& file, const MedContents& contents, const MedField& entry, const StepEntry& step) {
   const std::array<std::pair<med_geometry_type, std::int64_t>, 2> shapes{
       {{MED_TRIA3, contents.mesh.elements}, {MED_QUAD4, contents.mesh.quadrangles}}};
   mesh::Field field =
@@ -161,7 +161,7 @@ mesh::Field read_cells(const Opened& file, const Contents& contents, const Field
   return field;
 }
 
-mesh::Field read_field(const Opened& file, const Contents& contents, const FieldEntry& entry, const StepEntry& step) {
+mesh::Field read_field(const MedFile& file, const MedContents& contents, const MedField& entry, const StepEntry& step) {
   if (entry.info.centring == mesh::Centring::cell) return read_cells(file, contents, entry, step);
   mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.mesh.points));
   const med_int values =
@@ -180,7 +180,7 @@ mesh::Field read_field(const Opened& file, const Contents& contents, const Field
   return field;
 }
 
-mesh::Field numbers_field(const Opened& file, const Contents& contents, const mesh::FieldInfo& info) {
+mesh::Field numbers_field(const MedFile& file, const MedContents& contents, const mesh::FieldInfo& info) {
   const std::vector<med_int> numbers = read_numbers(file, contents);
   mesh::Field field = mesh::make_field(info, numbers.size());
   std::copy(numbers.begin(), numbers.end(), field.as<std::int32_t>().begin());
@@ -188,7 +188,7 @@ mesh::Field numbers_field(const Opened& file, const Contents& contents, const me
 }
 
 /// The fields that have values at a step.
-std::vector<std::size_t> fields_at(const Contents& contents, std::size_t step) {
+std::vector<std::size_t> fields_at(const MedContents& contents, std::size_t step) {
   std::vector<std::size_t> out;
   if (contents.steps.empty()) return out;
   const std::pair key(contents.steps[step].number, contents.steps[step].iteration);
@@ -199,10 +199,10 @@ std::vector<std::size_t> fields_at(const Contents& contents, std::size_t step) {
   return out;
 }
 
-mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Header& header,
+mesh::Part read_part(const MedContents& contents, std::size_t step, const mesh::Header& header,
                      const mesh::Request& request) {
   const std::lock_guard held(lock());
-  const Opened file(contents.path);
+  const MedFile file(contents.path);
   mesh::Part part;
   part.mesh = request.mesh ? read_mesh(file, contents) : mesh::Unstructured{};
   const std::vector<std::size_t> there = fields_at(contents, step);
@@ -221,9 +221,9 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
 }
 
 /// As in SERAFIN, the heights of planes are the first variable, because they change.
-void set_box(Contents& contents, std::size_t step, mesh::Header& header) {
+void set_box(MedContents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
-  const Opened file(contents.path);
+  const MedFile file(contents.path);
   const std::vector<double> places = coordinates(file, contents);
   const auto points = static_cast<std::size_t>(contents.mesh.points);
   for (std::size_t axis = 0; axis < 2; ++axis)
@@ -239,13 +239,13 @@ void set_box(Contents& contents, std::size_t step, mesh::Header& header) {
 }
 
 /// In files of TELEMAC the comment is SERAFIN's record of 80 characters.
-void set_title(const Contents& contents, mesh::Header& header) {
+void set_title(const MedContents& contents, mesh::Header& header) {
   const bool by_comment = !contents.comment.empty();
   header.attributes["title"] = by_comment ? contents.title() : contents.mesh.title;
   if (by_comment && !contents.tag().empty()) header.attributes["tag"] = contents.tag();
 }
 
-mesh::Header header_of(Contents& contents, std::size_t step) {
+mesh::Header header_of(MedContents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "MED";
   header.dim = contents.mesh.planes > 1 ? 3 : 2;
@@ -268,7 +268,7 @@ mesh::Header header_of(Contents& contents, std::size_t step) {
     for (const std::size_t f : fields_at(contents, step)) header.fields.push_back(contents.fields[f].info);
   } else {
     std::vector<mesh::FieldInfo> waiting;
-    for (const FieldEntry& field : contents.fields) waiting.push_back(field.info);
+    for (const MedField& field : contents.fields) waiting.push_back(field.info);
     mesh::announce(header, waiting);
   }
   if (contents.has_numbers) {
@@ -282,9 +282,9 @@ mesh::Header header_of(Contents& contents, std::size_t step) {
   return header;
 }
 
-mesh::Dataset dataset_of(Contents found, std::size_t step) {
+mesh::Dataset dataset_of(MedContents found, std::size_t step) {
   mesh::Header header = header_of(found, step);
-  const auto contents = std::make_shared<const Contents>(std::move(found));
+  const auto contents = std::make_shared<const MedContents>(std::move(found));
   mesh::Dataset dataset =
       mesh::of_one_part("med", contents->path.string(), std::move(header),
                         static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
@@ -317,7 +317,7 @@ bool available() noexcept {
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
   const MeshPath place = place_of(path);
-  Contents contents = contents_of(place.file, place.mesh);
+  MedContents contents = contents_of(place.file, place.mesh);
   const std::int64_t number = chosen_step(path, step, std::ssize(contents.steps));
   mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::size_t>(number));
   describe_file(dataset, path, step);

@@ -12,7 +12,7 @@ namespace octavo::formats::med {
 using base::Error;
 using base::Kind;
 
-Opened::Opened(const std::filesystem::path& path)
+MedFile::MedFile(const std::filesystem::path& path)
     : path_(path),
       bytes_(static_cast<std::int64_t>(std::filesystem::file_size(path))),
       id_(library().MEDfileOpen(path.c_str(), MED_ACC_RDONLY)) {
@@ -21,7 +21,7 @@ Opened::Opened(const std::filesystem::path& path)
 }
 
 /// A file of a later version opens, and then each call fails.
-void Opened::require_version() const {
+void MedFile::require_version() const {
   med_int major = 0, minor = 0, release = 0, own_major = 0, own_minor = 0, own_release = 0;
   if (library().MEDfileNumVersionRd(id_, &major, &minor, &release) < 0 ||
       library().MEDlibraryNumVersion(&own_major, &own_minor, &own_release) < 0)
@@ -36,11 +36,11 @@ void Opened::require_version() const {
             " or older; medcoupling: MEDFileData(FILE).write41(OUT, 2)");
 }
 
-void Opened::require(bool good, const std::string& what) const {
+void MedFile::require(bool good, const std::string& what) const {
   if (!good) throw Error(Kind::corrupt, "libmedC cannot read " + what).at(path_.string());
 }
 
-void Opened::require_room(std::int64_t count, const std::string& what) const {
+void MedFile::require_room(std::int64_t count, const std::string& what) const {
   if (count > bytes_)
     throw Error(Kind::corrupt,
                 std::to_string(count) + " " + what + " in a file of " + std::to_string(bytes_) + " bytes")

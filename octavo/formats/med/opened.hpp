@@ -15,12 +15,12 @@ using ShortName = std::array<char, MED_SNAME_SIZE + 1>;
 using Comment = std::array<char, MED_COMMENT_SIZE + 1>;
 
 /// An open MED file; every use holds the lock.
-class Opened {
+class MedFile {
  public:
-  explicit Opened(const std::filesystem::path& path);
-  ~Opened() { library().MEDfileClose(id_); }
-  Opened(const Opened&) = delete;
-  Opened& operator=(const Opened&) = delete;
+  explicit MedFile(const std::filesystem::path& path);
+  ~MedFile() { library().MEDfileClose(id_); }
+  MedFile(const MedFile&) = delete;
+  MedFile& operator=(const MedFile&) = delete;
   med_idt id() const { return id_; }
   const std::filesystem::path& path() const { return path_; }
   /// Throws Error(corrupt) that names the file unless `good`.

@@ -41,7 +41,7 @@ struct Steps::State {
     old_times = times;
     old_steps = contents.steps;
   }
-  Contents contents;
+  MedContents contents;
   hdf5::Growing file;
   bool lists = false;
   std::vector<double> times, old_times;  ///< with what is not committed, and without
@@ -87,7 +87,7 @@ std::vector<std::uint64_t> Steps::add(double time) {
   s.times.push_back(time);
   const std::vector<hdf5::NewGroup> groups = s.groups_of(step);
   std::vector<std::uint64_t> places;
-  for (const FieldEntry& field : s.contents.fields) {
+  for (const MedField& field : s.contents.fields) {
     const bool single = field.info.type == mesh::ScalarType::float32;
     places.push_back(s.file.add(field.name.data(), s.field_values(), groups, "CO",
                                 single ? hdf5::float32_type : hdf5::float64_type,
@@ -102,7 +102,7 @@ void Steps::keep(std::int64_t count) {
     const std::string group = group_of(s.contents.steps.back());
     s.contents.steps.pop_back();
     s.times.pop_back();
-    for (const FieldEntry& field : s.contents.fields) s.file.drop(field.name.data(), group, s.field_values());
+    for (const MedField& field : s.contents.fields) s.file.drop(field.name.data(), group, s.field_values());
   }
 }
 

@@ -29,11 +29,11 @@ void require(RecordReader& reader, std::int64_t expected, std::string_view what)
 }
 
 // The state that all lists share.
-struct Walk {
+struct RecordWalk {
   RecordReader& reader;
   std::size_t cells;      // 2^dim
   std::size_t variables;  // in the file
-  std::span<const Wanted> wanted;
+  std::span<const WantedVariable> wanted;
   std::vector<bool> needed;     // of the variables
   std::vector<Record> records;  // of the current list: cell position slowest; those that are needed
 };
@@ -43,7 +43,7 @@ constexpr std::uint64_t long_record = std::uint64_t{1} << 13;  // we jump over i
 
 // Walks over the records of a list of `octs` octs, values of `width` bytes. Reads none of those that nobody wants if
 // they are long.
-void walk_list(Walk& walk, std::uint64_t octs, std::size_t width) {
+void walk_list(RecordWalk& walk, std::uint64_t octs, std::size_t width) {
   const std::uint64_t bytes = octs * width, a_record = bytes + 2 * walk.reader.format().marker;
   if (bytes < long_record || walk.wanted.size() == walk.variables) walk.reader.prefetch(a_record * walk.records.size());
   for (std::size_t first = 0; first < walk.records.size();) {
@@ -57,8 +57,8 @@ void walk_list(Walk& walk, std::uint64_t octs, std::size_t width) {
 
 // Places one list's values of one variable. `family` says where, oct by oct.
 template <class T>
-void scatter(Walk& walk, const Wanted& wanted, std::span<const std::uint32_t> family, const DomainTree& tree,
-             std::size_t level, std::size_t offset, CellTile<T>& tile) {
+void scatter(RecordWalk& walk, const WantedVariable& wanted, std::span<const std::uint32_t> family,
+             const DomainTree& tree, std::size_t level, std::size_t offset, CellTile<T>& tile) {
   std::array<Record, 8> positions;
   for (std::size_t c = 0; c < walk.cells; ++c)
     positions[c] = walk.records[c * walk.variables + static_cast<std::size_t>(wanted.variable)];
@@ -77,7 +77,7 @@ void scatter(Walk& walk, const Wanted& wanted, std::span<const std::uint32_t> fa
 }
 
 template <class T>
-void read_levels(Walk& walk, const AmrHeader& header, const DomainTree& tree, int levels) {
+void read_levels(RecordWalk& walk, const AmrHeader& header, const DomainTree& tree, int levels) {
   const auto offsets = mesh::level_offsets(tree.tree);
   CellTile<T> tile;
   for (int level = 0; level < levels; ++level) {
@@ -97,7 +97,7 @@ void read_levels(Walk& walk, const AmrHeader& header, const DomainTree& tree, in
         continue;
       }
       walk_list(walk, octs, sizeof(T));
-      for (const Wanted& wanted : walk.wanted) scatter<T>(walk, wanted, family, tree, l, offsets[l], tile);
+      for (const WantedVariable& wanted : walk.wanted) scatter<T>(walk, wanted, family, tree, l, offsets[l], tile);
     }
   }
 }
@@ -140,7 +140,7 @@ std::size_t find_value_width(RecordReader& reader) {
 }
 
 void read_cells(RecordReader& reader, const CellHeader& cell_header, const AmrHeader& header, const DomainTree& tree,
-                std::span<const Wanted> wanted, bool whole) {
+                std::span<const WantedVariable> wanted, bool whole) {
   if (cell_header.ncpu != header.ncpu || cell_header.nlevelmax != header.nlevelmax ||
       cell_header.nboundary != header.nboundary)
     throw base::Error(base::Kind::corrupt,
@@ -149,8 +149,9 @@ void read_cells(RecordReader& reader, const CellHeader& cell_header, const AmrHe
         .at(reader.path().string());
   if (wanted.empty()) return;
   const std::size_t cells = std::size_t{1} << header.ndim, variables = static_cast<std::size_t>(cell_header.variables);
-  Walk walk{reader, cells, variables, wanted, std::vector<bool>(variables), std::vector<Record>(cells * variables)};
-  for (const Wanted& one : wanted) walk.needed[static_cast<std::size_t>(one.variable)] = true;
+  RecordWalk walk{
+      reader, cells, variables, wanted, std::vector<bool>(variables), std::vector<Record>(cells * variables)};
+  for (const WantedVariable& one : wanted) walk.needed[static_cast<std::size_t>(one.variable)] = true;
   const int levels = whole ? header.nlevelmax : mesh::num_levels(tree.tree);
   if (wanted.front().field->info.type == mesh::ScalarType::float32)
     read_levels<float>(walk, header, tree, levels);

@@ -29,7 +29,7 @@ CellHeader read_cell_header(file::RecordReader& reader, CellKind kind, int ndim)
 std::size_t find_value_width(file::RecordReader& reader);
 
 /// One variable to read, and where to: a field of one value a tree cell of DomainTree::tree.
-struct Wanted {
+struct WantedVariable {
   int variable = 0;  ///< in record order, from 0
   mesh::Field* field = nullptr;
 };
@@ -39,6 +39,6 @@ struct Wanted {
 /// has another size, or, with `whole` (all levels of the file are in the tree), if the file continues behind the last
 /// record.
 void read_cells(file::RecordReader& reader, const CellHeader& cell_header, const AmrHeader& header,
-                const DomainTree& tree, std::span<const Wanted> wanted, bool whole);
+                const DomainTree& tree, std::span<const WantedVariable> wanted, bool whole);
 
 }  // namespace octavo::formats::ramses

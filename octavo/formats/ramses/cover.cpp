@@ -12,7 +12,7 @@ using mesh::CurveKey;
 struct Descent {
   const Owners& owners;
   const CurveKey &begin, &end;
-  std::vector<Box>& boxes;
+  std::vector<CurveBox>& boxes;
 
   CurveKey key(int depth, const Coordinate& cell) const {
     return mesh::first_key(Curve::hilbert, owners.dim, owners.bits, depth, cell);
@@ -28,7 +28,7 @@ struct Descent {
     if (first >= end || last <= begin) return;
     const int shift = owners.bits - depth;
     if ((begin <= first && last <= end) || shift == 0) {
-      Box box{};
+      CurveBox box{};
       for (std::size_t a = 0; a < 3; ++a) {
         box.lo[a] = std::int64_t{cell[a]} << shift;
         box.hi[a] = (std::int64_t{cell[a]} + 1) << shift;
@@ -41,7 +41,7 @@ struct Descent {
   }
 };
 
-bool is_near(const Cover& cover, const Box& a, const Box& b, std::int64_t margin) {
+bool is_near(const DomainCover& cover, const CurveBox& a, const CurveBox& b, std::int64_t margin) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(cover.dim); ++axis) {
     const auto gap = [&](std::int64_t shift) {
       return std::max(a.lo[axis] + shift - b.hi[axis], b.lo[axis] - a.hi[axis] - shift);
@@ -55,16 +55,16 @@ bool is_near(const Cover& cover, const Box& a, const Box& b, std::int64_t margin
 
 }  // namespace
 
-void enclose(Box& box, const Box& more) {
+void enclose(CurveBox& box, const CurveBox& more) {
   for (std::size_t a = 0; a < 3; ++a) {
     box.lo[a] = std::min(box.lo[a], more.lo[a]);
     box.hi[a] = std::max(box.hi[a], more.hi[a]);
   }
 }
 
-Box box_of(const Owners& owners, int level, const Coordinate& oct) {
+CurveBox box_of(const Owners& owners, int level, const Coordinate& oct) {
   const int shift = owners.bits - owners.coarse_bits - level;
-  Box box{};
+  CurveBox box{};
   for (std::size_t a = 0; a < 3; ++a) {
     box.lo[a] = std::int64_t{oct[a]} << shift;
     box.hi[a] = (std::int64_t{oct[a]} + 1) << shift;
@@ -72,8 +72,8 @@ Box box_of(const Owners& owners, int level, const Coordinate& oct) {
   return box;
 }
 
-Cover cover_of(const Owners& owners, const mesh::Header& header, int domain) {
-  Cover cover;
+DomainCover cover_of(const Owners& owners, const mesh::Header& header, int domain) {
+  DomainCover cover;
   cover.dim = owners.dim;
   if (owners.ordering != Ordering::hilbert || !is_one_to_one(owners, header)) return cover;
   cover.everywhere = false;
@@ -82,11 +82,11 @@ Cover cover_of(const Owners& owners, const mesh::Header& header, int domain) {
   const auto d = static_cast<std::size_t>(domain);
   if (owners.bounds[d] < owners.bounds[d + 1])
     Descent{owners, owners.bounds[d], owners.bounds[d + 1], cover.boxes}.go(0, {0, 0, 0});
-  for (const Box& box : cover.boxes) enclose(cover.bounds, box);
+  for (const CurveBox& box : cover.boxes) enclose(cover.bounds, box);
   return cover;
 }
 
-bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& box) {
+bool may_hold(const DomainCover& cover, const Owners& owners, int level, const CurveBox& box) {
   if (cover.everywhere) return true;
   if (cover.boxes.empty() || box.lo[0] > box.hi[0]) return false;
   // We go from the oct's size to the size of the cells among which its father lies.
@@ -94,7 +94,7 @@ bool may_hold(const Cover& cover, const Owners& owners, int level, const Box& bo
                               << (owners.bits - owners.coarse_bits - level);
   return is_near(cover, cover.bounds, box, margin) &&
          std::any_of(cover.boxes.begin(), cover.boxes.end(),
-                     [&](const Box& of_domain) { return is_near(cover, of_domain, box, margin); });
+                     [&](const CurveBox& of_domain) { return is_near(cover, of_domain, box, margin); });
 }
 
 }  // namespace octavo::formats::ramses

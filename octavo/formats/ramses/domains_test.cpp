@@ -576,8 +576,8 @@ mesh::Dataset full_square(int levels, bool magnetic) {
   return step;
 }
 
-/// What RAMSES' authorize_fine marks, on a full periodic square of cells: those of the domain's octs, those that touch
-/// its stretch of the curve, and `layers` times those with 1, then 2 marked neighbours.
+/// The cells that RAMSES' authorize_fine marks, on a full periodic square of cells: those of the domain's octs, those
+/// that touch its stretch of the curve, and `layers` times those with 1, then 2 marked neighbours.
 std::vector<bool> authorised(const testing::CheckedFile& file, int domain, int level, int layers) {
   const int n = 1 << level;
   std::vector<bool> marks(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), false), own = marks;
@@ -749,7 +749,7 @@ TEST_F(RamsesDomains, a_cover_holds_all_that_its_domain_s_file_can_hold) {
   header.roots = {2, 2, 1};
   header.periodic = {true, true, false};
   for (int d = 0; d < 3; ++d) {
-    const Cover cover = cover_of(owners, header, d);
+    const DomainCover cover = cover_of(owners, header, d);
     for (int level = 1; level < 7; ++level) {
       std::size_t held = 0;
       const auto width = 1U << level;

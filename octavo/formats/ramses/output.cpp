@@ -30,12 +30,12 @@ std::string text_suffix(const Listing& listing) {
   return name.substr(0, name.find(".out")) + ".txt";
 }
 
-Info read_info(const Listing& listing) {
+InfoText read_info(const Listing& listing) {
   const FileEntry* entry = find_file(listing, "info" + text_suffix(listing));
   return parse_info(read_text(entry->path), entry->path);
 }
 
-void check_info(const Info& info, const AmrHeader& amr, const Listing& listing) {
+void check_info(const InfoText& info, const AmrHeader& amr, const Listing& listing) {
   const auto require = [&](const std::string& name, std::int64_t in_amr) {
     const std::int64_t in_info = integer(info, name);
     if (in_info != in_amr)
@@ -70,7 +70,7 @@ void check_depth(const mesh::Header& header, int levels) {
                 "a tree of " + std::to_string(levels) + " levels: cell numbers take more than 32 bits");
 }
 
-void set_time_and_units(const Info& info, const AmrHeader& amr, mesh::Header& header) {
+void set_time_and_units(const InfoText& info, const AmrHeader& amr, mesh::Header& header) {
   header.code = "RAMSES";
   header.level_origin = 1;
   header.time = amr.time;
@@ -79,7 +79,7 @@ void set_time_and_units(const Info& info, const AmrHeader& amr, mesh::Header& he
   header.unit_time = real_or(info, "unit_t", 1);
 }
 
-void set_info_attributes(const Info& info, const AmrHeader& amr, std::map<std::string, mesh::Attribute>& to) {
+void set_info_attributes(const InfoText& info, const AmrHeader& amr, std::map<std::string, mesh::Attribute>& to) {
   to["levelmin"] = integer(info, "levelmin");
   to["nlevelmax"] = std::int64_t{amr.nlevelmax};
   to["ngridmax"] = amr.ngridmax;
@@ -176,7 +176,8 @@ void add_variables(Output& output, CellKind kind) {
 }
 
 // Only a file with particles tells the widths of old particle files.
-ParticleLayout find_layout(const Listing& listing, int ncpu, const std::optional<std::vector<Variable>>& descriptor) {
+ParticleLayout find_layout(const Listing& listing, int ncpu,
+                           const std::optional<std::vector<DescriptorLine>>& descriptor) {
   ParticleLayout layout;
   for (int domain = 0; domain < ncpu; ++domain) {
     RecordReader reader(file_of(listing, "part", domain).path, header_window);
@@ -275,7 +276,7 @@ void note_missing_files(Output& output) {
 Output open_output(Listing listing) {
   Output output;
   output.listing = std::move(listing);
-  const Info info = read_info(output.listing);
+  const InfoText info = read_info(output.listing);
   RecordReader reader(file_of(output.listing, "amr", 0).path, header_window);
   output.amr = read_amr_header(reader);
   check_info(info, output.amr, output.listing);

@@ -39,25 +39,25 @@ double centre_along(const Owners& owners, int level, const Coordinate& cell, std
 }
 
 /// Leaves along the curve. An entry counts the leaves from its key up to the next entry's key.
-struct Stretch {
+struct CurveStretch {
   CurveKey key;
   std::int64_t leaves = 0;
 };
 constexpr std::size_t most_stretches = std::size_t{1} << 20;
 
-void add_leaves(const mesh::Octree& tree, const Owners& owners, std::vector<Stretch>& stretches) {
+void add_leaves(const mesh::Octree& tree, const Owners& owners, std::vector<CurveStretch>& stretches) {
   const auto before = static_cast<std::ptrdiff_t>(stretches.size());
   for_each_oct(tree, [&](int level, const TreeOct& oct) {
     for (unsigned c = 0; c < (1U << tree.dim); ++c)
       if ((oct.owned & ~oct.refined) >> c & 1) stretches.push_back({place_of(owners, level, cell_at(oct.at, c)), 1});
   });
-  const auto less = [](const Stretch& a, const Stretch& b) { return a.key < b.key; };
+  const auto less = [](const CurveStretch& a, const CurveStretch& b) { return a.key < b.key; };
   std::sort(stretches.begin() + before, stretches.end(), less);
   std::inplace_merge(stretches.begin(), stretches.begin() + before, stretches.end(), less);
 }
 
 /// Joins pairs of entries until few are left.
-void shorten(std::vector<Stretch>& stretches) {
+void shorten(std::vector<CurveStretch>& stretches) {
   while (stretches.size() > most_stretches) {
     const std::size_t half = stretches.size() / 2;
     for (std::size_t i = 0; i < half; ++i)
@@ -160,16 +160,16 @@ bool is_one_to_one(const Owners& owners, const mesh::Header& header) {
 }
 
 void balance(const mesh::Dataset& dataset, Owners& owners, bool quad, const std::function<void()>& advance) {
-  std::vector<Stretch> stretches;
+  std::vector<CurveStretch> stretches;
   for (int p = 0; p < dataset.num_parts; ++p, advance()) {
     add_leaves(read_tree_of(dataset, p), owners, stretches);
     shorten(stretches);
   }
   std::int64_t total = 0, before = 0;
-  for (const Stretch& stretch : stretches) total += stretch.leaves;
+  for (const CurveStretch& stretch : stretches) total += stretch.leaves;
   const std::int64_t domains = owners.domains;
   std::vector<CurveKey> bounds{{0, 0}};
-  for (const Stretch& stretch : stretches) {
+  for (const CurveStretch& stretch : stretches) {
     // The first leaf of domain m is number total * m / domains.
     for (auto m = static_cast<std::int64_t>(bounds.size());
          m < domains && total / domains * m + total % domains * m / domains < before + stretch.leaves; ++m)

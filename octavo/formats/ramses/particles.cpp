@@ -106,12 +106,12 @@ ParticleFileHeader read_particle_header(RecordReader& reader) {
 }
 
 ParticleLayout find_particle_layout(RecordReader& reader, const ParticleFileHeader& header,
-                                    const std::optional<std::vector<Variable>>& descriptor) {
+                                    const std::optional<std::vector<DescriptorLine>>& descriptor) {
   const auto count = static_cast<std::uint64_t>(header.count);
   const auto sizes = remaining_sizes(reader);
   ParticleLayout layout;
   if (descriptor)
-    for (const Variable& variable : *descriptor)
+    for (const DescriptorLine& variable : *descriptor)
       layout.attributes.push_back(attribute_info(variable.name, type_of_letter(variable.type)));
   if (!descriptor) layout.attributes = oldest_attributes(header.ndim);
   if (sizes.size() < layout.attributes.size() || (descriptor && sizes.size() > layout.attributes.size()))

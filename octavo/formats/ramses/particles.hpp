@@ -33,7 +33,7 @@ struct ParticleLayout {
   bool guessed = false;
 };
 ParticleLayout find_particle_layout(file::RecordReader& reader, const ParticleFileHeader& header,
-                                    const std::optional<std::vector<Variable>>& descriptor);
+                                    const std::optional<std::vector<DescriptorLine>>& descriptor);
 
 /// Reads the records behind the header. Error(corrupt) where a record is not `count` values of the attribute's type or
 /// the file goes on.

@@ -46,16 +46,16 @@ int num_levels(const Output& output, int max_level) {
 }
 
 /// The wanted fields that this kind of file holds.
-std::vector<Wanted> wanted_of(const Output& output, CellKind kind, const std::vector<std::size_t>& chosen,
-                              std::vector<mesh::Field>& fields) {
-  std::vector<Wanted> wanted;
+std::vector<WantedVariable> wanted_of(const Output& output, CellKind kind, const std::vector<std::size_t>& chosen,
+                                      std::vector<mesh::Field>& fields) {
+  std::vector<WantedVariable> wanted;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     if (output.variables[chosen[i]].kind == kind) wanted.push_back({output.variables[chosen[i]].index, &fields[i]});
   return wanted;
 }
 
 void read_kind(const Output& output, CellKind kind, int domain, const AmrHeader& amr, const DomainTree& tree,
-               const std::vector<Wanted>& wanted, bool whole) {
+               const std::vector<WantedVariable>& wanted, bool whole) {
   file::RecordReader reader(file_of(output.listing, prefix(kind), domain).path);
   const CellHeader header = read_cell_header(reader, kind, amr.ndim);
   const int expected = output.kinds.at(kind).variables;
@@ -192,17 +192,17 @@ int coarsest_leaf(const Output& output) {
 namespace {
 
 /// An output, and the path by which it was opened.
-struct Opened {
+struct OpenedOutput {
   std::string path;
   Output output;
 };
 template <class Way>
-void both(Way& way, Opened& opened) {
+void both(Way& way, OpenedOutput& opened) {
   using base::both;
   both(way, opened.path, opened.output);
 }
 
-mesh::Dataset dataset_of(const std::shared_ptr<const Opened>& opened) {
+mesh::Dataset dataset_of(const std::shared_ptr<const OpenedOutput>& opened) {
   const Shared output(opened, &opened->output);
   mesh::Dataset dataset;
   dataset.format = "ramses";
@@ -242,11 +242,12 @@ mesh::Dataset dataset_of(const std::shared_ptr<const Opened>& opened) {
 mesh::Dataset open(const fs::path& path) {
   auto listing = list_output(path);
   if (!listing) throw base::Error(base::Kind::corrupt, "no info_NNNNN.txt in the output").at(path.string());
-  return dataset_of(std::make_shared<const Opened>(Opened{path.string(), open_output(std::move(*listing))}));
+  return dataset_of(
+      std::make_shared<const OpenedOutput>(OpenedOutput{path.string(), open_output(std::move(*listing))}));
 }
 
 mesh::Dataset understand(const std::string& description) {
-  return dataset_of(std::make_shared<const Opened>(base::unpacked<Opened>(description)));
+  return dataset_of(std::make_shared<const OpenedOutput>(base::unpacked<OpenedOutput>(description)));
 }
 
 }  // namespace octavo::formats::ramses

@@ -19,13 +19,13 @@ using base::Kind;
 using mesh::Field;
 using mesh::Particles;
 
-struct Options {
+struct RamsesOptions {
   int number = 0;          ///< NNNNN of output_NNNNN; 0: the number in the output's name, else the step's
   int domains = 0;         ///< 0: the step's number of parts
   std::string ordering{};  ///< of the domains: "hilbert", "planar"; empty: the step's own
 };
 
-std::vector<NamedOption> named(Options& options) {
+std::vector<NamedOption> named(RamsesOptions& options) {
   return {{"number", &options.number},
           {"domains", &options.domains,
            "number of domains (ranks), with equal numbers of leaves (default: the input's domains)"},
@@ -203,7 +203,7 @@ WantedMesh wanted_mesh(const mesh::Dataset& step, const WriteRequest& request) {
 }
 
 void write(const Series& steps, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
-  const Options options = options_of(request, &named);
+  const RamsesOptions options = options_of(request, &named);
   WriteOptions how;
   how.number = number_of(request);
   how.domains = options.domains;

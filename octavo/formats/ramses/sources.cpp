@@ -100,7 +100,7 @@ void read_trunk_values(Sources& sources, const std::function<void()>& advance) {
 }
 
 /// Returns whether a part can have octs of the domain's file on a level index from `first` on.
-bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, int part, std::size_t first) {
+bool is_near(const Sources& sources, const DomainCover& cover, const Owners& owners, int part, std::size_t first) {
   const auto& boxes = sources.boxes[static_cast<std::size_t>(part)];
   for (std::size_t l = first; l < boxes.size(); ++l)
     if (may_hold(cover, owners, static_cast<int>(l), boxes[l])) return true;
@@ -109,7 +109,8 @@ bool is_near(const Sources& sources, const Cover& cover, const Owners& owners, i
 
 /// Calls f(part, place of the domain among them) for the parts near any of the domains, part by part.
 template <class Read, class F>
-void for_each_near(const Sources& sources, const std::vector<Cover>& covers, const Owners& owners, Read&& read, F&& f) {
+void for_each_near(const Sources& sources, const std::vector<DomainCover>& covers, const Owners& owners, Read&& read,
+                   F&& f) {
   for (int p = 0; p < sources.dataset->num_parts; ++p) {
     std::vector<std::size_t> near;
     for (std::size_t d = 0; d < covers.size(); ++d)
@@ -121,7 +122,7 @@ void for_each_near(const Sources& sources, const std::vector<Cover>& covers, con
 }
 
 /// The octs that each domain's file can hold, per level.
-std::vector<std::vector<OctTable>> gather_octs(const Sources& sources, const std::vector<Cover>& covers,
+std::vector<std::vector<OctTable>> gather_octs(const Sources& sources, const std::vector<DomainCover>& covers,
                                                const Owners& owners) {
   std::vector<std::vector<OctTable>> known(covers.size(), std::vector<OctTable>(sources.octs.size()));
   for_each_near(
@@ -292,11 +293,11 @@ std::int64_t count_walls(const FileTree& tree, const Owners& owners, const std::
 }
 
 /// Fills in the domains' walls from the parts. A domain's own part comes last, as it has the values that RAMSES wrote.
-void read_walls(const Sources& sources, const std::vector<Cover>& covers, const Owners& owners, int first,
-                bool same_domains, const std::vector<Finder>& finders, std::vector<Domain>& out) {
+void read_walls(const Sources& sources, const std::vector<DomainCover>& covers, const Owners& owners, int first,
+                bool same_domains, const std::vector<Finder>& finders, std::vector<OutputDomain>& out) {
   const Dataset& dataset = *sources.dataset;
   std::vector<std::vector<bool>> marks;
-  for (const Domain& domain : out) marks.emplace_back(static_cast<std::size_t>(domain.tree.total), false);
+  for (const OutputDomain& domain : out) marks.emplace_back(static_cast<std::size_t>(domain.tree.total), false);
   const auto is_own = [&](std::size_t d, int p) { return same_domains && first + static_cast<int>(d) == p; };
   for (const bool own : {false, true})
     for (int p = 0; dataset.read_walls && p < dataset.num_parts; ++p) {
@@ -345,12 +346,12 @@ Sources survey(const Dataset& dataset, const Owners& owners, int nlevelmax, cons
   return sources;
 }
 
-std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
-                           bool same_domains) {
+std::vector<OutputDomain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first,
+                                 int count, bool same_domains) {
   const Dataset& dataset = *sources.dataset;
-  std::vector<Cover> covers;
+  std::vector<DomainCover> covers;
   for (int d = first; d < first + count; ++d) covers.push_back(cover_of(owners, dataset.header, d));
-  std::vector<Domain> out(covers.size());
+  std::vector<OutputDomain> out(covers.size());
   std::vector<Finder> finders;
   {
     auto known = gather_octs(sources, covers, owners);

@@ -14,7 +14,7 @@ namespace octavo::formats::ramses {
 /// domain is made from the parts near it.
 struct Sources {
   const mesh::Dataset* dataset = nullptr;
-  std::vector<std::vector<Box>> boxes;           ///< per part and level index: around its octs
+  std::vector<std::vector<CurveBox>> boxes;      ///< per part and level index: around its octs
   std::vector<std::vector<int>> particle_parts;  ///< per domain: the parts that can have particles of it
   /// Per level index: the number of own octs of all domains, and the least and the most that one domain has.
   std::vector<std::array<std::int64_t, 3>> octs;
@@ -29,7 +29,7 @@ using OpaqueBytes = std::map<std::string, std::vector<std::byte>>;
 OpaqueBytes read_opaque(const mesh::Dataset& dataset, int part);
 
 /// One domain, ready to be written.
-struct Domain {
+struct OutputDomain {
   FileTree tree;
   std::vector<mesh::Field> values;  ///< 2^dim values an oct, level by level along the Z curve
   std::int64_t walls_made = 0;      ///< octs in walls for which no part has values
@@ -39,8 +39,8 @@ struct Domain {
 /// of the domain's own part, whose octs keep their order. If no part has them, they are made as RAMSES makes gas there:
 /// values of the nearest cell beside the wall, mirrored if the wall is known to reflect. Throws Error(corrupt) if the
 /// parts lack values that the trees need.
-std::vector<Domain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first, int count,
-                           bool same_domains);
+std::vector<OutputDomain> gather(const Sources& sources, const Coarse& coarse, const Owners& owners, int first,
+                                 int count, bool same_domains);
 
 /// Returns how many domains of average size fit into `bytes` together; at least one.
 int domains_at_a_time(const Sources& sources, const Owners& owners, std::int64_t bytes);

@@ -64,34 +64,34 @@ std::optional<double> fortran_real(std::string_view text) {
   return number<double>(usual);
 }
 
-const std::string& value_of(const Info& info, const std::string& name) {
+const std::string& value_of(const InfoText& info, const std::string& name) {
   const auto found = info.values.find(name);
   if (found == info.values.end())
     throw Error(Kind::corrupt, "expected a line '" + name + " = ...', found none").at(info.path.string());
   return found->second;
 }
 
-Error not_a_number(const Info& info, const std::string& name, const std::string& value) {
+Error not_a_number(const InfoText& info, const std::string& name, const std::string& value) {
   return Error(Kind::corrupt, "expected a number after '" + name + " =', found '" + value + "'").at(info.path.string());
 }
 
 // "12, velocity_x, d"
-std::optional<Variable> typed_line(std::string_view line) {
+std::optional<DescriptorLine> typed_line(std::string_view line) {
   const auto parts = split(line, ",");
   if (parts.size() < 3 || !number<int>(parts[0]) || trim(parts[1]).empty() || trim(parts[2]).empty()) return {};
-  return Variable{std::string(trim(parts[1])), trim(parts[2]).front()};
+  return DescriptorLine{std::string(trim(parts[1])), trim(parts[2]).front()};
 }
 
 // "variable # 12: velocity_x"
-std::optional<Variable> untyped_line(std::string_view line) {
+std::optional<DescriptorLine> untyped_line(std::string_view line) {
   const auto colon = line.find(':');
   if (!line.starts_with("variable #") || colon == std::string_view::npos) return {};
   const std::string_view name = trim(line.substr(colon + 1));
   if (name.empty()) return {};
-  return Variable{std::string(name), 'd'};
+  return DescriptorLine{std::string(name), 'd'};
 }
 
-void make_unique(std::vector<Variable>& variables) {
+void make_unique(std::vector<DescriptorLine>& variables) {
   std::set<std::string> seen;
   for (std::size_t i = 0; i < variables.size(); ++i)
     if (!seen.insert(variables[i].name).second) {
@@ -112,8 +112,8 @@ std::string read_text(const std::filesystem::path& path) {
   return text;
 }
 
-Info parse_info(std::string_view text, const std::filesystem::path& path) {
-  Info info{path, {}, {}};
+InfoText parse_info(std::string_view text, const std::filesystem::path& path) {
+  InfoText info{path, {}, {}};
   while (!text.empty()) {
     const std::string_view line = trim(take_line(text));
     const auto equals = line.find('=');
@@ -128,24 +128,24 @@ Info parse_info(std::string_view text, const std::filesystem::path& path) {
   return info;
 }
 
-std::int64_t integer(const Info& info, const std::string& name) {
+std::int64_t integer(const InfoText& info, const std::string& name) {
   const std::string& value = value_of(info, name);
   if (const auto found = number<std::int64_t>(value)) return *found;
   throw not_a_number(info, name, value);
 }
 
-double real(const Info& info, const std::string& name) {
+double real(const InfoText& info, const std::string& name) {
   const std::string& value = value_of(info, name);
   if (const auto found = fortran_real(value); found && std::isfinite(*found)) return *found;
   throw not_a_number(info, name, value);
 }
 
-double real_or(const Info& info, const std::string& name, double otherwise) {
+double real_or(const InfoText& info, const std::string& name, double otherwise) {
   return info.values.contains(name) ? real(info, name) : otherwise;
 }
 
-std::optional<std::vector<Variable>> parse_descriptor(std::string_view text) {
-  std::vector<Variable> variables;
+std::optional<std::vector<DescriptorLine>> parse_descriptor(std::string_view text) {
+  std::vector<DescriptorLine> variables;
   while (!text.empty()) {
     const std::string_view line = trim(take_line(text));
     if (auto variable = typed_line(line))

@@ -15,28 +15,28 @@ std::string read_text(const std::filesystem::path& path);
 
 /// info_NNNNN.txt: the lines `name = value`, names and values trimmed, up to the table of domains (whose keys have 16
 /// digits only: the amr files have them in full).
-struct Info {
+struct InfoText {
   std::filesystem::path path;
   std::map<std::string, std::string> values;
   std::string ordering;  ///< empty where the file has none
 };
-Info parse_info(std::string_view text, const std::filesystem::path& path);
+InfoText parse_info(std::string_view text, const std::filesystem::path& path);
 
 /// Returns a value that must be there. Otherwise throws Error(corrupt), which names the file and the line.
-std::int64_t integer(const Info& info, const std::string& name);
-double real(const Info& info, const std::string& name);
+std::int64_t integer(const InfoText& info, const std::string& name);
+double real(const InfoText& info, const std::string& name);
 /// Returns a value that old or patched versions may lack.
-double real_or(const Info& info, const std::string& name, double otherwise);
+double real_or(const InfoText& info, const std::string& name, double otherwise);
 
 /// One line of a file descriptor. Types are struct-module letters: d f8, f f4, i i4, q i8, h i2, b i1.
-struct Variable {
+struct DescriptorLine {
   std::string name;  ///< trimmed
   char type = 'd';
 };
 /// hydro_file_descriptor.txt, part_file_descriptor.txt, rt_file_descriptor.txt, in record order; the older version
 /// without types ("variable #  1: density") too. Returns nothing if the text is neither. A repeated name gets its
 /// number appended.
-std::optional<std::vector<Variable>> parse_descriptor(std::string_view text);
+std::optional<std::vector<DescriptorLine>> parse_descriptor(std::string_view text);
 
 /// The particles in header_NNNNN.txt.
 struct ParticleHeader {

@@ -32,8 +32,8 @@ class Rest {
     for (const mesh::FieldInfo& field : header.fields) names_.push_back(field.name);
   }
   bool take(const std::string& name) { return std::erase(names_, name) > 0; }
-  template <class Wanted>
-  Names take_all(Wanted&& wanted) {
+  template <class WantedVariable>
+  Names take_all(WantedVariable&& wanted) {
     Names taken;
     for (const std::string& name : names_)
       if (wanted(name)) taken.push_back(name);

@@ -14,7 +14,7 @@ using mesh::Coordinate;
 using Ints = std::vector<std::int32_t>;
 using Reals = std::vector<double>;
 
-void write_header(RecordWriter& out, const Plan& plan, const FileTree& tree) {
+void write_header(RecordWriter& out, const DomainFilePlan& plan, const FileTree& tree) {
   const mesh::Header& header = *plan.header;
   const auto levels = static_cast<std::size_t>(plan.nlevelmax);
   const auto integers = [&](const std::string& name, Reals otherwise) {
@@ -51,7 +51,8 @@ void write_header(RecordWriter& out, const Plan& plan, const FileTree& tree) {
 }
 
 /// The first oct, the last oct and the number of octs of each list from `first` on; lists fastest.
-void write_lists(RecordWriter& out, const Plan& plan, const FileTree& tree, std::size_t first, std::size_t lists) {
+void write_lists(RecordWriter& out, const DomainFilePlan& plan, const FileTree& tree, std::size_t first,
+                 std::size_t lists) {
   Ints head(lists * static_cast<std::size_t>(plan.nlevelmax), 0), tail = head, count = head;
   std::int32_t next = 1;
   for (std::size_t level = 0; level < tree.levels.size(); ++level)
@@ -70,7 +71,7 @@ void write_lists(RecordWriter& out, const Plan& plan, const FileTree& tree, std:
   out.write(count);
 }
 
-void write_list_tables(RecordWriter& out, const Plan& plan, const FileTree& tree) {
+void write_list_tables(RecordWriter& out, const DomainFilePlan& plan, const FileTree& tree) {
   const auto domains = static_cast<std::size_t>(plan.owners.count());
   write_lists(out, plan, tree, 0, domains);
   Ints totals(10 * static_cast<std::size_t>(plan.nlevelmax), 0);
@@ -104,7 +105,7 @@ Quad to_quad(const mesh::CurveKey& key) {
 }
 
 /// Writes the name of the ordering, and its tables.
-void write_ordering(RecordWriter& out, const Plan& plan) {
+void write_ordering(RecordWriter& out, const DomainFilePlan& plan) {
   const mesh::Header& header = *plan.header;
   const auto integers = [&](const std::string& name) {
     const Reals numbers = numbers_or(header, name, {});
@@ -132,7 +133,7 @@ void write_ordering(RecordWriter& out, const Plan& plan) {
   }
 }
 
-void write_coarse(RecordWriter& out, const Plan& plan, const FileTree& tree) {
+void write_coarse(RecordWriter& out, const DomainFilePlan& plan, const FileTree& tree) {
   const std::int32_t size = ngridmax_of(plan, tree), used = tree.total;
   out.write(Ints{used < size ? used + 1 : 0, used < size ? size : 0, size - used, used, used});
   write_ordering(out, plan);
@@ -151,7 +152,8 @@ void write_coarse(RecordWriter& out, const Plan& plan, const FileTree& tree) {
 }
 
 /// Returns the number of the cell beside an oct's father; 0 if the file does not hold it.
-std::int32_t neighbour(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, std::size_t side) {
+std::int32_t neighbour(const DomainFilePlan& plan, const FileTree& tree, std::size_t level, std::size_t oct,
+                       std::size_t side) {
   const FileLevel& octs = tree.levels[level];
   if (level == 0) {
     Coordinate at = octs.at[oct];
@@ -185,7 +187,7 @@ void write_links(RecordWriter& out, std::int32_t first, Ints& values) {
 }
 
 /// Writes the records of one list of one level.
-void write_list(RecordWriter& out, const Plan& plan, const FileTree& tree, std::size_t l,
+void write_list(RecordWriter& out, const DomainFilePlan& plan, const FileTree& tree, std::size_t l,
                 std::span<const std::uint32_t> octs) {
   const FileLevel& level = tree.levels[l];
   const int dim = plan.header->dim;
@@ -219,7 +221,7 @@ void write_list(RecordWriter& out, const Plan& plan, const FileTree& tree, std::
 
 }  // namespace
 
-void write_amr(const std::filesystem::path& path, const Plan& plan, const FileTree& tree) {
+void write_amr(const std::filesystem::path& path, const DomainFilePlan& plan, const FileTree& tree) {
   RecordWriter out(path, plan.format);
   write_header(out, plan, tree);
   write_list_tables(out, plan, tree);

@@ -11,14 +11,14 @@ namespace {
 using mesh::Field;
 
 /// Finds the cell of a domain's file that contains a place.
-struct Leaf {
+struct FileLeaf {
   std::size_t level = 0, oct = 0;
   unsigned c = 0;
 };
 
 /// Returns the position of a place's cell on the deepest level of the file, counted with the walls. A place outside the
 /// box counts as in the nearest cell.
-std::uint32_t cell_along(const Plan& plan, std::size_t axis, double x, int depth) {
+std::uint32_t cell_along(const DomainFilePlan& plan, std::size_t axis, double x, int depth) {
   const mesh::Header& header = *plan.header;
   const double cells = std::ldexp(static_cast<double>(plan.coarse.real[axis]), depth);
   const double at = std::floor((x - header.lo[axis]) / (header.hi[axis] - header.lo[axis]) * cells);
@@ -26,10 +26,10 @@ std::uint32_t cell_along(const Plan& plan, std::size_t axis, double x, int depth
   return static_cast<std::uint32_t>(inside) + (static_cast<std::uint32_t>(plan.coarse.skip[axis]) << depth);
 }
 
-Leaf find_leaf(const FileTree& tree, const std::vector<std::int32_t>& roots, const Coarse& coarse,
-               const mesh::Coordinate& cell, int depth) {
+FileLeaf find_leaf(const FileTree& tree, const std::vector<std::int32_t>& roots, const Coarse& coarse,
+                   const mesh::Coordinate& cell, int depth) {
   const mesh::Coordinate root{cell[0] >> depth, cell[1] >> depth, cell[2] >> depth};
-  Leaf leaf{0, static_cast<std::size_t>(roots[coarse_number(coarse, root)]), 0};
+  FileLeaf leaf{0, static_cast<std::size_t>(roots[coarse_number(coarse, root)]), 0};
   for (;; ++leaf.level) {
     const int shift = depth - 1 - static_cast<int>(leaf.level);
     leaf.c = (cell[0] >> shift & 1) | (cell[1] >> shift & 1) << 1 | (cell[2] >> shift & 1) << 2;
@@ -53,7 +53,7 @@ std::vector<std::int32_t> coarse_octs(const FileTree& tree, const Coarse& coarse
 }
 
 /// The cells of a depth that particles are in.
-std::vector<mesh::Coordinate> cells_of(const Plan& plan, const mesh::Particles& particles, int depth) {
+std::vector<mesh::Coordinate> cells_of(const DomainFilePlan& plan, const mesh::Particles& particles, int depth) {
   std::vector<mesh::Coordinate> cells(static_cast<std::size_t>(particles.count), mesh::Coordinate{0, 0, 0});
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.header->dim); ++axis) {
     const std::string name = std::string("position_") + "xyz"[axis];
@@ -68,10 +68,10 @@ std::vector<mesh::Coordinate> cells_of(const Plan& plan, const mesh::Particles& 
   return cells;
 }
 
-std::vector<Leaf> leaves_of(const Plan& plan, const FileTree& tree, const mesh::Particles& particles) {
+std::vector<FileLeaf> leaves_of(const DomainFilePlan& plan, const FileTree& tree, const mesh::Particles& particles) {
   const int depth = static_cast<int>(tree.levels.size());
   const auto roots = coarse_octs(tree, plan.coarse);
-  std::vector<Leaf> leaves;
+  std::vector<FileLeaf> leaves;
   for (const mesh::Coordinate& cell : cells_of(plan, particles, depth))
     leaves.push_back(find_leaf(tree, roots, plan.coarse, cell, depth));
   return leaves;
@@ -85,7 +85,8 @@ mesh::Request only_particles() {
 }
 
 /// The domains that a part's particles can be in: the owners of the octs around them on all levels that have leaves.
-std::vector<bool> domains_of(const Plan& plan, const std::vector<int>& leaf_levels, const mesh::Particles& particles) {
+std::vector<bool> domains_of(const DomainFilePlan& plan, const std::vector<int>& leaf_levels,
+                             const mesh::Particles& particles) {
   std::vector<bool> domains(static_cast<std::size_t>(plan.owners.count()), false);
   const int depth = plan.nlevelmax;
   for (const mesh::Coordinate& cell : cells_of(plan, particles, depth))
@@ -100,7 +101,7 @@ std::vector<bool> domains_of(const Plan& plan, const std::vector<int>& leaf_leve
 /// RAMSES' family of Monte Carlo tracers that move with the gas.
 constexpr std::int8_t gas_tracer = 0;
 
-void attach_tracers(const Plan& plan, const FileTree& tree, const std::vector<Leaf>& leaves,
+void attach_tracers(const DomainFilePlan& plan, const FileTree& tree, const std::vector<FileLeaf>& leaves,
                     mesh::Particles& particles) {
   const Field* family = find_attribute(particles, "family");
   if (family == nullptr || family->info.type != mesh::ScalarType::int8) return;
@@ -128,7 +129,7 @@ void append(const mesh::Particles& from, const std::vector<bool>& mine, mesh::Pa
 
 }  // namespace
 
-std::vector<std::vector<int>> find_particle_parts(const mesh::Dataset& dataset, const Plan& plan,
+std::vector<std::vector<int>> find_particle_parts(const mesh::Dataset& dataset, const DomainFilePlan& plan,
                                                   const std::function<void()>& advance) {
   std::vector<int> leaf_levels;
   for (const mesh::LevelCount& count : dataset.levels)
@@ -143,7 +144,7 @@ std::vector<std::vector<int>> find_particle_parts(const mesh::Dataset& dataset, 
   return parts;
 }
 
-mesh::Particles gather_particles(const Sources& sources, const Plan& plan, const FileTree& tree) {
+mesh::Particles gather_particles(const Sources& sources, const DomainFilePlan& plan, const FileTree& tree) {
   const mesh::SpeciesInfo& species = sources.dataset->species[0];
   mesh::Particles out{species.name, 0, {}};
   for (const mesh::FieldInfo& info : species.attributes) out.attributes.push_back({info, {}});
@@ -153,7 +154,7 @@ mesh::Particles gather_particles(const Sources& sources, const Plan& plan, const
       if (particles.species != species.name || particles.attributes.size() != out.attributes.size()) continue;
       const auto leaves = leaves_of(plan, tree, particles);
       std::vector<bool> mine;
-      for (const Leaf& leaf : leaves) mine.push_back(tree.levels[leaf.level].list[leaf.oct] == tree.domain);
+      for (const FileLeaf& leaf : leaves) mine.push_back(tree.levels[leaf.level].list[leaf.oct] == tree.domain);
       attach_tracers(plan, tree, leaves, particles);
       append(particles, mine, out);
     }

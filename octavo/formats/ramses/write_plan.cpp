@@ -149,10 +149,10 @@ file::RecordFormat format_of(const mesh::Header& header) {
 
 }  // namespace
 
-Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
+DomainFilePlan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   check(dataset, options);
   const mesh::Header& header = dataset.header;
-  Plan plan;
+  DomainFilePlan plan;
   plan.header = &header;
   plan.number = options.number;
   plan.variables = arrange_variables(header);
@@ -177,7 +177,7 @@ Plan make_plan(const mesh::Dataset& dataset, const WriteOptions& options) {
   return plan;
 }
 
-bool find_owners(const mesh::Dataset& dataset, const WriteOptions& options, Plan& plan,
+bool find_owners(const mesh::Dataset& dataset, const WriteOptions& options, DomainFilePlan& plan,
                  const std::function<void()>& advance) {
   const int domains = options.domains > 0 ? options.domains : dataset.num_parts;
   std::int64_t octs = 0;

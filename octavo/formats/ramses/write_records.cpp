@@ -10,7 +10,7 @@ using Ints = std::vector<std::int32_t>;
 using Reals = std::vector<double>;
 
 /// Writes the records of one list: 2^dim cell positions for each variable. `offset` is the first oct of the level.
-void write_list(RecordWriter& out, const Plan& plan, std::span<const std::uint32_t> octs, std::size_t offset,
+void write_list(RecordWriter& out, const DomainFilePlan& plan, std::span<const std::uint32_t> octs, std::size_t offset,
                 const std::vector<const mesh::Field*>& fields) {
   const int dim = plan.header->dim;
   Reals values(octs.size());
@@ -74,30 +74,33 @@ std::vector<std::string> names_of(const mesh::Header& header, const std::string&
   return names != nullptr ? *names : std::vector<std::string>{};
 }
 
-void write_reals(RecordWriter& out, const Plan& plan, const Reals& values) {
+void write_reals(RecordWriter& out, const DomainFilePlan& plan, const Reals& values) {
   if (!plan.single_precision) return out.write(values);
   std::vector<float> narrow(values.size());
   std::transform(values.begin(), values.end(), narrow.begin(), [](double value) { return static_cast<float>(value); });
   out.write(narrow);
 }
 
-std::int32_t ngridmax_of(const Plan& plan, const FileTree& tree) { return std::max(plan.ngridmax, tree.total); }
+std::int32_t ngridmax_of(const DomainFilePlan& plan, const FileTree& tree) {
+  return std::max(plan.ngridmax, tree.total);
+}
 
-std::int32_t cell_number(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, unsigned c) {
+std::int32_t cell_number(const DomainFilePlan& plan, const FileTree& tree, std::size_t level, std::size_t oct,
+                         unsigned c) {
   return static_cast<std::int32_t>(plan.coarse.region.size()) + static_cast<std::int32_t>(c) * ngridmax_of(plan, tree) +
          tree.levels[level].index[oct];
 }
 
-void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const FileTree& tree,
+void write_cells(const std::filesystem::path& path, CellKind kind, const DomainFilePlan& plan, const FileTree& tree,
                  const std::vector<const mesh::Field*>& fields) {
   RecordWriter out(path, plan.format);
   const auto variables = static_cast<std::int32_t>(fields.size());
   out.write(std::int32_t{plan.owners.count()});
   out.write(variables);
-  if (kind != CellFile::grav) out.write(std::int32_t{plan.header->dim});
+  if (kind != CellKind::grav) out.write(std::int32_t{plan.header->dim});
   out.write(std::int32_t{plan.nlevelmax});
   out.write(std::int32_t{plan.coarse.regions});
-  if (kind != CellFile::grav) write_reals(out, plan, {plan.gamma});
+  if (kind != CellKind::grav) write_reals(out, plan, {plan.gamma});
   const std::vector<std::uint32_t> none(static_cast<std::size_t>(plan.owners.count() + plan.coarse.regions), 0);
   for (std::int32_t l = 0; l < plan.nlevelmax; ++l) {
     const auto level = static_cast<std::size_t>(l);
@@ -114,7 +117,7 @@ void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& p
   out.close();
 }
 
-void write_particles(const std::filesystem::path& path, const Plan& plan, int domain,
+void write_particles(const std::filesystem::path& path, const DomainFilePlan& plan, int domain,
                      const mesh::Particles& particles) {
   RecordWriter out(path, plan.format);
   out.write(std::int32_t{plan.owners.count()});

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "octavo/file/fortran_record.hpp"
+#include "octavo/formats/ramses/cells.hpp"
 #include "octavo/formats/ramses/sources.hpp"
 #include "octavo/formats/ramses/variables.hpp"
 
 namespace octavo::formats::ramses {
 
 /// The facts that all domain files of a written output have in common.
-struct Plan {
+struct DomainFilePlan {
   const mesh::Header* header = nullptr;
   Owners owners;
   Coarse coarse;
@@ -38,20 +39,21 @@ std::vector<double> numbers_or(const mesh::Header& header, const std::string& na
 std::vector<std::string> names_of(const mesh::Header& header, const std::string& name);
 
 /// The size of a file's oct arrays. Cells are numbered by it.
-std::int32_t ngridmax_of(const Plan& plan, const FileTree& tree);
+std::int32_t ngridmax_of(const DomainFilePlan& plan, const FileTree& tree);
 /// A cell's number in RAMSES' memory, from 1: coarse cells, then position c of all octs before position c + 1.
-std::int32_t cell_number(const Plan& plan, const FileTree& tree, std::size_t level, std::size_t oct, unsigned c);
+std::int32_t cell_number(const DomainFilePlan& plan, const FileTree& tree, std::size_t level, std::size_t oct,
+                         unsigned c);
 
 /// A record of reals, of 8 bytes or 4.
-void write_reals(file::RecordWriter& out, const Plan& plan, const std::vector<double>& values);
+void write_reals(file::RecordWriter& out, const DomainFilePlan& plan, const std::vector<double>& values);
 
-void write_amr(const std::filesystem::path& path, const Plan& plan, const FileTree& tree);
+void write_amr(const std::filesystem::path& path, const DomainFilePlan& plan, const FileTree& tree);
 
-enum class CellFile { hydro, grav, rt };
 /// Writes the values of `fields` in this order; zeros for a null pointer.
-void write_cells(const std::filesystem::path& path, CellFile kind, const Plan& plan, const FileTree& tree,
+void write_cells(const std::filesystem::path& path, CellKind kind, const DomainFilePlan& plan, const FileTree& tree,
                  const std::vector<const mesh::Field*>& fields);
 
-void write_particles(const std::filesystem::path& path, const Plan& plan, int domain, const mesh::Particles& particles);
+void write_particles(const std::filesystem::path& path, const DomainFilePlan& plan, int domain,
+                     const mesh::Particles& particles);
 
 }  // namespace octavo::formats::ramses

@@ -111,7 +111,7 @@ char letter(mesh::ScalarType type) {
 
 }  // namespace
 
-void write_info(const std::filesystem::path& path, const Plan& plan) {
+void write_info(const std::filesystem::path& path, const DomainFilePlan& plan) {
   const mesh::Header& header = *plan.header;
   std::string text;
   const auto integer = [&](const char* name, std::int64_t value) {
@@ -182,7 +182,7 @@ std::string boundary_params(const mesh::Header& header) {
   return text + " /";
 }
 
-std::string coarse_cells(const Plan& plan) {
+std::string coarse_cells(const DomainFilePlan& plan) {
   const mesh::Index3& real = plan.coarse.real;
   if (real[0] * real[1] * real[2] == 1) return {};
   std::string text = "the box has coarse cells beside each other, and RAMSES' amr_parameters.f90 must say so:";
@@ -191,7 +191,7 @@ std::string coarse_cells(const Plan& plan) {
   return text;
 }
 
-void write_namelist(const std::filesystem::path& path, const Plan& plan) {
+void write_namelist(const std::filesystem::path& path, const DomainFilePlan& plan) {
   const mesh::Header& header = *plan.header;
   const auto yes = [](bool value) { return value ? ".true." : ".false."; };
   const auto whole = [](double value) { return static_cast<long long>(value); };

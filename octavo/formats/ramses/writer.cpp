@@ -22,14 +22,13 @@ using base::Error;
 using base::Kind;
 
 /// A kind of file with values of cells, and its variables.
-struct CellFileKind {
-  CellFile kind;
-  const char* name;
+struct WrittenCellFile {
+  CellKind kind;
   std::vector<WrittenVariable> WrittenVariables::*variables;
 };
-constexpr CellFileKind cell_files[] = {{CellFile::hydro, "hydro", &WrittenVariables::hydro},
-                                       {CellFile::grav, "grav", &WrittenVariables::grav},
-                                       {CellFile::rt, "rt", &WrittenVariables::rt}};
+constexpr WrittenCellFile cell_files[] = {{CellKind::hydro, &WrittenVariables::hydro},
+                                          {CellKind::grav, &WrittenVariables::grav},
+                                          {CellKind::rt, &WrittenVariables::rt}};
 
 std::string numbered(const std::string& kind, int number) {
   char text[16];
@@ -49,28 +48,29 @@ fs::path domain_file(const fs::path& directory, const std::string& kind, const W
 }
 
 /// Counts taken while domains are written.
-struct Written {
+struct WrittenCounts {
   std::vector<std::int64_t> by_family = std::vector<std::int64_t>(12, 0);
   std::int64_t particles = 0;
   std::int64_t walls_made = 0;
   std::int32_t ngridmax = 1;
 };
 
-void write_domain(const Sources& sources, const Plan& plan, const fs::path& directory, const WriteOptions& options,
-                  const Domain& domain, Written& written) {
+void write_domain(const Sources& sources, const DomainFilePlan& plan, const fs::path& directory,
+                  const WriteOptions& options, const OutputDomain& domain, WrittenCounts& written) {
   const mesh::Dataset& dataset = *sources.dataset;
   const int number = domain.tree.domain;
   written.ngridmax = std::max(written.ngridmax, ngridmax_of(plan, domain.tree));
   written.walls_made += domain.walls_made;
   write_amr(domain_file(directory, "amr", options, number), plan, domain.tree);
-  for (const auto& [kind, name, variables] : cell_files) {
+  for (const auto& [kind, variables] : cell_files) {
     std::vector<const mesh::Field*> fields;
     for (const WrittenVariable& variable : plan.variables.*variables) {
       const auto field = std::find_if(domain.values.begin(), domain.values.end(),
                                       [&](const mesh::Field& f) { return f.info.name == variable.field; });
       fields.push_back(field == domain.values.end() ? nullptr : &*field);
     }
-    if (!fields.empty()) write_cells(domain_file(directory, name, options, number), kind, plan, domain.tree, fields);
+    if (!fields.empty())
+      write_cells(domain_file(directory, prefix(kind), options, number), kind, plan, domain.tree, fields);
   }
   if (dataset.species.empty()) return;
   const mesh::Particles particles = gather_particles(sources, plan, domain.tree);
@@ -82,7 +82,7 @@ void write_domain(const Sources& sources, const Plan& plan, const fs::path& dire
         ++written.by_family[family >= -5 && family <= 5 ? static_cast<std::size_t>(family + 5) : 11];
 }
 
-void require_all_particles(const mesh::Dataset& dataset, const Written& written) {
+void require_all_particles(const mesh::Dataset& dataset, const WrittenCounts& written) {
   if (dataset.species.empty() || written.particles == dataset.species[0].count) return;
   throw Error(Kind::corrupt, "particles: expected " + std::to_string(dataset.species[0].count) + ", found " +
                                  std::to_string(written.particles) + " in the parts")
@@ -92,7 +92,7 @@ void require_all_particles(const mesh::Dataset& dataset, const Written& written)
 bool from_ramses(const mesh::Header& header) { return header.attributes.contains("coarse_cells"); }
 
 /// Adds notes about walls: the namelist that they need, and the number of values that had to be made.
-void note_walls(const Plan& plan, std::int64_t made, std::vector<std::string>& notes) {
+void note_walls(const DomainFilePlan& plan, std::int64_t made, std::vector<std::string>& notes) {
   if (plan.coarse.regions == 0) return;
   if (!plan.header->attributes.contains("coarse_boundary"))
     notes.push_back("a box with walls: the namelist needs " + boundary_params(*plan.header));
@@ -101,13 +101,13 @@ void note_walls(const Plan& plan, std::int64_t made, std::vector<std::string>& n
                     " octs in walls are those of the cells beside: RAMSES' first step differs a little there");
 }
 
-void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs::path& directory) {
+void write_descriptors(const mesh::Dataset& dataset, const DomainFilePlan& plan, const fs::path& directory) {
   const auto type = plan.single_precision ? mesh::ScalarType::float32 : mesh::ScalarType::float64;
-  for (const auto& [kind, name, variables] : cell_files) {
+  for (const auto& [kind, variables] : cell_files) {
     std::vector<std::string> names;
     for (const WrittenVariable& variable : plan.variables.*variables) names.push_back(variable.name);
-    if (!names.empty() && kind != CellFile::grav)
-      write_descriptor(directory / (std::string(name) + "_file_descriptor.txt"), names,
+    if (!names.empty() && kind != CellKind::grav)
+      write_descriptor(directory / (prefix(kind) + "_file_descriptor.txt"), names,
                        std::vector<mesh::ScalarType>(names.size(), type));
   }
   if (dataset.species.empty()) return;
@@ -121,8 +121,8 @@ void write_descriptors(const mesh::Dataset& dataset, const Plan& plan, const fs:
 }
 
 /// Completes the plan, and finds the parts that the domains are made of.
-Sources find_sources(const mesh::Dataset& dataset, const WriteOptions& options, Plan& plan, bool& same_domains,
-                     const std::function<void()>& advance) {
+Sources find_sources(const mesh::Dataset& dataset, const WriteOptions& options, DomainFilePlan& plan,
+                     bool& same_domains, const std::function<void()>& advance) {
   same_domains = find_owners(dataset, options, plan, advance);
   Sources sources = survey(dataset, plan.owners, plan.nlevelmax, advance);
   if (!dataset.species.empty()) sources.particle_parts = find_particle_parts(dataset, plan, advance);
@@ -134,12 +134,12 @@ Sources find_sources(const mesh::Dataset& dataset, const WriteOptions& options, 
 
 void write_one_domain(const mesh::Dataset& dataset, const fs::path& directory, const WriteOptions& options,
                       int domain) {
-  Plan plan = make_plan(dataset, options);
+  DomainFilePlan plan = make_plan(dataset, options);
   bool same_domains = false;
   const Sources sources = find_sources(dataset, options, plan, same_domains, [] {});
   file::make_directories(directory);
-  Written written;
-  for (const Domain& one : gather(sources, plan.coarse, plan.owners, domain, 1, same_domains))
+  WrittenCounts written;
+  for (const OutputDomain& one : gather(sources, plan.coarse, plan.owners, domain, 1, same_domains))
     write_domain(sources, plan, directory, options, one, written);
   if (domain == 0) write_carried_files(read_opaque(dataset, 0), directory);  // RAMSES' first rank reads them
   // Other ranks write the same texts into the same directory: each text appears whole.
@@ -158,7 +158,7 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(directory, ignored)))
     throw Error(Kind::usage, "the output exists").at(directory.string());
-  Plan plan = make_plan(dataset, options);
+  DomainFilePlan plan = make_plan(dataset, options);
   std::vector<std::string> notes = plan.variables.notes;
   note_overload(dataset, notes);
   const int domains = options.domains > 0 ? options.domains : dataset.num_parts;
@@ -174,10 +174,10 @@ std::vector<std::string> write(const mesh::Dataset& dataset, const fs::path& dir
   file::make_directories(directory);
   for (int domain = 0; domain < domains && options.group_size > 0; domain += options.group_size)
     file::make_directories(domain_file(directory, "amr", options, domain).parent_path());
-  Written written;
+  WrittenCounts written;
   const int at_a_time = domains_at_a_time(sources, plan.owners, options.memory);
   for (int first = 0; first < domains; first += at_a_time)
-    for (const Domain& domain :
+    for (const OutputDomain& domain :
          gather(sources, plan.coarse, plan.owners, first, std::min(at_a_time, domains - first), same_domains)) {
       write_domain(sources, plan, directory, options, domain, written);
       advance();

@@ -12,7 +12,7 @@
 namespace octavo::formats {
 namespace {
 
-struct Told {
+struct FileFacts {
   std::string path;
   std::optional<std::int64_t> step;
   std::string format, shown_path;
@@ -23,7 +23,7 @@ struct Told {
 };
 
 template <class Way>
-void both(Way& way, Told& told) {
+void both(Way& way, FileFacts& told) {
   using base::both;
   using mesh::both;
   both(way, told.path, told.step, told.format, told.shown_path, told.header, told.bytes, told.elements, told.sizes.mesh,
@@ -31,7 +31,7 @@ void both(Way& way, Told& told) {
 }
 
 // The file as the process opens it that reads its part.
-struct Opened {
+struct OpenedFile {
   std::mutex opening;
   std::optional<mesh::Dataset> dataset;
 };
@@ -48,27 +48,27 @@ std::int64_t chosen_step(const std::filesystem::path& path, std::optional<std::i
 }
 
 void describe_file(mesh::Dataset& dataset, const std::filesystem::path& path, std::optional<std::int64_t> step) {
-  const Told told{path.string(),
-                  step,
-                  dataset.format,
-                  dataset.path,
-                  dataset.header,
-                  dataset.bytes,
-                  dataset.levels.at(0).cells,
-                  dataset.part_sizes(0),
-                  dataset.notes};
+  const FileFacts told{path.string(),
+                       step,
+                       dataset.format,
+                       dataset.path,
+                       dataset.header,
+                       dataset.bytes,
+                       dataset.levels.at(0).cells,
+                       dataset.part_sizes(0),
+                       dataset.notes};
   dataset.describe = [told] { return base::packed(told); };
 }
 
 mesh::Dataset understand_file(
     const std::string& description,
     const std::function<mesh::Dataset(const std::filesystem::path& path, std::optional<std::int64_t> step)>& open) {
-  Told told = base::unpacked<Told>(description);
+  FileFacts told = base::unpacked<FileFacts>(description);
   mesh::Dataset dataset = mesh::of_one_part(std::move(told.format), std::move(told.shown_path), std::move(told.header),
                                             told.bytes, told.elements, 0);
   dataset.notes = std::move(told.notes);
   dataset.part_sizes = [sizes = told.sizes](int) { return sizes; };
-  dataset.read = [open, path = told.path, step = told.step, opened = std::make_shared<Opened>()](
+  dataset.read = [open, path = told.path, step = told.step, opened = std::make_shared<OpenedFile>()](
                      int part, const mesh::Request& request) {
     {
       const std::lock_guard lock(opened->opening);

@@ -17,7 +17,7 @@ struct GroupFamily {
 struct MeshGroups {
   std::vector<GroupFamily> families;  ///< all but family 0, which is in no group
   std::vector<std::int32_t> edges;    ///< shape (edges, 2), points from 0
-  /// Family of each; empty: all 0. Of 3-D meshes "triangle" is a prism. A quadrangle's triangles have the same.
+  /// Family of each; empty: all 0. In 3-D meshes a "triangle" is a prism. A quadrangle's triangles have the same.
   std::vector<std::int32_t> of_edge, of_triangle, of_point;
   bool operator==(const MeshGroups&) const = default;
 };

@@ -17,14 +17,14 @@
 namespace octavo::formats::serafin {
 
 template <class Way>
-void both(Way& way, Header& header) {
+void both(Way& way, SerafinHeader& header) {
   both(way, header.order, header.real_bytes, header.title, header.variables, header.quadratic, header.iparam);
   both(way, header.date, header.elements, header.points, header.nodes);
 }
 
 /// Without the file.
 template <class Way>
-void both(Way& way, Series& series) {
+void both(Way& way, SerafinSeries& series) {
   both(way, series.begin, series.bytes, series.header, series.offsets, series.steps, series.trailing_bytes);
 }
 
@@ -35,7 +35,7 @@ using base::Kind;
 
 constexpr const char* numbers_field = "IPOBO";
 
-std::vector<mesh::FieldInfo> variables_of(const Series& series) {
+std::vector<mesh::FieldInfo> variables_of(const SerafinSeries& series) {
   std::vector<mesh::FieldInfo> fields;
   const auto type = series.header.real_bytes == 8 ? mesh::ScalarType::float64 : mesh::ScalarType::float32;
   for (std::size_t v = 0; v < series.header.variables.size(); ++v) {
@@ -67,7 +67,7 @@ void set_range(std::span<const double> values, double& lo, double& hi) {
   hi = *most > *least ? *most : *least + 1;
 }
 
-void set_box(const Series& series, std::int64_t step, mesh::Header& header) {
+void set_box(const SerafinSeries& series, std::int64_t step, mesh::Header& header) {
   std::vector<double> values(static_cast<std::size_t>(plane_points(series.header)));
   for (int axis = 0; axis < 2; ++axis) {
     read_coordinates(series, axis, 0, values);
@@ -80,11 +80,11 @@ void set_box(const Series& series, std::int64_t step, mesh::Header& header) {
   set_range(values, header.lo[2], header.hi[2]);
 }
 
-void set_attributes(const Series& series, std::int64_t step, std::map<std::string, mesh::Attribute>& to) {
+void set_attributes(const SerafinSeries& series, std::int64_t step, std::map<std::string, mesh::Attribute>& to) {
   std::vector<std::string> names;
   for (const mesh::FieldInfo& info : variables_of(series)) names.push_back(info.name);
   keep_odd_bytes(series.header, names, to);
-  const Header& header = series.header;
+  const SerafinHeader& header = series.header;
   const std::string_view title(header.title.data(), header.title.size());
   to["triangles"] = static_cast<std::int64_t>(plane_elements(header));
   to["planes"] = static_cast<std::int64_t>(planes(header));
@@ -98,7 +98,7 @@ void set_attributes(const Series& series, std::int64_t step, std::map<std::strin
   if (header.quadratic != 0) to["quadratic"] = static_cast<std::int64_t>(header.quadratic);
 }
 
-mesh::Header header_of(const Series& series, std::int64_t step) {
+mesh::Header header_of(const SerafinSeries& series, std::int64_t step) {
   mesh::Header header;
   header.code = "TELEMAC";
   header.dim = planes(series.header) > 1 ? 3 : 2;
@@ -114,7 +114,7 @@ mesh::Header header_of(const Series& series, std::int64_t step) {
   return header;
 }
 
-mesh::Field read_field(const Series& series, std::int64_t step, std::size_t f, const mesh::FieldInfo& info) {
+mesh::Field read_field(const SerafinSeries& series, std::int64_t step, std::size_t f, const mesh::FieldInfo& info) {
   const auto points = static_cast<std::size_t>(series.header.points);
   mesh::Field field = mesh::make_field(info, points);
   if (info.type == mesh::ScalarType::int32)
@@ -124,7 +124,7 @@ mesh::Field read_field(const Series& series, std::int64_t step, std::size_t f, c
   return field;
 }
 
-mesh::Part read_part(const Series& series, std::int64_t step, const mesh::Header& header,
+mesh::Part read_part(const SerafinSeries& series, std::int64_t step, const mesh::Header& header,
                      const mesh::Request& request) {
   mesh::Part part;
   part.mesh = request.mesh ? read_mesh(series) : mesh::Unstructured{};
@@ -134,33 +134,33 @@ mesh::Part read_part(const Series& series, std::int64_t step, const mesh::Header
 }
 
 // The mesh counts with the first step.
-std::int64_t bytes_of_step(const Series& series, std::int64_t step) {
+std::int64_t bytes_of_step(const SerafinSeries& series, std::int64_t step) {
   return static_cast<std::int64_t>((step <= 0 ? series.offsets.steps : 0) +
                                    (step >= 0 ? series.offsets.step_bytes : 0));
 }
 
 /// One step of a file. Another process than the one that opened it opens the file when it reads from it.
-struct Step {
+struct SerafinStep {
   std::string path;
-  Series series;
+  SerafinSeries series;
   std::int64_t number = 0;
   mesh::Header header;
   std::mutex opening{};
 };
 template <class Way>
-void both(Way& way, Step& step) {
+void both(Way& way, SerafinStep& step) {
   using base::both;
   both(way, step.path, step.series, step.number, step.header);
 }
 
-const Series& opened(Step& step) {
+const SerafinSeries& opened(SerafinStep& step) {
   const std::lock_guard lock(step.opening);
   if (!step.series.file) step.series.file = std::make_shared<const file::File>(file::open_read(step.path));
   return step.series;
 }
 
-mesh::Dataset dataset_of(const std::shared_ptr<Step>& step) {
-  const Series& series = step->series;
+mesh::Dataset dataset_of(const std::shared_ptr<SerafinStep>& step) {
+  const SerafinSeries& series = step->series;
   mesh::Dataset dataset = mesh::of_one_part("serafin", step->path, step->header, bytes_of_step(series, step->number),
                                             series.header.elements, series.header.points);
   if (step->number < 0) dataset.notes.push_back("the file has no whole step: the mesh alone is shown");
@@ -187,9 +187,9 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   return open(open_series(path), step);
 }
 
-mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
+mesh::Dataset open(const SerafinSeries& series, std::optional<std::int64_t> step) {
   if (step) read_time(series, *step);  // says which are there
-  const auto opened = std::make_shared<Step>();
+  const auto opened = std::make_shared<SerafinStep>();
   opened->path = series.file->path().string();
   opened->series = series;
   opened->number = step.value_or(series.steps - 1);
@@ -198,14 +198,14 @@ mesh::Dataset open(const Series& series, std::optional<std::int64_t> step) {
 }
 
 mesh::Dataset understand(const std::string& description) {
-  const auto step = std::make_shared<Step>();
+  const auto step = std::make_shared<SerafinStep>();
   base::Get get{std::as_bytes(std::span(description))};
   both(get, *step);
   return dataset_of(step);
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {
-  const Series series = open_series(path);
+  const SerafinSeries series = open_series(path);
   return {read_times(series), bytes_of_step(series, series.steps - 1)};
 }
 

@@ -22,7 +22,7 @@ bool recognise(const std::filesystem::path& path);
 /// those of odd_bytes.hpp are all that is needed to write the file again. Throws Error(usage) if there is no such step.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 /// The same for an open file, or an open piece in one; without a step the last.
-mesh::Dataset open(const Series& series, std::optional<std::int64_t> step);
+mesh::Dataset open(const SerafinSeries& series, std::optional<std::int64_t> step);
 /// The step that Dataset::describe() tells of, for another process of the run: opens the file when values are read.
 mesh::Dataset understand(const std::string& description);
 /// Times [s] of all whole steps. Reads the header once.

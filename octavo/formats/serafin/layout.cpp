@@ -99,7 +99,7 @@ std::string unit_of(const Variable& variable) { return text_of({variable.text.da
 
 // The records in order: title, numbers of variables, their names, IPARAM, the date if there is one, sizes, IKLE, IPOBO,
 // X, Y; then for each step the time and the variables.
-RecordOffsets offsets_of(const Header& header) {
+RecordOffsets offsets_of(const SerafinHeader& header) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));
   RecordOffsets offsets;
   offsets.iparam = framed(80) + framed(8) + framed(32) * header.variables.size();
@@ -118,12 +118,13 @@ std::uint64_t time_at(const RecordOffsets& offsets, std::int64_t step) {
   return offsets.steps + static_cast<std::uint64_t>(step) * offsets.step_bytes + 4;
 }
 
-std::uint64_t values_at(const Header& header, const RecordOffsets& offsets, std::int64_t step, std::size_t variable) {
+std::uint64_t values_at(const SerafinHeader& header, const RecordOffsets& offsets, std::int64_t step,
+                        std::size_t variable) {
   const std::uint64_t reals = framed(header.real_bytes * static_cast<std::uint64_t>(header.points));
   return time_at(offsets, step) + header.real_bytes + 4 + variable * reals + 4;
 }
 
-std::vector<std::byte> encode_header(const Header& header) {
+std::vector<std::byte> encode_header(const SerafinHeader& header) {
   require_length(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes),
                  "the connectivity");
   require_length(header.real_bytes * static_cast<std::uint64_t>(header.points), "one variable");

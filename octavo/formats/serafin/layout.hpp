@@ -33,7 +33,7 @@ std::string name_of(const Variable& variable);
 std::string unit_of(const Variable& variable);
 
 /// All of the header but the arrays.
-struct Header {
+struct SerafinHeader {
   std::endian order = std::endian::big;
   std::size_t real_bytes = 4;       ///< of times, coordinates and values: 4 (SERAFIN) or 8 (SERAFIND)
   std::array<char, 80> title{};     ///< title (72 characters) and tag (8), which says nothing in existing files
@@ -44,14 +44,14 @@ struct Header {
   std::int32_t elements = 0;                        ///< of all planes
   std::int32_t points = 0;                          ///< of all planes
   std::int32_t nodes = 3;                           ///< points per element: 3 triangles, 6 prisms, 4 quadrangles
-  bool operator==(const Header&) const = default;
+  bool operator==(const SerafinHeader&) const = default;
 };
 
 /// Horizontal planes of points: 1 for a 2-D mesh.
-inline std::int32_t planes(const Header& header) { return header.iparam[6] > 1 ? header.iparam[6] : 1; }
+inline std::int32_t planes(const SerafinHeader& header) { return header.iparam[6] > 1 ? header.iparam[6] : 1; }
 /// Points and triangles of one plane.
-inline std::int32_t plane_points(const Header& header) { return header.points / planes(header); }
-inline std::int32_t plane_elements(const Header& header) {
+inline std::int32_t plane_points(const SerafinHeader& header) { return header.points / planes(header); }
+inline std::int32_t plane_elements(const SerafinHeader& header) {
   return planes(header) > 1 ? header.elements / (planes(header) - 1) : header.elements;
 }
 
@@ -60,14 +60,15 @@ struct RecordOffsets {
   std::uint64_t iparam = 0, sizes = 0, connectivity = 0, numbers = 0, x = 0, y = 0, steps = 0;
   std::uint64_t step_bytes = 0;
 };
-RecordOffsets offsets_of(const Header& header);
+RecordOffsets offsets_of(const SerafinHeader& header);
 /// The position of a variable's values in a step: the first payload byte.
-std::uint64_t values_at(const Header& header, const RecordOffsets& offsets, std::int64_t step, std::size_t variable);
+std::uint64_t values_at(const SerafinHeader& header, const RecordOffsets& offsets, std::int64_t step,
+                        std::size_t variable);
 /// The position of the step's time: the first payload byte.
 std::uint64_t time_at(const RecordOffsets& offsets, std::int64_t step);
 
 /// The header up to the arrays, as bytes: [0, RecordOffsets::connectivity). Throws Error(unsupported) if a record would
 /// pass 2 GiB, because the format's 4-byte lengths cannot hold that.
-std::vector<std::byte> encode_header(const Header& header);
+std::vector<std::byte> encode_header(const SerafinHeader& header);
 
 }  // namespace octavo::formats::serafin

@@ -16,11 +16,11 @@ constexpr int wall = 2;
 constexpr std::size_t none = static_cast<std::size_t>(-1);
 
 /// A liquid stretch: positions of its first and last point. One that closes on itself begins and ends at one.
-struct Stretch {
+struct LiquidStretch {
   std::size_t first, last;
 };
 
-struct Line {
+struct BoundaryLine {
   std::span<const BoundaryPoint> boundary;
   std::span<const std::int32_t> next;
   bool solid(std::size_t k) const { return boundary[k].depth == wall; }
@@ -51,13 +51,13 @@ std::size_t south_west(const std::vector<bool>& seen, std::span<const double> x,
   return found;
 }
 
-Error isolated(const Line& line, std::size_t k, const char* what) {
+Error isolated(const BoundaryLine& line, std::size_t k, const char* what) {
   return Error(Kind::corrupt, std::string(what) + " at boundary point " + std::to_string(k + 1) + " (point " +
                                   std::to_string(line.boundary[k].point) + ")");
 }
 
 /// The liquid stretches of the line through `start`, appended in the order that they are numbered in.
-void walk(const Line& line, std::size_t start, std::vector<bool>& seen, std::vector<Stretch>& liquid) {
+void walk(const BoundaryLine& line, std::size_t start, std::vector<bool>& seen, std::vector<LiquidStretch>& liquid) {
   const bool begins_solid = line.solid(start) || line.solid(line.after(start));
   const std::size_t first_liquid = begins_solid ? none : liquid.size();
   if (!begins_solid) liquid.push_back({start, start});
@@ -100,9 +100,9 @@ void walk(const Line& line, std::size_t start, std::vector<bool>& seen, std::vec
 
 std::vector<std::int32_t> number_liquid(std::span<const BoundaryPoint> boundary, std::span<const std::int32_t> next,
                                         std::span<const double> x, std::span<const double> y) {
-  const Line line{boundary, next};
+  const BoundaryLine line{boundary, next};
   std::vector<bool> seen(boundary.size(), false);
-  std::vector<Stretch> liquid;
+  std::vector<LiquidStretch> liquid;
   for (auto left = seen.begin(); (left = std::find(seen.begin(), seen.end(), false)) != seen.end();)
     walk(line, south_west(seen, x, y, static_cast<std::size_t>(left - seen.begin())), seen, liquid);
   std::vector<std::int32_t> numbers(boundary.size(), 0);

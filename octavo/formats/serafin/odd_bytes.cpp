@@ -70,7 +70,7 @@ Variable variable_of(const std::string& unique_name, const std::string& unit) {
   return variable(unique_name.substr(0, unique_name.find('#')), unit);
 }
 
-void keep_odd_bytes(const Header& header, const std::vector<std::string>& names,
+void keep_odd_bytes(const SerafinHeader& header, const std::vector<std::string>& names,
                     std::map<std::string, mesh::Attribute>& to) {
   const std::string_view title = view(header.title);
   if (is_odd(header.title, title_of(text_of(title.substr(0, 72)), tag_of(title.substr(72)))))
@@ -85,7 +85,7 @@ void keep_odd_bytes(const Header& header, const std::vector<std::string>& names,
 }
 
 void put_odd_bytes(const std::map<std::string, mesh::Attribute>& from, const std::vector<std::string>& names,
-                   Header& header) {
+                   SerafinHeader& header) {
   std::array<char, 80> title{};
   const std::string bytes = bytes_of(text_in(from, odd_title));
   std::copy_n(bytes.begin(), std::min(bytes.size(), title.size()), title.begin());

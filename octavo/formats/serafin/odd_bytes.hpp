@@ -13,12 +13,12 @@ namespace octavo::formats::serafin {
 /// variable's and its name among the fields, `names` by variable: only what is odd.
 constexpr const char* odd_title = "odd_title";
 constexpr const char* odd_variables = "odd_variables";
-void keep_odd_bytes(const Header& header, const std::vector<std::string>& names,
+void keep_odd_bytes(const SerafinHeader& header, const std::vector<std::string>& names,
                     std::map<std::string, mesh::Attribute>& to);
 
 /// Puts the bytes into a header that was made from texts, if the texts still belong to the bytes.
 void put_odd_bytes(const std::map<std::string, mesh::Attribute>& from, const std::vector<std::string>& names,
-                   Header& header);
+                   SerafinHeader& header);
 
 /// The record of title and tag: 72 characters and 8, of UTF-8.
 std::array<char, 80> title_of(const std::string& title, const std::string& tag);

@@ -40,8 +40,8 @@ void expect_stats(const nlohmann::json& expected, const std::vector<double>& val
   EXPECT_NEAR(total, expected[2].get<double>(), 1e-12 * size) << what;
 }
 
-void expect_header(const nlohmann::json& expected, const Series& series) {
-  const Header& header = series.header;
+void expect_header(const nlohmann::json& expected, const SerafinSeries& series) {
+  const SerafinHeader& header = series.header;
   EXPECT_EQ(header.order, expected["endian"] == "big" ? std::endian::big : std::endian::little);
   EXPECT_EQ(header.real_bytes, expected["real_bytes"].get<std::size_t>());
   EXPECT_TRUE(std::equal(header.iparam.begin(), header.iparam.end(), expected["iparam"].begin()));
@@ -63,8 +63,8 @@ void expect_header(const nlohmann::json& expected, const Series& series) {
   }
 }
 
-void expect_arrays(const nlohmann::json& expected, const Series& series) {
-  const Header& header = series.header;
+void expect_arrays(const nlohmann::json& expected, const SerafinSeries& series) {
+  const SerafinHeader& header = series.header;
   std::vector<std::int32_t> connectivity(static_cast<std::size_t>(header.elements * header.nodes));
   std::vector<std::int32_t> numbers(static_cast<std::size_t>(header.points));
   read_connectivity(series, 0, connectivity);
@@ -98,7 +98,7 @@ TEST(SerafinReal, real_files_hold_what_another_reader_found) {
   for (const auto& [name, expected] : oracle.items()) {
     if (!expected.contains("nelem")) continue;
     SCOPED_TRACE(name);
-    const Series series = open_series(data() / name);
+    const SerafinSeries series = open_series(data() / name);
     expect_header(expected, series);
     expect_arrays(expected, series);
     EXPECT_NO_THROW(read_mesh(series));

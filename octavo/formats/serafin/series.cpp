@@ -19,7 +19,7 @@ constexpr double most_coordinate = 1e30;  // a limit for geometry: its squares a
 
 /// Reads a header word after word, each record's lengths checked.
 struct HeaderReader {
-  const Series& series;
+  const SerafinSeries& series;
   std::uint64_t at = 0;  ///< next record, from the piece's begin
 
   Error error(const std::string& message) const {
@@ -70,7 +70,7 @@ std::endian find_order(const file::File& file, std::uint64_t begin, std::uint64_
       .at(file.path().string() + ", byte " + std::to_string(begin));
 }
 
-void read_variables(HeaderReader& reader, Header& header) {
+void read_variables(HeaderReader& reader, SerafinHeader& header) {
   std::array<std::int32_t, 2> counts{};
   reader.integers(counts, "the numbers of variables");
   const std::int64_t most = static_cast<std::int64_t>(reader.series.bytes / 40);
@@ -82,7 +82,7 @@ void read_variables(HeaderReader& reader, Header& header) {
   for (Variable& variable : header.variables) reader.text(variable.text, "a variable's name");
 }
 
-void check_planes(const HeaderReader& reader, const Header& header) {
+void check_planes(const HeaderReader& reader, const SerafinHeader& header) {
   const std::int32_t count = planes(header);
   const bool prisms = header.nodes == 6;
   if ((count > 1) != prisms)
@@ -93,7 +93,7 @@ void check_planes(const HeaderReader& reader, const Header& header) {
                        " elements are no " + std::to_string(count) + " equal planes");
 }
 
-void read_sizes(HeaderReader& reader, Header& header) {
+void read_sizes(HeaderReader& reader, SerafinHeader& header) {
   std::array<std::int32_t, 4> sizes{};
   reader.integers(sizes, "the mesh's sizes");
   const auto [elements, points, nodes, one] = sizes;
@@ -107,7 +107,7 @@ void read_sizes(HeaderReader& reader, Header& header) {
 }
 
 /// 4 or 8: the bytes a point in the record of x; 4 for a mesh without points.
-void find_precision(HeaderReader& reader, Header& header) {
+void find_precision(HeaderReader& reader, SerafinHeader& header) {
   const auto points = static_cast<std::uint64_t>(header.points);
   reader.at = offsets_of(header).x;
   const std::uint64_t found = reader.word(reader.at);
@@ -118,7 +118,7 @@ void find_precision(HeaderReader& reader, Header& header) {
                        std::to_string(8 * points) + ", found " + std::to_string(found));
 }
 
-void check_records(HeaderReader& reader, const Header& header, const RecordOffsets& offsets) {
+void check_records(HeaderReader& reader, const SerafinHeader& header, const RecordOffsets& offsets) {
   const auto points = static_cast<std::uint64_t>(header.points);
   reader.at = offsets.connectivity;
   reader.require(4 * static_cast<std::uint64_t>(header.elements) * static_cast<std::uint64_t>(header.nodes),
@@ -131,7 +131,7 @@ void check_records(HeaderReader& reader, const Header& header, const RecordOffse
   reader.require(header.real_bytes * points, "y");
 }
 
-void check_size(const HeaderReader& reader, const Header& header) {
+void check_size(const HeaderReader& reader, const SerafinHeader& header) {
   const RecordOffsets least = offsets_of(header);  // with 4 bytes a real
   if (least.steps > reader.series.bytes)
     throw reader.error("a mesh of " + std::to_string(header.elements) + " elements and " +
@@ -139,13 +139,13 @@ void check_size(const HeaderReader& reader, const Header& header) {
                        " bytes, found " + std::to_string(reader.series.bytes));
 }
 
-Error out_of_step(const Series& series, std::int64_t step) {
+Error out_of_step(const SerafinSeries& series, std::int64_t step) {
   return Error(Kind::usage, "step " + std::to_string(step) + " is not there: the file has " +
                                 std::to_string(series.steps) + ", numbered from 0")
       .at(series.file->path().string());
 }
 
-Error wrong_length(const Series& series, std::uint64_t where, const std::string& what, std::uint64_t expected,
+Error wrong_length(const SerafinSeries& series, std::uint64_t where, const std::string& what, std::uint64_t expected,
                    std::uint64_t found) {
   return Error(Kind::corrupt, "record of " + what + ": expected a length of " + std::to_string(expected) + ", found " +
                                   std::to_string(found))
@@ -153,7 +153,7 @@ Error wrong_length(const Series& series, std::uint64_t where, const std::string&
 }
 
 /// Both lengths of a record that was read whole, from `at` in the piece.
-void require_lengths(const Series& series, std::uint64_t at, std::span<const std::byte> record,
+void require_lengths(const SerafinSeries& series, std::uint64_t at, std::span<const std::byte> record,
                      const std::string& what) {
   const auto expected = static_cast<std::uint32_t>(record.size() - 8);
   for (const std::uint64_t where : {std::uint64_t{0}, std::uint64_t{record.size() - 4}})
@@ -161,7 +161,7 @@ void require_lengths(const Series& series, std::uint64_t at, std::span<const std
       throw wrong_length(series, at + where, what, expected, found);
 }
 
-Error wrong_triangle(const Series& series, std::size_t element, const std::array<std::int32_t, 3>& corners) {
+Error wrong_triangle(const SerafinSeries& series, std::size_t element, const std::array<std::int32_t, 3>& corners) {
   const std::int32_t points = plane_points(series.header);
   const auto text = [](std::int32_t corner) { return std::to_string(corner + 1); };
   return Error(Kind::corrupt, "expected three points of 1 to " + std::to_string(points) +
@@ -171,7 +171,7 @@ Error wrong_triangle(const Series& series, std::size_t element, const std::array
 }
 
 /// Both lengths of a record in a step.
-void check_record(const Series& series, std::uint64_t payload, std::uint64_t length, const std::string& what) {
+void check_record(const SerafinSeries& series, std::uint64_t payload, std::uint64_t length, const std::string& what) {
   std::array<std::byte, 4> raw;
   for (const std::uint64_t where : {payload - 4, payload + length}) {
     file::pread_all(*series.file, series.begin + where, raw);
@@ -180,13 +180,13 @@ void check_record(const Series& series, std::uint64_t payload, std::uint64_t len
   }
 }
 
-void read_native(const Series& series, std::uint64_t at, std::size_t width, std::span<std::byte> out) {
+void read_native(const SerafinSeries& series, std::uint64_t at, std::size_t width, std::span<std::byte> out) {
   file::pread_all(*series.file, series.begin + at, out);
   if (series.header.order != std::endian::native) base::swap_bytes(out, width);
 }
 
 /// Reals at a position as doubles, a piece at a time.
-void read_reals(const Series& series, std::uint64_t at, std::span<double> out) {
+void read_reals(const SerafinSeries& series, std::uint64_t at, std::span<double> out) {
   const std::size_t width = series.header.real_bytes;
   if (width == 8) return read_native(series, at, 8, std::as_writable_bytes(out));
   std::vector<float> some(std::min<std::size_t>(out.size(), values_at_once));
@@ -197,7 +197,7 @@ void read_reals(const Series& series, std::uint64_t at, std::span<double> out) {
   }
 }
 
-void require_range(const Series& series, std::int64_t first, std::size_t count) {
+void require_range(const SerafinSeries& series, std::int64_t first, std::size_t count) {
   if (first < 0 || static_cast<std::uint64_t>(first) + count > static_cast<std::uint64_t>(series.header.points))
     throw Error(Kind::usage, "points " + std::to_string(first) + " to " +
                                  std::to_string(first + static_cast<std::int64_t>(count)) + " of " +
@@ -205,8 +205,8 @@ void require_range(const Series& series, std::int64_t first, std::size_t count) 
         .at(series.file->path().string());
 }
 
-std::uint64_t checked_values_at(const Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
-                                std::size_t count) {
+std::uint64_t checked_values_at(const SerafinSeries& series, std::int64_t step, std::size_t variable,
+                                std::int64_t first, std::size_t count) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
   require_range(series, first, count);
   const std::uint64_t at = values_at(series.header, series.offsets, step, variable);
@@ -232,19 +232,19 @@ bool looks_like_series(const std::filesystem::path& path) {
   return false;
 }
 
-Series open_series(const std::filesystem::path& path) {
+SerafinSeries open_series(const std::filesystem::path& path) {
   auto file = std::make_shared<const file::File>(file::open_read(path));
   const std::uint64_t bytes = file::size(*file);
   return open_series(std::move(file), 0, bytes);
 }
 
-Series open_series(std::shared_ptr<const file::File> file, std::uint64_t begin, std::uint64_t bytes) {
-  Series series;
+SerafinSeries open_series(std::shared_ptr<const file::File> file, std::uint64_t begin, std::uint64_t bytes) {
+  SerafinSeries series;
   series.header.order = find_order(*file, begin, bytes);
   series.file = std::move(file);
   series.begin = begin;
   series.bytes = bytes;
-  Header& header = series.header;
+  SerafinHeader& header = series.header;
   HeaderReader reader{series};
   reader.text(header.title, "the title");
   read_variables(reader, header);
@@ -261,7 +261,7 @@ Series open_series(std::shared_ptr<const file::File> file, std::uint64_t begin, 
   return series;
 }
 
-void read_connectivity(const Series& series, std::int64_t first, std::span<std::int32_t> out) {
+void read_connectivity(const SerafinSeries& series, std::int64_t first, std::span<std::int32_t> out) {
   const std::uint64_t at =
       series.offsets.connectivity + 4 + 4 * static_cast<std::uint64_t>(first * series.header.nodes);
   read_native(series, at, 4, std::as_writable_bytes(out));
@@ -273,13 +273,13 @@ void read_connectivity(const Series& series, std::int64_t first, std::span<std::
               std::to_string(first + static_cast<std::int64_t>(i) / series.header.nodes + 1));
 }
 
-void read_numbers(const Series& series, std::int64_t first, std::span<std::int32_t> out) {
+void read_numbers(const SerafinSeries& series, std::int64_t first, std::span<std::int32_t> out) {
   require_range(series, first, out.size());
   read_native(series, series.offsets.numbers + 4 + 4 * static_cast<std::uint64_t>(first), 4,
               std::as_writable_bytes(out));
 }
 
-void read_coordinates(const Series& series, int axis, std::int64_t first, std::span<double> out) {
+void read_coordinates(const SerafinSeries& series, int axis, std::int64_t first, std::span<double> out) {
   require_range(series, first, out.size());
   const std::uint64_t at = (axis == 0 ? series.offsets.x : series.offsets.y) + 4 +
                            static_cast<std::uint64_t>(first) * series.header.real_bytes;
@@ -293,7 +293,7 @@ void read_coordinates(const Series& series, int axis, std::int64_t first, std::s
               std::to_string(series.begin + at + i * series.header.real_bytes));
 }
 
-double read_time(const Series& series, std::int64_t step) {
+double read_time(const SerafinSeries& series, std::int64_t step) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
   const std::uint64_t at = time_at(series.offsets, step);
   check_record(series, at, series.header.real_bytes, "the time of step " + std::to_string(step));
@@ -302,24 +302,24 @@ double read_time(const Series& series, std::int64_t step) {
   return time;
 }
 
-std::vector<double> read_times(const Series& series) {
+std::vector<double> read_times(const SerafinSeries& series) {
   std::vector<double> times;
   for (std::int64_t step = 0; step < series.steps; ++step) times.push_back(read_time(series, step));
   return times;
 }
 
-void read_values(const Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
+void read_values(const SerafinSeries& series, std::int64_t step, std::size_t variable, std::int64_t first,
                  std::span<double> out) {
   read_reals(series, checked_values_at(series, step, variable, first, out.size()), out);
 }
 
-void read_raw_values(const Series& series, std::int64_t step, std::size_t variable, std::int64_t first,
+void read_raw_values(const SerafinSeries& series, std::int64_t step, std::size_t variable, std::int64_t first,
                      std::span<std::byte> out) {
   const std::size_t width = series.header.real_bytes;
   read_native(series, checked_values_at(series, step, variable, first, out.size() / width), width, out);
 }
 
-std::size_t find_variable(const Header& header, std::string_view name) {
+std::size_t find_variable(const SerafinHeader& header, std::string_view name) {
   std::string names;
   for (std::size_t i = 0; i < header.variables.size(); ++i) {
     if (name_of(header.variables[i]) == name) return i;
@@ -328,19 +328,19 @@ std::size_t find_variable(const Header& header, std::string_view name) {
   throw Error(Kind::usage, "no variable " + std::string(name)).hint("there are: " + names);
 }
 
-void read_record(const Series& series, std::int64_t step, std::size_t variable, std::span<std::byte> out) {
+void read_record(const SerafinSeries& series, std::int64_t step, std::size_t variable, std::span<std::byte> out) {
   if (step < 0 || step >= series.steps) throw out_of_step(series, step);
   const std::uint64_t at = values_at(series.header, series.offsets, step, variable) - 4;
   file::pread_all(*series.file, series.begin + at, out);
   require_lengths(series, at, out, name_of(series.header.variables.at(variable)) + ", step " + std::to_string(step));
 }
 
-std::vector<std::int32_t> read_triangles(const Series& series) {
+std::vector<std::int32_t> read_triangles(const SerafinSeries& series) {
   return read_triangles(series, 0, plane_elements(series.header));
 }
 
-std::vector<std::int32_t> read_triangles(const Series& series, std::int64_t begin, std::int64_t count) {
-  const Header& header = series.header;
+std::vector<std::int32_t> read_triangles(const SerafinSeries& series, std::int64_t begin, std::int64_t count) {
+  const SerafinHeader& header = series.header;
   if (header.nodes == 4)
     throw Error(Kind::unsupported, "a mesh of quadrangles: expected triangles or prisms")
         .at(series.file->path().string());
@@ -375,14 +375,14 @@ void in_batches(std::int64_t count, Work&& work) {
   for (std::int64_t first = 0; first < count; first += plane_batch) work(first, std::min(plane_batch, count - first));
 }
 
-Error not_as_below(const Series& series, std::int64_t plane, const std::string& what, const std::string& expected,
-                   const std::string& found) {
+Error not_as_below(const SerafinSeries& series, std::int64_t plane, const std::string& what,
+                   const std::string& expected, const std::string& found) {
   return Error(Kind::corrupt, what + " is not as on plane 1: expected " + expected + ", found " + found)
       .at(series.file->path().string() + ", plane " + std::to_string(plane + 1));
 }
 
 /// Prisms [first, ...) of a layer: from the plane below it to that above, corner over corner.
-void check_prisms(const Series& series, std::int64_t layer, std::int64_t first,
+void check_prisms(const SerafinSeries& series, std::int64_t layer, std::int64_t first,
                   std::span<const std::int32_t> triangles) {
   const std::int64_t points = plane_points(series.header), elements = plane_elements(series.header);
   std::vector<std::int32_t> prisms(2 * triangles.size());
@@ -398,7 +398,7 @@ void check_prisms(const Series& series, std::int64_t layer, std::int64_t first,
   }
 }
 
-void check_points(const Series& series, std::int64_t plane, int axis, std::int64_t first,
+void check_points(const SerafinSeries& series, std::int64_t plane, int axis, std::int64_t first,
                   std::span<const double> lowest) {
   const std::int64_t begin = plane * plane_points(series.header) + first;
   std::vector<double> values(lowest.size());
@@ -412,7 +412,8 @@ void check_points(const Series& series, std::int64_t plane, int axis, std::int64
 }
 
 /// Only one plane of a mesh is kept, so this checks that the others have the same triangles over the same places.
-void check_planes(const Series& series, const mesh::Unstructured& mesh, std::span<const std::int32_t> triangles) {
+void check_planes(const SerafinSeries& series, const mesh::Unstructured& mesh,
+                  std::span<const std::int32_t> triangles) {
   for (std::int64_t layer = 0; layer + 1 < mesh.planes; ++layer)
     in_batches(plane_elements(series.header), [&](std::int64_t first, std::int64_t count) {
       check_prisms(series, layer, first,
@@ -429,7 +430,7 @@ void check_planes(const Series& series, const mesh::Unstructured& mesh, std::spa
 
 }  // namespace
 
-mesh::Unstructured read_mesh(const Series& series, bool global) {
+mesh::Unstructured read_mesh(const SerafinSeries& series, bool global) {
   const auto points = static_cast<std::size_t>(plane_points(series.header));
   mesh::Unstructured mesh;
   mesh.planes = planes(series.header);

@@ -61,7 +61,7 @@ TEST(Serafin, reads_what_stands_in_a_file_of_any_kind) {
   for (const SerafinFixture& f : all_kinds()) {
     octavo::testing::put_file(folder / "a.slf", serafin_bytes(f));
     EXPECT_TRUE(looks_like_series(folder / "a.slf"));
-    const Series series = open_series(folder / "a.slf");
+    const SerafinSeries series = open_series(folder / "a.slf");
     EXPECT_EQ(series.header.order, f.big_endian ? std::endian::big : std::endian::little);
     EXPECT_EQ(series.header.real_bytes, f.doubles ? 8U : 4U);
     EXPECT_EQ(planes(series.header), f.planes);
@@ -91,8 +91,8 @@ TEST(Serafin, written_in_any_ranges_and_order_the_file_is_the_same_bytes) {
   for (const SerafinFixture& f : all_kinds()) {
     const std::string expected = serafin_bytes(f);
     octavo::testing::put_file(folder / "a.slf", expected);
-    const Series series = open_series(folder / "a.slf");
-    const Header& header = series.header;
+    const SerafinSeries series = open_series(folder / "a.slf");
+    const SerafinHeader& header = series.header;
     std::filesystem::remove(folder / "b.slf");
     const file::File file = file::create(folder / "b.slf");
     const Put put = into(file);
@@ -133,12 +133,12 @@ TEST(Serafin, a_torn_last_step_and_trailing_bytes_leave_the_whole_steps) {
   f.mesh = octavo::testing::random_triangles(1, 3, 3);
   const std::string whole = serafin_bytes(f);
   octavo::testing::put_file(folder / "newline.slf", whole + "\n");
-  const Series newline = open_series(folder / "newline.slf");
+  const SerafinSeries newline = open_series(folder / "newline.slf");
   EXPECT_EQ(newline.steps, 3);
   EXPECT_EQ(newline.trailing_bytes, 1U);
   for (std::size_t cut = 1; cut <= newline.offsets.step_bytes; cut += 37) {
     octavo::testing::put_file(folder / "torn.slf", whole.substr(0, whole.size() - cut));
-    const Series torn = open_series(folder / "torn.slf");
+    const SerafinSeries torn = open_series(folder / "torn.slf");
     EXPECT_EQ(torn.steps, 2);
     EXPECT_EQ(torn.trailing_bytes, newline.offsets.step_bytes - cut);
     EXPECT_THROW(read_time(torn, 2), Error);
@@ -188,7 +188,7 @@ TEST(Serafin, a_file_of_mixed_byte_orders_is_refused) {
     EXPECT_THROW(open_series(folder / "mixed.slf"), Error) << border;
   }
   octavo::testing::put_file(folder / "mixed.slf", big.substr(0, offsets.steps) + little.substr(offsets.steps));
-  const Series series = open_series(folder / "mixed.slf");
+  const SerafinSeries series = open_series(folder / "mixed.slf");
   std::vector<double> values(9);
   EXPECT_THROW(read_time(series, 0), Error);
   EXPECT_THROW(read_values(series, 0, 1, 0, values), Error);
@@ -243,7 +243,7 @@ TEST(Serafin, steps_past_two_gigabytes_are_found_in_a_sparse_file) {
   f.mesh = octavo::testing::random_triangles(1, 100, 100);
   f.steps = 0;
   octavo::testing::put_file(folder / "a.slf", serafin_bytes(f));
-  Series series = open_series(folder / "a.slf");
+  SerafinSeries series = open_series(folder / "a.slf");
   constexpr std::int64_t step = 60000;  // of 80 kB: 4.9 GB
   const std::uint64_t bytes = series.offsets.steps + (step + 1) * series.offsets.step_bytes;
   ASSERT_GT(bytes, std::uint64_t{1} << 32);
@@ -264,7 +264,7 @@ TEST(Serafin, steps_past_two_gigabytes_are_found_in_a_sparse_file) {
 }
 
 TEST(Serafin, a_step_longer_than_two_gigabytes_is_laid_out_in_64_bits) {
-  Header header;
+  SerafinHeader header;
   header.points = 100'000'000;
   header.elements = 100'000'000;
   header.variables.resize(10);
@@ -275,7 +275,7 @@ TEST(Serafin, a_step_longer_than_two_gigabytes_is_laid_out_in_64_bits) {
 }
 
 TEST(Serafin, a_mesh_that_no_record_can_hold_is_unsupported) {
-  Header header;
+  SerafinHeader header;
   header.points = 90'000'000;
   header.elements = 178'956'971;  // one too many
   try {

@@ -28,10 +28,10 @@ std::size_t real_bytes_of(const mesh::Header& header, const WriteRequest& reques
              : 4;
 }
 
-Header header_of(const formats::Series& series, const WriteRequest& request) {
+SerafinHeader header_of(const formats::Series& series, const WriteRequest& request) {
   const mesh::Header& from = series.first.header;
   const mesh::Unstructured& mesh = series.mesh;
-  Header to;
+  SerafinHeader to;
   to.real_bytes = real_bytes_of(from, request);
   if (attribute<std::string>(from, "byte_order").value_or("big") == "little") to.order = std::endian::little;
   std::vector<std::string> names;
@@ -60,7 +60,7 @@ Header header_of(const formats::Series& series, const WriteRequest& request) {
   return to;
 }
 
-void write_connectivity_of(const Put& put, const Header& header, const mesh::Unstructured& mesh) {
+void write_connectivity_of(const Put& put, const SerafinHeader& header, const mesh::Unstructured& mesh) {
   const auto points = static_cast<std::int64_t>(mesh.x.size());
   const std::int64_t planes_of_cell = mesh.planes > 1 ? 2 : 1;
   std::vector<std::int32_t> nodes;
@@ -80,7 +80,7 @@ std::int32_t boundary_points(const std::vector<std::int32_t>& ranks, std::size_t
                                                  [](std::int32_t number) { return number != 0; }));
 }
 
-void write_mesh(const Put& put, const Header& header, const formats::Series& series,
+void write_mesh(const Put& put, const SerafinHeader& header, const formats::Series& series,
                 const std::vector<std::int32_t>& ranks) {
   const mesh::Unstructured& mesh = series.mesh;
   write_header(put, header);
@@ -95,7 +95,7 @@ void write_mesh(const Put& put, const Header& header, const formats::Series& ser
 }  // namespace
 
 void write(const formats::Series& series, const std::filesystem::path& path, const WriteRequest& request) {
-  Header header = header_of(series, request);
+  SerafinHeader header = header_of(series, request);
   if (!attribute<std::vector<std::int64_t>>(series.first.header, "iparam"))
     header.iparam[7] = boundary_points(series.boundary, series.mesh.x.size());
   file::File file = file::open_write(path);

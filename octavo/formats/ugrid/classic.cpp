@@ -62,9 +62,9 @@ double number_at(const std::byte* at, std::uint32_t type) {
 }
 
 /// Reads the header from its first byte on, and never past the end of the file.
-class Header {
+class ClassicHeader {
  public:
-  explicit Header(const file::File& file) : file_(file), length_(file::size(file)) {
+  explicit ClassicHeader(const file::File& file) : file_(file), length_(file::size(file)) {
     std::array<std::byte, 4> magic{};
     take(magic);
     version_ = std::to_integer<int>(magic[3]);
@@ -121,7 +121,7 @@ class Header {
   int version_ = 0;
 };
 
-NetcdfAttributes read_attributes(Header& header) {
+NetcdfAttributes read_attributes(ClassicHeader& header) {
   NetcdfAttributes out;
   const std::uint64_t many = header.list(attributes_tag, 12, "attributes");
   for (std::uint64_t i = 0; i < many; ++i) {
@@ -164,7 +164,7 @@ struct Layout {
   std::uint64_t records = 0, record_bytes = 0;
 };
 
-std::vector<Dimension> read_dimensions(Header& header) {
+std::vector<Dimension> read_dimensions(ClassicHeader& header) {
   std::vector<Dimension> out(header.list(dimensions_tag, 8, "dimensions"));
   for (Dimension& dimension : out) {
     dimension.name = header.name();
@@ -173,7 +173,7 @@ std::vector<Dimension> read_dimensions(Header& header) {
   return out;
 }
 
-void read_variable(Header& header, const std::vector<Dimension>& dimensions, Layout& layout) {
+void read_variable(ClassicHeader& header, const std::vector<Dimension>& dimensions, Layout& layout) {
   NetcdfVariable variable;
   Stored stored;
   variable.name = header.name();
@@ -274,7 +274,7 @@ void read_values(const file::File& file, const Layout& layout, const NetcdfVaria
 }
 
 Layout read_layout(const file::File& file) {
-  Header header(file);
+  ClassicHeader header(file);
   Layout layout;
   layout.listed.path = file.path();
   const bool wide = header.version() == 5;

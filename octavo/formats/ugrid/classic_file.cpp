@@ -22,9 +22,9 @@ std::uint64_t bytes_of(const ClassicContents& contents, const NewVariable& varia
 }
 
 /// Big-endian words, one after another; counts and names as both versions have them.
-class Words {
+class BigEndianWords {
  public:
-  explicit Words(bool wide) : wide_(wide) {}
+  explicit BigEndianWords(bool wide) : wide_(wide) {}
   template <class T>
   void add(T value) {
     bytes_.resize(bytes_.size() + sizeof(T));
@@ -68,7 +68,8 @@ class Words {
   std::vector<std::byte> bytes_;
 };
 
-void add_variable(const ClassicContents& contents, const NewVariable& variable, std::uint64_t begin, Words& words) {
+void add_variable(const ClassicContents& contents, const NewVariable& variable, std::uint64_t begin,
+                  BigEndianWords& words) {
   words.name(variable.name);
   words.count(variable.dimensions.size());
   for (const std::uint32_t d : variable.dimensions) words.count(d);
@@ -95,7 +96,7 @@ void put_as(const file::File& file, std::uint64_t at, std::span<const double> va
 }  // namespace
 
 std::vector<std::byte> ClassicFile::header() const {
-  Words words(wide_);
+  BigEndianWords words(wide_);
   for (const char c : {'C', 'D', 'F'}) words.add(c);
   words.add(wide_ ? char{5} : char{2});
   words.count(contents_.records);

@@ -51,7 +51,7 @@ const NetcdfVariable& topology_of(const Netcdf& file, std::vector<std::string>& 
 
 // ------------------------------------------------------------------ the mesh
 
-void set_points(const NetcdfVariable& topology, Contents& to) {
+void set_points(const NetcdfVariable& topology, UgridContents& to) {
   const std::vector<std::string> names = words_of(topology.text("node_coordinates"));
   if (names.size() < 2)
     throw Error(Kind::corrupt, "node_coordinates of " + topology.name + ": expected two names, found \"" +
@@ -71,7 +71,7 @@ void set_points(const NetcdfVariable& topology, Contents& to) {
   if (is_y(to.x) && !is_y(to.y)) std::swap(to.x, to.y);
 }
 
-void set_connectivity(const NetcdfVariable& topology, Contents& to) {
+void set_connectivity(const NetcdfVariable& topology, UgridContents& to) {
   Connectivity& out = to.connectivity;
   out.variable = required(to.file, topology.text("face_node_connectivity"), "face_node_connectivity");
   const NetcdfVariable& variable = out.variable;
@@ -102,7 +102,7 @@ bool is_corner(const Connectivity& connectivity, double value) {
 
 /// Calls `each` with the number of each cell and its points. Memory: a block of cells, or all if the file lists them by
 /// corner.
-void for_each_cell(const Contents& contents,
+void for_each_cell(const UgridContents& contents,
                    const std::function<void(std::int64_t, const std::vector<std::int64_t>&)>& each) {
   const Connectivity& from = contents.connectivity;
   const std::uint64_t block = from.by_corner ? from.cells : 65536;
@@ -125,7 +125,7 @@ void for_each_cell(const Contents& contents,
   }
 }
 
-void count_cells(Contents& to) {
+void count_cells(UgridContents& to) {
   for_each_cell(to, [&](std::int64_t cell, const std::vector<std::int64_t>& corners) {
     if (corners.size() < 3)
       throw Error(Kind::corrupt, "a face of " + std::to_string(corners.size()) + " points: expected 3 or more")
@@ -143,7 +143,7 @@ struct FieldShape {
   bool in_steps = false;
 };
 /// Nothing: a variable of edges, layers, or other things that have no place here.
-std::optional<FieldShape> shape_of(const Contents& contents, const NetcdfVariable& variable) {
+std::optional<FieldShape> shape_of(const UgridContents& contents, const NetcdfVariable& variable) {
   FieldShape out;
   const std::string location = variable.text("location");
   if (location != "node" && location != "face") return {};
@@ -165,8 +165,8 @@ ScalarType type_of(const NetcdfVariable& variable, bool in_steps, bool packed) {
   return narrow && !in_steps ? ScalarType::int32 : ScalarType::float64;
 }
 
-FieldEntry entry_of(const NetcdfVariable& variable, const FieldShape& shape) {
-  FieldEntry entry;
+UgridField entry_of(const NetcdfVariable& variable, const FieldShape& shape) {
+  UgridField entry;
   entry.variable = variable;
   entry.in_steps = shape.in_steps;
   entry.scale = variable.number("scale_factor").value_or(1);
@@ -182,7 +182,7 @@ FieldEntry entry_of(const NetcdfVariable& variable, const FieldShape& shape) {
   return entry;
 }
 
-void note_left_out(const std::vector<std::string>& names, Contents& to) {
+void note_left_out(const std::vector<std::string>& names, UgridContents& to) {
   if (names.empty()) return;
   std::string some;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 3); ++i) some += (i > 0 ? ", " : "") + names[i];
@@ -190,7 +190,7 @@ void note_left_out(const std::vector<std::string>& names, Contents& to) {
                      some + (names.size() > 3 ? " ..." : ""));
 }
 
-void set_fields(const std::string& topology, Contents& to) {
+void set_fields(const std::string& topology, UgridContents& to) {
   std::vector<std::string> left_out;
   for (const NetcdfVariable& variable : to.file.variables) {
     if (variable.text("mesh") != topology) continue;
@@ -204,8 +204,8 @@ void set_fields(const std::string& topology, Contents& to) {
       continue;
     }
     if (shape->in_steps) to.steps = variable.shape[0];
-    FieldEntry entry = entry_of(variable, *shape);
-    const auto same = [&](const FieldEntry& other) { return other.info.name == entry.info.name; };
+    UgridField entry = entry_of(variable, *shape);
+    const auto same = [&](const UgridField& other) { return other.info.name == entry.info.name; };
     if (std::any_of(to.fields.begin(), to.fields.end(), same)) entry.info.name = variable.name;
     to.fields.push_back(std::move(entry));
   }
@@ -223,7 +223,7 @@ double seconds_of(const std::string& unit) {
   return 1;
 }
 
-const NetcdfVariable* time_of(const Contents& contents) {
+const NetcdfVariable* time_of(const UgridContents& contents) {
   const NetcdfVariable* found = nullptr;
   for (const NetcdfVariable& variable : contents.file.variables) {
     const bool fits =
@@ -235,7 +235,7 @@ const NetcdfVariable* time_of(const Contents& contents) {
   return found;
 }
 
-void set_times(Contents& to) {
+void set_times(UgridContents& to) {
   if (to.steps == 0) return;
   const NetcdfVariable* time = time_of(to);
   if (time == nullptr) {
@@ -261,8 +261,8 @@ Netcdf open_netcdf(const std::filesystem::path& path) {
   return is_classic(path) ? open_classic(path) : open_netcdf4(path);
 }
 
-Contents read_contents(const std::filesystem::path& path) {
-  Contents to;
+UgridContents read_contents(const std::filesystem::path& path) {
+  UgridContents to;
   to.file = open_netcdf(path);
   try {
     const NetcdfVariable& topology = topology_of(to.file, to.notes);
@@ -279,7 +279,7 @@ Contents read_contents(const std::filesystem::path& path) {
   return to;
 }
 
-mesh::Unstructured read_mesh(const Contents& contents) {
+mesh::Unstructured read_mesh(const UgridContents& contents) {
   mesh::Unstructured mesh;
   mesh.x = read_all(contents.file, contents.x);
   mesh.y = read_all(contents.file, contents.y);
@@ -299,7 +299,7 @@ mesh::Unstructured read_mesh(const Contents& contents) {
   return mesh;
 }
 
-mesh::Field read_field(const Contents& contents, const FieldEntry& entry, std::uint64_t step) {
+mesh::Field read_field(const UgridContents& contents, const UgridField& entry, std::uint64_t step) {
   const std::uint64_t places = entry.variable.shape.back();
   std::vector<double> values(static_cast<std::size_t>(places));
   contents.file.read(entry.variable, entry.in_steps ? step : 0, values);

@@ -21,7 +21,7 @@ struct Connectivity {
   std::uint64_t cells = 0, corners = 0;
 };
 
-struct FieldEntry {
+struct UgridField {
   mesh::FieldInfo info;
   NetcdfVariable variable;
   bool in_steps = false;          ///< shape (steps, places); else (places)
@@ -29,14 +29,14 @@ struct FieldEntry {
   double scale = 1, offset = 0;   ///< of packed values
 };
 
-struct Contents {
+struct UgridContents {
   Netcdf file;
   std::string topology;  ///< name of its variable
   NetcdfVariable x, y;
   std::uint64_t points = 0;
   Connectivity connectivity;
   std::vector<std::int64_t> cells;  ///< by corners: mesh::cells_attribute
-  std::vector<FieldEntry> fields;
+  std::vector<UgridField> fields;
   std::uint64_t steps = 0;    ///< 0: no field has steps
   std::vector<double> times;  ///< [s], of all steps
   std::string time_origin;    ///< "1970-01-01 00:00:00", in the file's words; empty: not told
@@ -45,11 +45,11 @@ struct Contents {
 };
 
 /// Reads all but coordinates and values. Throws Error(corrupt) or Error(unsupported), with the file.
-Contents read_contents(const std::filesystem::path& path);
+UgridContents read_contents(const std::filesystem::path& path);
 
-mesh::Unstructured read_mesh(const Contents& contents);
+mesh::Unstructured read_mesh(const UgridContents& contents);
 /// Values of a field at a step, which counts if the field has steps.
-mesh::Field read_field(const Contents& contents, const FieldEntry& entry, std::uint64_t step);
+mesh::Field read_field(const UgridContents& contents, const UgridField& entry, std::uint64_t step);
 
 /// Whether a variable describes a mesh.
 bool is_topology(const NetcdfVariable& variable);

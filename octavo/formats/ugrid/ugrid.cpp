@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::Kind;
 
-void set_box(const Contents& contents, mesh::Header& header) {
+void set_box(const UgridContents& contents, mesh::Header& header) {
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::vector<double> all = read_all(contents.file, axis == 0 ? contents.x : contents.y);
     const auto [least, most] = std::minmax_element(all.begin(), all.end());
@@ -26,7 +26,7 @@ void set_box(const Contents& contents, mesh::Header& header) {
   }
 }
 
-mesh::Header header_of(const Contents& contents, std::uint64_t step) {
+mesh::Header header_of(const UgridContents& contents, std::uint64_t step) {
   mesh::Header header;
   header.code = "UGRID";
   header.dim = 2;
@@ -43,13 +43,13 @@ mesh::Header header_of(const Contents& contents, std::uint64_t step) {
     header.time = contents.times[step];
     header.attributes["step"] = static_cast<std::int64_t>(step);
   }
-  for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+  for (const UgridField& field : contents.fields) header.fields.push_back(field.info);
   set_box(contents, header);
   return header;
 }
 
-mesh::Dataset dataset_of(Contents found, std::uint64_t step) {
-  const auto contents = std::make_shared<const Contents>(std::move(found));
+mesh::Dataset dataset_of(UgridContents found, std::uint64_t step) {
+  const auto contents = std::make_shared<const UgridContents>(std::move(found));
   mesh::Header header = header_of(*contents, step);
   mesh::Dataset dataset =
       mesh::of_one_part("ugrid", contents->file.path.string(), std::move(header),
@@ -80,7 +80,7 @@ bool recognise(const std::filesystem::path& path) {
 }
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
-  Contents contents = read_contents(path);
+  UgridContents contents = read_contents(path);
   const std::int64_t number = chosen_step(path, step, static_cast<std::int64_t>(contents.steps));
   mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::uint64_t>(number));
   describe_file(dataset, path, step);
@@ -88,7 +88,7 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {
-  const Contents contents = read_contents(path);
+  const UgridContents contents = read_contents(path);
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
   return {contents.steps > 0 || contents.fields.empty() ? contents.times : std::vector<double>{0}, bytes};
 }

@@ -21,14 +21,14 @@ using base::Error;
 using base::Kind;
 
 /// A data set at points or in cells, and where each step's values begin.
-struct FieldEntry {
+struct VtkhdfField {
   mesh::FieldInfo info;
   hdf5::Info set;
   std::vector<std::int64_t> first;  ///< row, by step
 };
 
 /// The description of a file, without its values.
-struct Contents {
+struct VtkhdfContents {
   std::string path;
   hdf5::Info points, connectivity, offsets;
   std::vector<std::int64_t> first_point;  ///< row of Points, by step
@@ -37,7 +37,7 @@ struct Contents {
   std::vector<std::int64_t> cells;  ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
   std::vector<double> times;
   bool has_steps = false;
-  std::vector<FieldEntry> fields;
+  std::vector<VtkhdfField> fields;
   double unit_length = 1;  ///< [cm]
   std::map<std::string, mesh::Attribute> attributes;
   std::int64_t places(const mesh::FieldInfo& info) const {
@@ -49,9 +49,9 @@ struct Contents {
 [[noreturn]] void refuse(const std::string& what) { throw Error(Kind::unsupported, what); }
 
 /// Data sets of one group, by name.
-class Group {
+class DataGroup {
  public:
-  Group(const hdf5::File& file, std::string name)
+  DataGroup(const hdf5::File& file, std::string name)
       : file_(file), name_(std::move(name)), sets_(hdf5::list(file, name_)) {}
   const std::vector<hdf5::Info>& sets() const { return sets_; }
   std::string short_name(const hdf5::Info& set) const { return set.name.substr(name_.size() + 1); }
@@ -92,7 +92,7 @@ void check_kind(const hdf5::File& file) {
     refuse("version " + (version.empty() ? "none" : std::to_string(version[0])) + " of VTKHDF: expected 1 or 2");
 }
 
-std::int64_t only(const Group& group, const std::string& name) {
+std::int64_t only(const DataGroup& group, const std::string& name) {
   const std::vector<std::int64_t> all = group.integers(name);
   if (all.size() != 1) refuse(name + " of " + std::to_string(all.size()) + " parts or steps: expected one mesh");
   if (all[0] <= 0 || all[0] > std::numeric_limits<std::int32_t>::max())
@@ -107,7 +107,7 @@ void require_rows(const hdf5::Info& set, std::int64_t first, std::int64_t rows) 
                                    std::to_string(first + rows) + ", found " + hdf5::describe(set));
 }
 
-void read_attributes(const hdf5::File& file, Contents& to) {
+void read_attributes(const hdf5::File& file, VtkhdfContents& to) {
   to.unit_length = mesh::length_in_cm(hdf5::read_words(file, own, own_length).value_or(""));
   for (const char* name : kept_texts)
     if (const auto text = hdf5::read_words(file, own, name)) to.attributes[name] = *text;
@@ -117,8 +117,8 @@ void read_attributes(const hdf5::File& file, Contents& to) {
     if (const auto all = hdf5::read_numbers(file, own, name)) to.attributes[name] = *all;
 }
 
-void read_steps(const hdf5::File& file, Contents& to) {
-  const Group steps(file, in_root("Steps"));
+void read_steps(const hdf5::File& file, VtkhdfContents& to) {
+  const DataGroup steps(file, in_root("Steps"));
   if (steps.find("Values") == nullptr) {
     to.first_point = {0};
     return;
@@ -144,7 +144,7 @@ std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type) {
 }
 
 /// Where each cell begins in the list of points, checked against that list.
-std::vector<std::int64_t> offsets_of(const hdf5::File& file, const Contents& contents) {
+std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContents& contents) {
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(contents.num_cells) + 1);
   hdf5::read_rows<std::int64_t>(file, contents.offsets, 0, offsets.size(), offsets);
   for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
@@ -158,7 +158,8 @@ std::vector<std::int64_t> offsets_of(const hdf5::File& file, const Contents& con
   return offsets;
 }
 
-void count_polygons(const hdf5::File& file, const Group& group, const std::vector<std::uint8_t>& types, Contents& to) {
+void count_polygons(const hdf5::File& file, const DataGroup& group, const std::vector<std::uint8_t>& types,
+                    VtkhdfContents& to) {
   to.offsets = group.get("Offsets");
   require_rows(to.offsets, 0, to.num_cells + 1);
   const std::vector<std::int64_t> offsets = offsets_of(file, to);
@@ -171,7 +172,7 @@ void count_polygons(const hdf5::File& file, const Group& group, const std::vecto
   }
 }
 
-void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
+void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents& to) {
   to.num_points = only(group, "NumberOfPoints");
   to.num_cells = only(group, "NumberOfCells");
   to.points = group.get("Points");
@@ -193,7 +194,7 @@ void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
       refuse("cells of VTK's type " + std::to_string(type) +
              ": expected triangles (5), polygons (7), quadrangles (9), or wedges (13) of Octavo");
   }
-  const Group data(file, in_root("CellData"));
+  const DataGroup data(file, in_root("CellData"));
   const bool values = std::any_of(data.sets().begin(), data.sets().end(),
                                   [](const hdf5::Info& set) { return scalar_of(set.type) && set.shape.size() == 1; });
   if (polygons || (planes == 1 && values))
@@ -202,16 +203,16 @@ void check_cells(const hdf5::File& file, const Group& group, Contents& to) {
     require_rows(to.connectivity, 0, to.num_cells * (planes > 1 ? 6 : 3));
 }
 
-void read_fields(const hdf5::File& file, mesh::Centring centring, Contents& to) {
+void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents& to) {
   const std::string name_of = centring == mesh::Centring::cell ? "CellData" : "PointData";
-  const Group data(file, in_root(name_of)), offsets(file, in_root("Steps/" + name_of + "Offsets"));
+  const DataGroup data(file, in_root(name_of)), offsets(file, in_root("Steps/" + name_of + "Offsets"));
   for (const hdf5::Info& set : data.sets()) {
     const auto type = scalar_of(set.type);
     if (!type || set.shape.size() != 1) continue;
     const std::string name = data.short_name(set);
-    FieldEntry entry{{}, set, {0}};
+    VtkhdfField entry{{}, set, {0}};
     entry.info.name = hdf5::read_words(file, set.name, own_name).value_or(name);
-    for (const FieldEntry& other : to.fields)
+    for (const VtkhdfField& other : to.fields)
       if (other.info.name == entry.info.name) entry.info.name = name + " (" + name_of + ")";
     entry.info.unit = hdf5::read_words(file, set.name, own_unit).value_or("");
     entry.info.type = *type;
@@ -223,22 +224,22 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, Contents& to) 
 }
 
 /// As in SERAFIN: reals in the order they were written in, then whole numbers. HDF5 lists by name.
-void order_fields(const hdf5::File& file, Contents& to) {
-  const auto order = [&](const FieldEntry& entry) {
+void order_fields(const hdf5::File& file, VtkhdfContents& to) {
+  const auto order = [&](const VtkhdfField& entry) {
     const auto place = hdf5::read_numbers(file, entry.set.name, own_place);
     return std::pair(entry.info.type == mesh::ScalarType::int32,
                      place && place->size() == 1 ? (*place)[0] : std::numeric_limits<std::int64_t>::max());
   };
   std::stable_sort(to.fields.begin(), to.fields.end(),
-                   [&](const FieldEntry& a, const FieldEntry& b) { return order(a) < order(b); });
+                   [&](const VtkhdfField& a, const VtkhdfField& b) { return order(a) < order(b); });
 }
 
-Contents read_contents(const std::filesystem::path& path) {
+VtkhdfContents read_contents(const std::filesystem::path& path) {
   const hdf5::File file = hdf5::open(path);
-  Contents to;
+  VtkhdfContents to;
   to.path = path.string();
   check_kind(file);
-  check_cells(file, Group(file, root), to);
+  check_cells(file, DataGroup(file, root), to);
   read_attributes(file, to);
   read_steps(file, to);
   if (to.points.shape.size() != 2 || to.points.shape[1] != 3)
@@ -250,7 +251,7 @@ Contents read_contents(const std::filesystem::path& path) {
   return to;
 }
 
-Contents contents_of(const std::filesystem::path& path) {
+VtkhdfContents contents_of(const std::filesystem::path& path) {
   try {
     return read_contents(path);
   } catch (Error& error) {
@@ -261,7 +262,7 @@ Contents contents_of(const std::filesystem::path& path) {
 // ------------------------------------------------------------------ values
 
 /// x, y and z of all points at a step, one after another.
-std::vector<double> read_places(const hdf5::File& file, const Contents& contents, std::size_t step) {
+std::vector<double> read_places(const hdf5::File& file, const VtkhdfContents& contents, std::size_t step) {
   std::vector<double> places(3 * static_cast<std::size_t>(contents.num_points));
   hdf5::read_rows<double>(file, contents.points, static_cast<std::uint64_t>(contents.first_point[step]),
                           static_cast<std::uint64_t>(contents.num_points), places);
@@ -269,7 +270,7 @@ std::vector<double> read_places(const hdf5::File& file, const Contents& contents
 }
 
 /// Cells of any number of corners.
-void read_polygons(const hdf5::File& file, const Contents& contents, mesh::Unstructured& mesh) {
+void read_polygons(const hdf5::File& file, const VtkhdfContents& contents, mesh::Unstructured& mesh) {
   const std::vector<std::int64_t> offsets = offsets_of(file, contents);
   std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
   hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
@@ -280,7 +281,7 @@ void read_polygons(const hdf5::File& file, const Contents& contents, mesh::Unstr
                    static_cast<std::int64_t>(c), mesh);
 }
 
-mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
+mesh::Unstructured read_mesh(const hdf5::File& file, const VtkhdfContents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.planes;
   const std::vector<double> places = read_places(file, contents, 0);
@@ -306,11 +307,12 @@ mesh::Unstructured read_mesh(const hdf5::File& file, const Contents& contents) {
 }
 
 template <class T>
-void read_values(const hdf5::File& file, const FieldEntry& entry, std::size_t step, mesh::Field& to) {
+void read_values(const hdf5::File& file, const VtkhdfField& entry, std::size_t step, mesh::Field& to) {
   hdf5::read_rows<T>(file, entry.set, static_cast<std::uint64_t>(entry.first[step]), to.size(), to.as<T>());
 }
 
-mesh::Field read_field(const hdf5::File& file, const Contents& contents, const FieldEntry& entry, std::size_t step) {
+mesh::Field read_field(const hdf5::File& file, const VtkhdfContents& contents, const VtkhdfField& entry,
+                       std::size_t step) {
   mesh::Field field = mesh::make_field(entry.info, static_cast<std::size_t>(contents.places(entry.info)));
   switch (entry.info.type) {
     case mesh::ScalarType::float64: read_values<double>(file, entry, step, field); break;
@@ -320,7 +322,7 @@ mesh::Field read_field(const hdf5::File& file, const Contents& contents, const F
   return field;
 }
 
-mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Header& header,
+mesh::Part read_part(const VtkhdfContents& contents, std::size_t step, const mesh::Header& header,
                      const mesh::Request& request) {
   const hdf5::File file = hdf5::open(contents.path);
   mesh::Part part;
@@ -330,7 +332,7 @@ mesh::Part read_part(const Contents& contents, std::size_t step, const mesh::Hea
   return part;
 }
 
-void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
+void set_box(const VtkhdfContents& contents, std::size_t step, mesh::Header& header) {
   const std::vector<double> places = read_places(hdf5::open(contents.path), contents, step);
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
     double lo = places[axis], hi = places[axis];
@@ -343,7 +345,7 @@ void set_box(const Contents& contents, std::size_t step, mesh::Header& header) {
   }
 }
 
-mesh::Header header_of(const Contents& contents, std::size_t step) {
+mesh::Header header_of(const VtkhdfContents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "VTKHDF";
   header.dim = contents.planes > 1 ? 3 : 2;
@@ -358,13 +360,13 @@ mesh::Header header_of(const Contents& contents, std::size_t step) {
     header.time = contents.times[step];
     header.attributes["step"] = static_cast<std::int64_t>(step);
   }
-  for (const FieldEntry& field : contents.fields) header.fields.push_back(field.info);
+  for (const VtkhdfField& field : contents.fields) header.fields.push_back(field.info);
   set_box(contents, step, header);
   return header;
 }
 
-mesh::Dataset dataset_of(Contents found, std::size_t step) {
-  const auto contents = std::make_shared<const Contents>(std::move(found));
+mesh::Dataset dataset_of(VtkhdfContents found, std::size_t step) {
+  const auto contents = std::make_shared<const VtkhdfContents>(std::move(found));
   mesh::Dataset dataset = mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
                                             static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
                                             contents->num_cells, contents->num_points);
@@ -387,7 +389,7 @@ bool recognise(const std::filesystem::path& path) {
 }
 
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step) {
-  Contents contents = contents_of(path);
+  VtkhdfContents contents = contents_of(path);
   const std::int64_t number = chosen_step(path, step, static_cast<std::int64_t>(contents.steps()));
   mesh::Dataset dataset = dataset_of(std::move(contents), static_cast<std::size_t>(number));
   describe_file(dataset, path, step);
@@ -395,7 +397,7 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
 }
 
 FileSteps list_steps(const std::filesystem::path& path) {
-  const Contents contents = contents_of(path);
+  const VtkhdfContents contents = contents_of(path);
   const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
   return {contents.has_steps || contents.fields.empty() ? contents.times : std::vector<double>{0}, bytes};
 }

@@ -25,15 +25,15 @@ bool fit_floats(const std::vector<double>& values) {
 }
 
 /// As VTK has them.
-struct Cells {
+struct VtkCells {
   std::vector<std::int64_t> points, offsets;  ///< one offset more than cells
   std::vector<std::uint8_t> types;
 };
 
 /// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
 /// parametric coordinates have them (its volumes are negative the other way round, whatever its page on cells says).
-Cells cells_of(const mesh::Unstructured& mesh) {
-  Cells cells;
+VtkCells cells_of(const mesh::Unstructured& mesh) {
+  VtkCells cells;
   const std::size_t corners = mesh.planes > 1 ? 6 : 3;
   if (mesh.planes == 1) cells.points = mesh.connectivity;
   const auto points = static_cast<std::int64_t>(mesh.x.size());
@@ -48,8 +48,8 @@ Cells cells_of(const mesh::Unstructured& mesh) {
   return cells;
 }
 
-Cells polygons_of(const mesh::Unstructured& mesh) {
-  Cells cells;
+VtkCells polygons_of(const mesh::Unstructured& mesh) {
+  VtkCells cells;
   const std::vector<std::int64_t> first = mesh::first_triangles(mesh.connectivity);
   cells.offsets.push_back(0);
   for (std::size_t c = 0; c + 1 < first.size(); ++c) {
@@ -124,7 +124,7 @@ void VtkhdfWriter::make_fields(std::span<const std::int32_t> numbers) {
 }
 
 void VtkhdfWriter::write_cells(const mesh::Unstructured& mesh) {
-  const Cells cells = series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh);
+  const VtkCells cells = series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh);
   cells_ = cells.types.size();
   const auto one = [&](const char* name, std::size_t value) {
     write_list<std::int64_t>(file_, in_root(name), hdf5::int64_type, {static_cast<std::int64_t>(value)});

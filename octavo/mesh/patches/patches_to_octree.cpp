@@ -26,7 +26,7 @@ using Indices = std::vector<std::uint32_t>;
 
 /// One box of the patches on its way down the tree: at tree level s, `cells` is the box coarsened to that level (in
 /// tree cells from the domain's corner), and at[i] the index, on that level, of its i-th cell, x fastest.
-struct Piece {
+struct DescendingBox {
   bool own = true;        ///< else it says what other contributors hold, and has no values
   std::size_t level = 0;  ///< of the patches
   std::size_t first = 0;  ///< its first value in a field
@@ -78,12 +78,12 @@ IndexBox in_tree_cells(const IndexBox& box, const Patches& patches, std::size_t 
   return out;
 }
 
-std::vector<Piece> list_pieces(const Patches& patches, const PatchTree& plan) {
-  std::vector<Piece> pieces;
+std::vector<DescendingBox> list_pieces(const Patches& patches, const PatchTree& plan) {
+  std::vector<DescendingBox> pieces;
   std::size_t first = 0;
   for (std::size_t level = 0; level < patches.boxes.size(); ++level)
     for (const IndexBox& box : patches.boxes[level]) {
-      Piece piece;
+      DescendingBox piece;
       piece.level = level;
       piece.first = first;
       piece.cells = in_tree_cells(box, patches, level, plan.block);
@@ -94,8 +94,8 @@ std::vector<Piece> list_pieces(const Patches& patches, const PatchTree& plan) {
   return pieces;
 }
 
-Piece piece_of_others(const IndexBox& cells, std::size_t level, const Patches& patches, const PatchTree& plan) {
-  Piece piece;
+DescendingBox piece_of_others(const IndexBox& cells, std::size_t level, const Patches& patches, const PatchTree& plan) {
+  DescendingBox piece;
   piece.own = false;
   piece.level = level;
   piece.cells = in_tree_cells(cells, patches, level, plan.block);
@@ -129,7 +129,7 @@ void refuse_shared_cells(const BoxIndex& others, const Patches& patches, std::si
 /// above its own cells, where the value of the others counts. A deeper cell of others stands for the cell on that one
 /// level that contains it, which need not have a value of its own.
 void list_pieces_of_others(const Patches& patches, const Patches& others, const PatchTree& plan,
-                           std::vector<Piece>& pieces) {
+                           std::vector<DescendingBox>& pieces) {
   for (std::size_t level = 0; level < others.boxes.size(); ++level) {
     if (others.boxes[level].empty()) continue;
     const BoxIndex index = index_boxes(others.boxes[level], patches.dim);
@@ -152,7 +152,7 @@ void list_pieces_of_others(const Patches& patches, const Patches& others, const 
 
 /// Calls f(roots) for each row of the roots that a piece lies in.
 template <class F>
-void for_each_root_row(const Piece& piece, const PatchTree& plan, F&& f) {
+void for_each_root_row(const DescendingBox& piece, const PatchTree& plan, F&& f) {
   for_each_row(piece.coarse, [&](const Index3& start, std::int64_t length) {
     const std::int64_t first = (start[2] * plan.roots[1] + start[1]) * plan.roots[0] + start[0];
     f(RootInterval{first, first + length});
@@ -160,16 +160,16 @@ void for_each_root_row(const Piece& piece, const PatchTree& plan, F&& f) {
 }
 
 /// The roots that the pieces lie in: the tree holds no other.
-RootIntervals roots_of(const std::vector<Piece>& pieces, const PatchTree& plan) {
+RootIntervals roots_of(const std::vector<DescendingBox>& pieces, const PatchTree& plan) {
   RootIntervals rows;
-  for (const Piece& piece : pieces)
+  for (const DescendingBox& piece : pieces)
     for_each_root_row(piece, plan, [&](const RootInterval& row) { rows.push_back(row); });
   std::sort(rows.begin(), rows.end(), [](const RootInterval& a, const RootInterval& b) { return a.begin < b.begin; });
   return join(rows, {});
 }
 
 /// On level 0 a cell's index is its place among the held roots.
-void place_on_roots(Piece& piece, const RootIndex& roots, const PatchTree& plan) {
+void place_on_roots(DescendingBox& piece, const RootIndex& roots, const PatchTree& plan) {
   piece.at.clear();
   for_each_root_row(piece, plan, [&](const RootInterval& row) {
     const auto first = static_cast<std::uint32_t>(*roots.find(row.begin));
@@ -178,7 +178,7 @@ void place_on_roots(Piece& piece, const RootIndex& roots, const PatchTree& plan)
 }
 
 /// From the indices at one tree level to those at the next: child c of the cell with family f is f * 2^dim + c.
-void descend(Piece& piece, const Indices& family_of, const PatchTree& plan, int level) {
+void descend(DescendingBox& piece, const Indices& family_of, const PatchTree& plan, int level) {
   const auto dim = static_cast<std::size_t>(plan.dim);
   const IndexBox parent = piece.coarse;
   piece.coarse = coarsened(piece.cells, dim, plan.index[piece.level] - level);
@@ -213,7 +213,7 @@ Indices families(const BitArray& refined) {
 }
 
 /// The tree, and in each piece the indices of its cells on its own level.
-Growth grow(std::vector<Piece>& pieces, const PatchTree& plan) {
+Growth grow(std::vector<DescendingBox>& pieces, const PatchTree& plan) {
   Growth growth;
   growth.tree.dim = plan.dim;
   growth.tree.roots = plan.roots;
@@ -221,20 +221,20 @@ Growth grow(std::vector<Piece>& pieces, const PatchTree& plan) {
   RootIntervals roots = roots_of(pieces, plan);
   std::size_t cells = count_roots(roots);
   if (cells <= std::numeric_limits<std::uint32_t>::max())
-    for (const RootIndex index(roots); Piece & piece : pieces) place_on_roots(piece, index, plan);
+    for (const RootIndex index(roots); DescendingBox & piece : pieces) place_on_roots(piece, index, plan);
   hold(growth.tree, std::move(roots));
   for (int level = 0; level == 0 || cells != 0; ++level) {
     if (cells > std::numeric_limits<std::uint32_t>::max())
       throw Error(Kind::unsupported, "a tree level of 2^32 cells or more: convert the patches in parts")
           .at("level index " + std::to_string(level));
     BitArray refined(cells), stored(cells), elsewhere(cells);
-    for (const Piece& piece : pieces)
+    for (const DescendingBox& piece : pieces)
       if (plan.index[piece.level] >= level) {
         BitArray& here = piece.own ? stored : elsewhere;
         for (std::uint32_t i : piece.at) (plan.index[piece.level] > level ? refined : here).set(i);
       }
     const Indices family_of = families(refined);
-    for (Piece& piece : pieces)
+    for (DescendingBox& piece : pieces)
       if (plan.index[piece.level] > level) descend(piece, family_of, plan, level + 1);
     cells = refined.count() << plan.dim;
     growth.tree.refined.push_back(std::move(refined));
@@ -304,7 +304,7 @@ void set_owned(Growth& growth, const PatchTree& plan) {
 // ------------------------------------------------------------------------------------------------------------- values
 
 template <class T>
-void scatter(const Piece& piece, const PatchTree& plan, const T* from, T* level_values) {
+void scatter(const DescendingBox& piece, const PatchTree& plan, const T* from, T* level_values) {
   if (plan.block == Index3{1, 1, 1}) {
     for (std::uint32_t i : piece.at) level_values[i] = *from++;
     return;
@@ -381,13 +381,14 @@ void check_field(const FieldInfo& info, int dim) {
 }
 
 template <class T>
-Field field_on_tree(const Growth& growth, const PatchTree& plan, const std::vector<Piece>& pieces, const Field& from) {
+Field field_on_tree(const Growth& growth, const PatchTree& plan, const std::vector<DescendingBox>& pieces,
+                    const Field& from) {
   const auto offsets = level_offsets(growth.tree);
   const std::size_t block = block_size(growth.tree);
   Field to = make_field(from.info, offsets.back() * block);
   const std::span<const T> values = from.as<T>();
   T* out = to.as<T>().data();
-  for (const Piece& piece : pieces)
+  for (const DescendingBox& piece : pieces)
     if (piece.own)
       scatter(piece, plan, values.data() + piece.first,
               out + offsets[static_cast<std::size_t>(plan.index[piece.level])] * block);
@@ -395,8 +396,8 @@ Field field_on_tree(const Growth& growth, const PatchTree& plan, const std::vect
   return to;
 }
 
-Field convert_field(const Growth& growth, const PatchTree& plan, const std::vector<Piece>& pieces, bool one_of_several,
-                    const Field& from) {
+Field convert_field(const Growth& growth, const PatchTree& plan, const std::vector<DescendingBox>& pieces,
+                    bool one_of_several, const Field& from) {
   return visit_values(from, [&]<class T>(std::span<const T>) {
     if (!std::is_floating_point_v<T> && needs_means(growth, one_of_several))
       throw Error(Kind::unsupported,
@@ -413,7 +414,7 @@ Part patches_to_octree(const Part& part, const PatchTree& tree) { return patches
 
 Part patches_to_octree(const Part& part, const PatchTree& tree, const Patches& others) {
   const auto& patches = std::get<Patches>(part.mesh);
-  std::vector<Piece> pieces = list_pieces(patches, tree);
+  std::vector<DescendingBox> pieces = list_pieces(patches, tree);
   list_pieces_of_others(patches, others, tree, pieces);
   std::size_t expected = 0;
   for (const auto& boxes : patches.boxes)

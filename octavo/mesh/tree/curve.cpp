@@ -17,12 +17,12 @@ CurveKey narrow(Wide key) { return {static_cast<std::uint64_t>(key >> 64), stati
 
 // A curve as a machine: in a state, the child cell c = x + 2y + 4z of a cell is the digit-th to be visited, and is
 // itself walked in the next state.
-struct Step {
+struct CurveStep {
   std::uint8_t digit = 0;
   std::uint8_t next = 0;
 };
 constexpr unsigned num_states = 24;
-using Machine = std::array<std::array<Step, 8>, num_states>;
+using Machine = std::array<std::array<CurveStep, 8>, num_states>;
 
 // How a cell's walk is laid into its digit-th child: all axes turned on by `turn` places, then those in `flip`
 // reversed.
@@ -90,7 +90,7 @@ Key walk(const Machine& machine, int bits, const Coordinate& cell) {
     unsigned child = cell[0] >> bit & 1;
     if constexpr (dim > 1) child |= (cell[1] >> bit & 1) << 1;
     if constexpr (dim > 2) child |= (cell[2] >> bit & 1) << 2;
-    const Step step = machine[state][child];
+    const CurveStep step = machine[state][child];
     key = key << dim | step.digit;
     state = step.next;
   }
@@ -105,12 +105,12 @@ struct Node {
 };
 
 // Cells found to be wholly in the region, and those to be looked into.
-struct Cover {
+struct RegionCover {
   std::vector<KeyInterval> done;
   std::vector<Node> open;
 };
 
-void add_child(Cover& cover, const Node& child, Overlap overlap, int dim, int bits, int depth) {
+void add_child(RegionCover& cover, const Node& child, Overlap overlap, int dim, int bits, int depth) {
   if (overlap == Overlap::some) cover.open.push_back(child);
   if (overlap != Overlap::all) return;
   const int shift = dim * (bits - depth);
@@ -118,11 +118,12 @@ void add_child(Cover& cover, const Node& child, Overlap overlap, int dim, int bi
 }
 
 // Replaces the open cells by their children on grid `depth`.
-Cover descend(const Machine& machine, int dim, int bits, int depth, const Cover& cover, const Classify& classify) {
-  Cover next{cover.done, {}};
+RegionCover descend(const Machine& machine, int dim, int bits, int depth, const RegionCover& cover,
+                    const Classify& classify) {
+  RegionCover next{cover.done, {}};
   for (const Node& node : cover.open)
     for (std::uint32_t c = 0; c < (1U << dim); ++c) {
-      const Step step = machine[node.state][c];
+      const CurveStep step = machine[node.state][c];
       const Coordinate cell{node.cell[0] << 1 | (c & 1), node.cell[1] << 1 | (c >> 1 & 1), node.cell[2] << 1 | c >> 2};
       add_child(next, {node.key << dim | step.digit, cell, step.next}, classify(depth, cell), dim, bits, depth);
     }
@@ -141,7 +142,7 @@ std::vector<KeyInterval> sorted_and_joined(std::vector<KeyInterval> intervals) {
 }
 
 // Fills the rest at this depth: conservative.
-std::vector<KeyInterval> close(Cover cover, int dim, int bits, int depth) {
+std::vector<KeyInterval> close(RegionCover cover, int dim, int bits, int depth) {
   const std::vector<Node> open = std::move(cover.open);
   cover.open.clear();
   for (const Node& node : open) add_child(cover, node, Overlap::all, dim, bits, depth);
@@ -196,11 +197,11 @@ CurveKey centre_key(Curve curve, int dim, int bits, int depth, const Coordinate&
 
 std::vector<KeyInterval> key_intervals(Curve curve, int dim, int bits, const Classify& classify,
                                        const IntervalLimits& limits) {
-  Cover cover;
+  RegionCover cover;
   add_child(cover, {0, {0, 0, 0}, 0}, classify(0, {0, 0, 0}), dim, bits, 0);
   int depth = 0;
   while (depth < std::min(bits, limits.depth) && !cover.open.empty()) {
-    Cover next = descend(machine_of(curve, dim), dim, bits, depth + 1, cover, classify);
+    RegionCover next = descend(machine_of(curve, dim), dim, bits, depth + 1, cover, classify);
     next.done = sorted_and_joined(std::move(next.done));
     if (next.done.size() + next.open.size() > limits.max_cells) break;
     cover = std::move(next);

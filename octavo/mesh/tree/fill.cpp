@@ -31,9 +31,9 @@ std::size_t row_major(const Index3& at, const Index3& block) {
 }
 
 /// Where the value of a cell is in arrays over a tree.
-class Places {
+class CellFinder {
  public:
-  Places(const Octree& tree, const std::array<bool, 3>& periodic)
+  CellFinder(const Octree& tree, const std::array<bool, 3>& periodic)
       : tree_(tree), periodic_(periodic), index_(tree), offsets_(level_offsets(tree)) {}
 
   std::optional<std::size_t> find(int level, Index3 cell) const {
@@ -109,7 +109,7 @@ double minmod(double a, double b) {
 // -------------------------------------------------------------------------------------------------------------- cells
 
 /// The neighbour of a cell along an axis: in its block, or by search.
-std::optional<std::size_t> neighbour(const Octree& tree, const Places& places, int level, const Family& family,
+std::optional<std::size_t> neighbour(const Octree& tree, const CellFinder& places, int level, const Family& family,
                                      std::size_t axis, int step) {
   Index3 at = family.inside;
   at[axis] += step;
@@ -122,7 +122,8 @@ std::optional<std::size_t> neighbour(const Octree& tree, const Places& places, i
 
 /// A quarter of the limited slope along each axis, of the quantity that get(place) gives.
 template <class Get>
-std::array<double, 3> quarters(const Octree& tree, const Places& places, int level, const Family& family, Get&& get) {
+std::array<double, 3> quarters(const Octree& tree, const CellFinder& places, int level, const Family& family,
+                               Get&& get) {
   std::array<double, 3> quarter{};
   const double here = get(family.value);
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(tree.dim); ++axis) {
@@ -142,7 +143,7 @@ double change(int dim, const std::array<double, 3>& quarter, std::size_t child) 
 }
 
 template <class T>
-void fill_cells(const Octree& tree, const Places& places, int level, const Family& family, FillBy by, T* values) {
+void fill_cells(const Octree& tree, const CellFinder& places, int level, const Family& family, FillBy by, T* values) {
   std::array<double, 3> quarter{};
   if constexpr (std::is_floating_point_v<T>)
     if (by == FillBy::linear)
@@ -174,7 +175,7 @@ using PerChild = std::array<double, 8>;
 /// slopes are made flatter.
 class SpecificFill {
  public:
-  SpecificFill(const Octree& tree, const Places& places, const SpecificAt& at, std::vector<Field>& fields)
+  SpecificFill(const Octree& tree, const CellFinder& places, const SpecificAt& at, std::vector<Field>& fields)
       : tree_(tree), places_(places), at_(at), fields_(fields), children_(family_size(tree)) {}
 
   /// After all fields have their plain values.
@@ -283,7 +284,7 @@ class SpecificFill {
   }
 
   const Octree& tree_;
-  const Places& places_;
+  const CellFinder& places_;
   const SpecificAt& at_;
   std::vector<Field>& fields_;
   std::size_t children_;
@@ -333,7 +334,7 @@ struct FineFaces {
 
 class FaceFill {
  public:
-  FaceFill(const Octree& tree, const Places& places, const FillOptions& options, const BitArray& known, Faces faces)
+  FaceFill(const Octree& tree, const CellFinder& places, const FillOptions& options, const BitArray& known, Faces faces)
       : tree_(tree), places_(places), options_(options), known_(known), faces_(faces) {}
 
   void fill(int level, const Family& family) {
@@ -399,7 +400,7 @@ class FaceFill {
   }
 
   const Octree& tree_;
-  const Places& places_;
+  const CellFinder& places_;
   const FillOptions& options_;
   const BitArray& known_;
   Faces faces_;
@@ -497,7 +498,7 @@ std::vector<FaceVector> face_vectors(const std::vector<FieldInfo>& fields, int d
 
 void fill_down(const Octree& tree, int first, const FillOptions& options, std::vector<Field>& fields,
                const BitArray& known) {
-  const Places places(tree, options.periodic);
+  const CellFinder places(tree, options.periodic);
   const std::vector<FaceVector> vectors = face_vectors(infos_of(fields), tree.dim);
   SpecificAt specific;
   if (options.by == FillBy::linear) specific = find_specific(infos_of(fields), options.specific);

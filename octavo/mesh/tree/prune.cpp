@@ -116,14 +116,14 @@ BitArray keep_refined(const BitArray& refined, const BitArray& owned, BitArray& 
 }
 
 // The cells that stay: per level, refinement bits over the old cells, and one bit for each old refined cell.
-struct Kept {
+struct KeptCells {
   std::vector<BitArray> refined;
   std::vector<BitArray> families;
 };
 
-Kept find_kept(const Octree& tree) {
+KeptCells find_kept(const Octree& tree) {
   const std::size_t levels = tree.refined.size();
-  Kept kept{std::vector<BitArray>(levels), std::vector<BitArray>(levels)};
+  KeptCells kept{std::vector<BitArray>(levels), std::vector<BitArray>(levels)};
   if (levels == 0) return kept;
   kept.refined.back() = BitArray(tree.refined.back().size());
   for (std::size_t level = levels - 1; level-- > 0;) {
@@ -244,7 +244,7 @@ std::byte* copy_level(std::byte* to, const std::byte* from, const std::vector<st
 
 Extract prune(const Octree& tree, bool with_source) {
   check_sizes(tree);
-  const Kept kept = find_kept(tree);
+  const KeptCells kept = find_kept(tree);
   Extract out{same_shape(tree), {}};
   if (tree.refined.empty()) return out;
   const BitArray roots = kept_roots(tree, kept.refined[0]);

@@ -240,10 +240,10 @@ int coarsest_leaf(const Octree& tree) {
   return num_levels(tree) - 1;
 }
 
-Missing find_missing(const Octree& source, const Regrid& plan) {
+MissingCells find_missing(const Octree& source, const Regrid& plan) {
   const Octree& tree = plan.tree;
   const TreeIndex index(source);
-  Missing missing;
+  MissingCells missing;
   const auto whole = static_cast<std::int64_t>(block_size(tree));
   for_each_cell(tree, [&](int level, const Coordinate& at, std::size_t i) {
     if (level + plan.shift < plan.first || !tree.owned[static_cast<std::size_t>(level)][i]) return;
@@ -259,7 +259,7 @@ Missing find_missing(const Octree& source, const Regrid& plan) {
   return missing;
 }
 
-void refuse_missing(const Missing& missing, const Octree& tree) {
+void refuse_missing(const MissingCells& missing, const Octree& tree) {
   throw Error(Kind::unsupported, "the refined regions are not made of whole blocks of " +
                                      describe_extent(tree.block, tree.dim) +
                                      " cells: " + std::to_string(missing.cells) + " cells of " +
@@ -316,7 +316,7 @@ Regrid plan_regrid(const Octree& source, const RegridOptions& options) {
     }
   }
   own_all(plan.tree);
-  const Missing missing = find_missing(source, plan);
+  const MissingCells missing = find_missing(source, plan);
   if (missing.cells != 0 && !options.fill) refuse_missing(missing, plan.tree);
   plan.fills = missing.cells;
   plan.blocks_filled = missing.blocks;

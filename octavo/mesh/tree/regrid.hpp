@@ -74,14 +74,14 @@ void for_each_block_told(const Regrid& plan, const Octree& source, const SourceC
 Octree tree_told(const Regrid& plan, const Octree& source);
 
 /// Cells that the owned blocks of the plan's tree have and the source does not hold on their level.
-struct Missing {
+struct MissingCells {
   std::int64_t cells = 0, blocks = 0;
   std::string first;  ///< where the first ones are
 };
 /// @pre `source` has all of the step's cells that lie in those blocks
-Missing find_missing(const Octree& source, const Regrid& plan);
+MissingCells find_missing(const Octree& source, const Regrid& plan);
 /// Throws the error of plan_regrid without `fill`.
-[[noreturn]] void refuse_missing(const Missing& missing, const Octree& tree);
+[[noreturn]] void refuse_missing(const MissingCells& missing, const Octree& tree);
 
 /// Whether an owned cell of the source gives values to a piece of the new tree.
 bool gives_to(const Octree& source, const Regrid& plan, const Octree& tree);

@@ -107,7 +107,7 @@ struct Filling {
 };
 
 /// A side of a leaf: between which cells of one level the slope is. Nothing beside: the domain ends.
-struct Side {
+struct LeafSide {
   int level = 0;
   Filling here, beside;
 };
@@ -136,7 +136,7 @@ class SlopeFinder {
  private:
   /// False if leaves are missing that others may have.
   bool find_at(const Leaf& leaf) {
-    std::array<std::array<std::optional<Side>, 2>, 3> sides;
+    std::array<std::array<std::optional<LeafSide>, 2>, 3> sides;
     const std::size_t before = missing_.size();
     const auto own = filling(leaf.cell);
     for (std::size_t axis = 0; axis < 3; ++axis)
@@ -152,7 +152,7 @@ class SlopeFinder {
     return true;
   }
 
-  std::optional<Side> side_of(const LevelCell& cell, const Filling& own, std::size_t axis, int way) {
+  std::optional<LeafSide> side_of(const LevelCell& cell, const Filling& own, std::size_t axis, int way) {
     const std::int64_t extent = (header_.roots[axis] * header_.block[axis]) << cell.level;
     std::int64_t next = std::int64_t{cell.at[axis]} + way;
     if (header_.periodic[axis]) next = (next + extent) % extent;
@@ -162,12 +162,12 @@ class SlopeFinder {
     const auto beside = filling(other);
     if (!beside) return {};
     const int level = std::min(cell.level, table_.leaves[beside->first].cell.level);
-    if (level == cell.level) return Side{level, own, *beside};
+    if (level == cell.level) return LeafSide{level, own, *beside};
     LevelCell larger{level, cell.at};
     for (std::uint32_t& x : larger.at) x >>= cell.level - level;
     const auto here = filling(larger);
     if (!here) return {};
-    return Side{level, *here, *beside};
+    return LeafSide{level, *here, *beside};
   }
 
   /// Nothing where leaves are missing; notes the cell if others may have them.
@@ -199,7 +199,7 @@ class SlopeFinder {
     }
     return sum;
   }
-  double slope_to(const Side& side, std::size_t field, std::size_t axis) const {
+  double slope_to(const LeafSide& side, std::size_t field, std::size_t axis) const {
     return (value_of(side.beside, side.level, field) - value_of(side.here, side.level, field)) /
            cell_size(header_, side.level)[axis];
   }

@@ -75,7 +75,7 @@ PointPlaces places_of(const Unstructured& mesh, std::span<const std::uint32_t> a
 constexpr std::uint64_t most_looks = 256;
 
 /// A parallelogram, and the square of its distance from the point. Equal ones are ordered by their corners.
-struct Candidate {
+struct Parallelogram {
   double miss = 0;
   Near near{never, never, never};
   void consider(double other, const Near& corners) {
@@ -86,9 +86,9 @@ struct Candidate {
 };
 
 /// `work` is what pairs may be looked at; it is 0 where they do not suffice.
-Candidate parallelogram(const PointPlaces& places, std::uint32_t p, std::span<const std::uint32_t> visit,
-                        std::uint64_t& work) {
-  Candidate best;
+Parallelogram parallelogram(const PointPlaces& places, std::uint32_t p, std::span<const std::uint32_t> visit,
+                            std::uint64_t& work) {
+  Parallelogram best;
   for (const auto& [u, v] : places.around(p)) {
     if (visit[u] >= visit[p] || visit[v] >= visit[p]) continue;
     // Both have the triangles of u with v; one may be the hub of many others.
@@ -158,7 +158,7 @@ PointNeighbours neighbours_along(const Unstructured& mesh, std::span<const std::
   std::uint64_t work = (places.pairs.size() + 1) * most_looks;
   for (std::size_t k = 0; k < along.size(); ++k) {
     const std::uint32_t p = out.order[k];
-    const Candidate best = parallelogram(places, p, visit, work);
+    const Parallelogram best = parallelogram(places, p, visit, work);
     if (work == 0) return {};
     if (best.near[0] != never) {
       out.near.push_back(best.near);

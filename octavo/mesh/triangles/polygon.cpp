@@ -103,12 +103,12 @@ void add_integrals(const LocalRing& ring, std::array<double, 3>& sums) {
   }
 }
 
-struct Extent {
+struct CornerBounds {
   Corner2 lo, hi;
 };
 template <class Corners>
-Extent extent_of(const Corners& corners) {
-  Extent out{corners[0], corners[0]};
+CornerBounds extent_of(const Corners& corners) {
+  CornerBounds out{corners[0], corners[0]};
   for (const Corner2& corner : corners)
     for (std::size_t k = 0; k < 2; ++k) {
       out.lo[k] = std::min(out.lo[k], corner[k]);
@@ -116,7 +116,7 @@ Extent extent_of(const Corners& corners) {
     }
   return out;
 }
-bool apart(const Extent& a, const Extent& b) {
+bool apart(const CornerBounds& a, const CornerBounds& b) {
   return a.hi[0] < b.lo[0] || b.hi[0] < a.lo[0] || a.hi[1] < b.lo[1] || b.hi[1] < a.lo[1];
 }
 
@@ -161,7 +161,7 @@ bool contains(const Polygon& polygon, const Corner2& place) {
 
 std::vector<double> point_weights(const Unstructured& mesh, const Polygon& polygon) {
   const Polygon rings = turned(polygon);
-  std::vector<Extent> extents;
+  std::vector<CornerBounds> extents;
   for (const Ring& ring : rings) extents.push_back(extent_of(ring));
   std::vector<double> weights(mesh.x.size(), 0);
   for (std::size_t t = 0; 3 * t < mesh.connectivity.size(); ++t) {
@@ -171,8 +171,9 @@ std::vector<double> point_weights(const Unstructured& mesh, const Polygon& polyg
       const auto i = static_cast<std::size_t>(points[k]);
       corners[k] = {mesh.x[i], mesh.y[i]};
     }
-    const Extent extent = extent_of(corners);
-    if (std::all_of(extents.begin(), extents.end(), [&](const Extent& ring) { return apart(ring, extent); })) continue;
+    const CornerBounds extent = extent_of(corners);
+    if (std::all_of(extents.begin(), extents.end(), [&](const CornerBounds& ring) { return apart(ring, extent); }))
+      continue;
     const double area = doubled_area(corners[0], corners[1], corners[2]);
     if (area == 0) continue;
     const std::array<double, 3> shares = shares_over(rings, corners, area);

@@ -23,8 +23,8 @@ void both(Way& way, SegmentText& segment) {
   both(way, segment.path, segment.footer, segment.table, segment.at);
 }
 
-/// Where the segments of the parts do not know all of the step's header, fields and species, the first one has no parts
-/// and knows them.
+/// The first segment has no parts if those of the parts do not name all fields and species of the step: it then names
+/// them.
 struct StepText {
   std::string store;
   Flow flow{};

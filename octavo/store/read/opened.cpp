@@ -159,7 +159,7 @@ Fetch fetch_from(const file::File& file) {
   };
 }
 
-Source source_of(const file::File& file) {
+PartSource source_of(const file::File& file) {
   return {fetch_from(file),
           [&file](std::uint64_t offset, std::span<std::byte> out) { file::pread_all(file, offset, out); },
           {}};

@@ -46,7 +46,7 @@ OpenedStep open_numbered(const std::filesystem::path& store, Flow flow, std::int
 /// Reads streams from an open subfile and checks them against their stored checksums.
 Fetch fetch_from(const file::File& file);
 /// The same; values that are stored raw are read from the file straight into place.
-Source source_of(const file::File& file);
+PartSource source_of(const file::File& file);
 
 /// A note that the step's opaque bytes, which belong to its parts, are left out; empty if it has none. Names that begin
 /// with a dot or contain `kept` are passed over.

@@ -274,7 +274,7 @@ std::span<std::byte> memory_for(mesh::Field& field, std::size_t bytes, const Pla
 }
 
 // Where each level begins in the values of a part's fields. Triangles are one level.
-struct Levels {
+struct LevelOffsets {
   std::vector<std::size_t> offsets;  // in cells
   Parents parents;
   std::size_t family = 1;
@@ -296,7 +296,8 @@ std::vector<std::size_t> weights_in(const Table& table, const PartRow& part, std
 // Decodes fields of a part, each once, after the field that weighs it.
 class FieldDecoder {
  public:
-  FieldDecoder(const Table& table, const PartRow& part, const Levels& levels, std::size_t deepest, const Source& source)
+  FieldDecoder(const Table& table, const PartRow& part, const LevelOffsets& levels, std::size_t deepest,
+               const PartSource& source)
       : table_(table), part_(part), levels_(levels), deepest_(deepest), source_(source) {
     fields_.resize(table.header.fields.size());
     values_.resize(fields_.size());
@@ -344,16 +345,16 @@ class FieldDecoder {
 
   const Table& table_;
   const PartRow& part_;
-  const Levels& levels_;
+  const LevelOffsets& levels_;
   std::size_t deepest_;
-  const Source& source_;
+  const PartSource& source_;
   std::vector<std::optional<mesh::Field>> fields_;
   std::vector<std::span<const std::byte>> values_;
 };
 
-std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const Levels& levels,
+std::vector<mesh::Field> decode_fields(const Table& table, const PartRow& part, const LevelOffsets& levels,
                                        const std::vector<std::size_t>& chosen, std::size_t deepest,
-                                       const Source& source) {
+                                       const PartSource& source) {
   FieldDecoder decoder(table, part, levels, deepest, source);
   // Those without weights first: a field that weighs others must be in the caller's memory before they need it.
   for (const std::size_t index : chosen)
@@ -439,7 +440,7 @@ void check_memory(const Table& table, const PartRow& part, std::size_t deepest, 
   base::need_memory(bytes, "reading a part");
 }
 
-mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
+mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request& request, const PartSource& source) {
   const auto chosen = mesh::select_fields(table.header, request.fields);
   // The whole tree is decoded even for few levels: it is small beside the fields, and tells where their levels begin.
   const std::size_t deepest = deepest_level(table.header, request, row);
@@ -468,7 +469,8 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
 
 namespace {
 
-StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::Request& request, const Source& source) {
+StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::Request& request,
+                           const PartSource& source) {
   const auto chosen = mesh::select_fields(table.header, request.fields);
   check_memory(table, row, 0, request, chosen);
   StoredTriangles part;
@@ -492,7 +494,7 @@ StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::R
 }
 
 template <class Read>
-auto decode(const Table& table, std::size_t row, const mesh::Request& request, const Source& source, Read&& read) {
+auto decode(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source, Read&& read) {
   const PartRow& part = table.parts[row];
   try {
     auto out = read(table, part, request, source);
@@ -515,17 +517,17 @@ std::vector<std::size_t> with_weights(const Table& table, const PartRow& part, s
   return fields;
 }
 
-mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source) {
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source) {
   return decode(table, row, request, source, read_part);
 }
 
-void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const Source& source,
+void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const PartSource& source,
                  const std::function<void(const mesh::Field&)>& take) {
   if (fields.empty()) return;
-  const auto read = [&](const Table&, const PartRow& part, const mesh::Request&, const Source&) {
+  const auto read = [&](const Table&, const PartRow& part, const mesh::Request&, const PartSource&) {
     const mesh::Octree tree = decode_tree(table, part, source.fetch);
     LevelBoxes boxes(tree);
-    const Levels levels{level_offsets(tree), parents_of(tree), family_size(tree), &boxes};
+    const LevelOffsets levels{level_offsets(tree), parents_of(tree), family_size(tree), &boxes};
     FieldDecoder decoder(table, part, levels, part.cells.size() - 1, source);
     for (const std::size_t index : fields) {
       take(decoder.decode(index, {}));
@@ -539,7 +541,7 @@ void decode_each(const Table& table, std::size_t row, const std::vector<std::siz
 }
 
 StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,
-                                 const Source& source) {
+                                 const PartSource& source) {
   return decode(table, row, request, source, read_share);
 }
 

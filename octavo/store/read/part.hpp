@@ -19,7 +19,7 @@ using ReadTo = std::function<void(std::uint64_t offset, std::span<std::byte> out
 using Place = std::function<std::span<std::byte>(const mesh::FieldInfo& field, std::size_t bytes)>;
 
 /// The functions that supply a part's bytes and take its fields.
-struct Source {
+struct PartSource {
   Fetch fetch;
   ReadTo read_to{};  ///< if given, values that are stored raw are read straight into place
   NeighbourSource neighbours{};
@@ -28,11 +28,11 @@ struct Source {
 
 /// Reads one part that is a tree: fetches the mesh, then exactly the streams that the request needs, one at a time.
 /// Checks the decoded streams against the table. Fields for which `place` gave memory have no bytes in the part.
-mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source);
+mesh::Part decode_part(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source);
 
-/// Decodes fields of a part that is a tree, on all levels, and gives one after another to `take`. Of the values only
-/// those of one field are in memory, and those that weigh others.
-void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const Source& source,
+/// Decodes fields of a part that is a tree, on all levels, and gives one after another to `take`. Memory
+/// holds the values of one field, and of those that weigh others.
+void decode_each(const Table& table, std::size_t row, const std::vector<std::size_t>& fields, const PartSource& source,
                  const std::function<void(const mesh::Field&)>& take);
 
 /// The fields, and those that weigh them on levels 0 to `deepest` of the part: all that must be read for them.
@@ -53,7 +53,7 @@ struct StoredTriangles {
 /// The same for a part of triangles. From the request it uses the fields and whether the mesh and opaque bytes are
 /// wanted.
 StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,
-                                 const Source& source);
+                                 const PartSource& source);
 
 /// The part's opaque bytes, by name.
 std::map<std::string, std::vector<std::byte>> decode_opaque(const Table& table, std::size_t row, const Fetch& fetch);

@@ -48,8 +48,8 @@ struct Scan {
 std::filesystem::path store_of(const std::filesystem::path& path);
 /// Throws Error(unsupported) if the first subfile found has another version of the format. Opens no other subfile.
 void check_version(const std::filesystem::path& store);
-/// Whether a scan may take it from the mark that a step is complete. It then looks into the file of segment 0 and for
-/// the names of the others. Damage of others is not seen.
+/// Whether a scan may trust the mark that a step is complete. It then opens the file of segment 0 and looks for the
+/// names of the other files, whose damage it does not see.
 enum class Trust : std::uint8_t {
   nothing,
   index,  ///< if segment 0 is also that of the index, which knows the totals

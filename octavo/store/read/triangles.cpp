@@ -135,7 +135,7 @@ StoredTriangles read_stored(const OpenedStep& step, std::size_t part, const mesh
   const OpenedSegment& segment = step.segments[place.segment];
   const file::File file = file::open_read(segment.path);
   try {
-    Source source = source_of(file);
+    PartSource source = source_of(file);
     source.neighbours = neighbours;
     return decode_triangles(segment.table, place.row, request, source);
   } catch (Error& error) {
@@ -204,13 +204,13 @@ std::vector<mesh::Field> whole_fields(const OpenedStep& step, const std::vector<
 }
 
 /// Made once, at the first call, even if several threads call.
-struct Asked {
+struct LazyNeighbours {
   std::mutex mutex;
   std::optional<mesh::PointNeighbours> neighbours;
 };
 
 NeighbourSource when_asked(std::function<mesh::PointNeighbours()> make) {
-  return [asked = std::make_shared<Asked>(), make = std::move(make)] {
+  return [asked = std::make_shared<LazyNeighbours>(), make = std::move(make)] {
     const std::lock_guard lock(asked->mutex);
     if (!asked->neighbours) asked->neighbours = make();
     return codec::Neighbours{asked->neighbours->order, asked->neighbours->near};

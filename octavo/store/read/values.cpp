@@ -35,7 +35,7 @@ FieldStreams streams_of(const Table& table, const PartRow& part, std::size_t ind
 }
 
 // Whether all of the field's streams are raw: heads and unencoded values, one level after another.
-bool is_stored_raw(const FieldStreams& field, const Source& source) {
+bool is_stored_raw(const FieldStreams& field, const PartSource& source) {
   if (!source.read_to || std::endian::native != std::endian::little) return false;
   for (const StreamRow* stream : field.streams) {
     std::uint64_t offset = stream->offset;
@@ -55,9 +55,9 @@ bool is_stored_raw(const FieldStreams& field, const Source& source) {
 }
 
 // The two checksums of a stream. Either may be missing.
-struct Sums {
+struct StreamChecksums {
   std::optional<base::RunningChecksum> stored, raw;
-  explicit Sums(const StreamRow& stream) {
+  explicit StreamChecksums(const StreamRow& stream) {
     if (stream.stored_checksum != 0) stored.emplace();
     if (stream.raw_checksum != 0) raw.emplace();
   }
@@ -70,9 +70,9 @@ struct Sums {
 };
 
 // The sink gets values before the checksums are known. If this throws, the caller must drop what the sink has got.
-void stream_raw(const FieldStreams& field, const StreamRow& stream, const Source& source,
+void stream_raw(const FieldStreams& field, const StreamRow& stream, const PartSource& source,
                 const std::function<void(int level, std::size_t first, std::span<const std::byte>)>& sink) {
-  Sums sums(stream);
+  StreamChecksums sums(stream);
   std::vector<std::byte> tile;
   std::uint64_t offset = stream.offset;
   for (int level = stream.first_level; level <= stream.last_level; ++level) {
@@ -105,7 +105,7 @@ void stream_decoded(const FieldStreams& field, const mesh::Field& decoded,
 
 }  // namespace
 
-void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source,
+void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source,
                  const ValueSink& sink) {
   const PartRow& part = table.parts[row];
   const std::vector<std::size_t> chosen = mesh::select_fields(table.header, request.fields);

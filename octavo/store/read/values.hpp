@@ -12,7 +12,7 @@ using ValueSink =
 /// Gives the sink the values of the requested fields on a part. Levels that are stored raw come one tile at a time;
 /// otherwise all of the part's values of one field are decoded at once. Throws Error(corrupt) if a stream's checksum
 /// differs: the sink may have received values by then.
-void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const Source& source,
+void stream_part(const Table& table, std::size_t row, const mesh::Request& request, const PartSource& source,
                  const ValueSink& sink);
 
 }  // namespace octavo::store

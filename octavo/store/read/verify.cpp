@@ -17,7 +17,7 @@
 #include "octavo/store/read/opened.hpp"
 #include "octavo/store/read/triangles.hpp"
 
-/// Checks every byte of a store that says something, and that the bytes between are zero. Rank 0 reads heads, footers
+/// Checks every byte of a store that has a meaning, and that the bytes between are zero. Rank 0 reads heads, footers
 /// and tables, and deals the parts to all ranks and threads; a part costs one read of its streams and one decode.
 /// Findings are listed, so that damage in one place hides none elsewhere.
 namespace octavo::store {
@@ -38,7 +38,7 @@ void attempt_to(std::vector<Finding>& findings, Work&& work) {
   }
 }
 
-// ------------------------------------------------------------------ bytes that say nothing
+// ------------------------------------------------------------------ bytes between
 
 // Checks that these bytes are zero. Nothing refers to them; they lie within a segment or in the head.
 void check_zero(const file::File& file, std::uint64_t begin, std::uint64_t end, std::vector<Finding>& findings) {
@@ -144,7 +144,7 @@ void check_gaps(const Gaps& gaps, const file::File& file, std::vector<Finding>& 
 
 /// A stretch of a segment's parts that one rank checks. The one with the first part also checks the bytes between
 /// streams; a segment without parts is one, too.
-struct Piece {
+struct CheckedStretch {
   OpenedSegment segment;
   std::string step;
   Gaps gaps{};
@@ -159,13 +159,13 @@ struct PartJob {
   NeighbourSource neighbours;  // of a mesh that another step holds
 };
 
-struct PartResult {
+struct VerifiedPart {
   std::vector<Finding> findings;
   std::uint64_t streams = 0, bytes = 0;
 };
 
 // Checks the stored checksum of every stream; each mismatch is a finding. Returns whether all match.
-bool check_stored(const file::File& file, const PartJob& job, PartResult& result) {
+bool check_stored(const file::File& file, const PartJob& job, VerifiedPart& result) {
   const std::size_t before = result.findings.size();
   const Table& table = job.segment->table;
   const PartRow& part = table.parts[*job.row];
@@ -193,7 +193,7 @@ StoredMesh mesh_of_part(const PartJob& job, const file::File& file) {
 
 void check_triangles(const PartJob& job, const file::File& file, const mesh::Request& everything) {
   const Table& table = job.segment->table;
-  Source source = source_of(file);
+  PartSource source = source_of(file);
   source.neighbours = job.neighbours;
   if (!source.neighbours)
     source.neighbours = neighbours_of_step(*table.triangles, [&] { return mesh_of_part(job, file); }, {}, {});
@@ -201,12 +201,12 @@ void check_triangles(const PartJob& job, const file::File& file, const mesh::Req
   if (!part.mesh.origin) mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
-PartResult check_part_of(const PartJob& job) {
-  PartResult result;
+VerifiedPart check_part_of(const PartJob& job) {
+  VerifiedPart result;
   attempt_to(result.findings, [&] {
     const file::File file = file::open_read(job.segment->path);
     if (job.gaps != nullptr) check_gaps(*job.gaps, file, result.findings);
-    // Bytes that differ from their checksum are told already: decoding them would only tell it once more.
+    // A wrong checksum is reported already. Decoding such bytes would only report it again.
     if (!job.row || !check_stored(file, job, result)) return;
     try {
       mesh::Request everything;
@@ -289,7 +289,7 @@ Tables open_tables(const Scan& scan, SegmentsFound known, Report& report) {
   Tables tables;
   for (const StepFound& found : scan.steps) {
     if (!found.unknown.empty()) {
-      const Program& writer = committed(scan, found.segments[0]).footer.writer;
+      const WriterProgram& writer = committed(scan, found.segments[0]).footer.writer;
       if (listed(found))
         report.findings.push_back({name_of(found), describe_unknown(found.unknown, writer), FindingKind::unsupported});
       continue;
@@ -329,7 +329,7 @@ NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& 
 }
 
 template <class Way>
-void both(Way& way, Piece& piece) {
+void both(Way& way, CheckedStretch& piece) {
   using base::both;
   std::string text;
   if constexpr (std::is_same_v<Way, base::Put>) {
@@ -346,8 +346,9 @@ std::int64_t jobs_in(const OpenedSegment& segment) {
 }
 
 // The pieces with the jobs of numbers [first, last), where segments have one job a part, or one if they have none.
-std::vector<Piece> pieces_of(const std::vector<const OpenedSegment*>& segments, std::int64_t first, std::int64_t last) {
-  std::vector<Piece> pieces;
+std::vector<CheckedStretch> pieces_of(const std::vector<const OpenedSegment*>& segments, std::int64_t first,
+                                      std::int64_t last) {
+  std::vector<CheckedStretch> pieces;
   std::int64_t at = 0;  // the segment's first job
   for (const OpenedSegment* segment : segments) {
     const std::int64_t begin = std::max(first, at) - at, end = std::min(last, at + jobs_in(*segment)) - at;
@@ -356,8 +357,8 @@ std::vector<Piece> pieces_of(const std::vector<const OpenedSegment*>& segments, 
     std::vector<std::size_t> rows;
     for (std::int64_t row = begin; row < std::min<std::int64_t>(end, std::ssize(segment->table.parts)); ++row)
       rows.push_back(static_cast<std::size_t>(row));
-    Piece piece{{segment->path, segment->footer, segment->at, with_rows(segment->table, rows)},
-                to_string(segment->footer.flow) + " step " + std::to_string(segment->footer.step)};
+    CheckedStretch piece{{segment->path, segment->footer, segment->at, with_rows(segment->table, rows)},
+                         to_string(segment->footer.flow) + " step " + std::to_string(segment->footer.step)};
     piece.has_gaps = begin == 0;
     // Gaps are found here, because a piece has only some of the segment's streams.
     if (piece.has_gaps) piece.gaps = gaps_of(*segment);
@@ -366,10 +367,10 @@ std::vector<Piece> pieces_of(const std::vector<const OpenedSegment*>& segments, 
   return pieces;
 }
 
-std::vector<PartJob> jobs_of(const std::vector<Piece>& pieces, const fs::path& store) {
+std::vector<PartJob> jobs_of(const std::vector<CheckedStretch>& pieces, const fs::path& store) {
   std::vector<PartJob> jobs;
   SharedMeshes meshes;
-  for (const Piece& piece : pieces) {
+  for (const CheckedStretch& piece : pieces) {
     const NeighbourSource neighbours = shared_neighbours(piece.segment, store, meshes);
     const std::size_t parts = piece.segment.table.parts.size();
     for (std::size_t row = 0; row < std::max<std::size_t>(parts, 1); ++row)
@@ -428,17 +429,17 @@ void add_all(const base::Ranks& ranks, Report& report, Report mine) {
 }
 
 // Collective. Rank 0 tells each rank of its share of the jobs.
-std::vector<Piece> deal_pieces(const Tables& tables, const base::Ranks& ranks) {
+std::vector<CheckedStretch> deal_pieces(const Tables& tables, const base::Ranks& ranks) {
   const auto segments = segments_of(tables);
   std::int64_t jobs = 0;
   for (const OpenedSegment* segment : segments) jobs += jobs_in(*segment);
-  std::vector<Piece> mine;
+  std::vector<CheckedStretch> mine;
   std::vector<std::string> to(static_cast<std::size_t>(ranks.size));
   base::agree(ranks, [&] {
     if (ranks.rank != 0) return;
     for (int rank = 0; rank < ranks.size; ++rank) {
       const auto [first, last] = base::share(jobs, rank, ranks.size);
-      std::vector<Piece> pieces = pieces_of(segments, first, last);
+      std::vector<CheckedStretch> pieces = pieces_of(segments, first, last);
       if (rank == 0)
         mine = std::move(pieces);
       else
@@ -447,7 +448,7 @@ std::vector<Piece> deal_pieces(const Tables& tables, const base::Ranks& ranks) {
   });
   const std::vector<std::string> from = base::all_to_all(ranks, std::move(to));
   base::agree(ranks, [&] {
-    if (ranks.rank != 0) mine = base::unpacked<std::vector<Piece>>(from[0]);
+    if (ranks.rank != 0) mine = base::unpacked<std::vector<CheckedStretch>>(from[0]);
   });
   return mine;
 }
@@ -456,7 +457,7 @@ Report check_own_parts(std::span<const PartJob> jobs, int threads, const base::P
   Report report;
   base::ordered_for(
       jobs.size(), threads, [&](std::size_t i) { return check_part_of(jobs[i]); },
-      [&](std::size_t i, PartResult result) {
+      [&](std::size_t i, VerifiedPart result) {
         std::move(result.findings.begin(), result.findings.end(), std::back_inserter(report.findings));
         report.streams += result.streams;
         report.bytes += result.bytes;
@@ -488,7 +489,7 @@ Report verify_quick(const fs::path& path) {
 
 Report verify_shared(const fs::path& path, int threads, const base::Progress& progress, const base::Ranks& ranks) {
   Report report, own_parts;
-  std::vector<Piece> pieces;
+  std::vector<CheckedStretch> pieces;
   {
     Tables tables;
     base::agree(ranks, [&] {

@@ -202,7 +202,7 @@ namespace {
 
 constexpr std::string_view slot_prefix = "slot.";
 
-// Where the steps end that the index lists, by file of their segment 0.
+// For each file that holds a segment 0, where the last step in it ends that the index lists.
 std::map<std::string, std::uint64_t> listed_ends(const std::vector<IndexedStep>& steps) {
   std::map<std::string, std::uint64_t> ends;
   for (const IndexedStep& step : steps) {
@@ -212,8 +212,8 @@ std::map<std::string, std::uint64_t> listed_ends(const std::vector<IndexedStep>&
   return ends;
 }
 
-// Whether the file is no longer than the steps that the index lists of it: nobody has appended another one since. A
-// slot's file keeps its length when it is written again.
+// Whether the file ends with the last step that the index lists in it: nobody has appended another one since. A slot's
+// file keeps its length when it is written again, so its length says nothing.
 bool is_all_listed(const fs::path& path, std::uint64_t listed_end) {
   std::error_code error;
   const std::uint64_t size = fs::file_size(path, error);

@@ -17,8 +17,8 @@
 #include "octavo/store/write/held.hpp"
 #include "octavo/store/write/weighing.hpp"
 
-/// Makes the streams of a part. Raw fields only refer to the caller's memory. Of an encoded field the encoder keeps the
-/// decoded values as well: each level is predicted from what a reader will have of the level above, so errors within a
+/// Makes the streams of a part. Raw fields only refer to the caller's memory. The encoder also keeps the decoded values
+/// of a field: each level is predicted from what a reader will have of the level above, so errors within a
 /// bound do not add up.
 namespace octavo::store {
 namespace {
@@ -105,7 +105,7 @@ bool stays_raw(const mesh::FieldInfo& info, const codec::Settings& settings, boo
          !(info.type == mesh::ScalarType::float64 && single_precision);
 }
 
-void add_piece(Stream& stream, codec::Piece piece) {
+void add_piece(Stream& stream, codec::ChunkPiece piece) {
   stream.stored_bytes += piece.head.size() + piece.bytes;
   stream.raw->pieces.push_back(std::move(piece));
 }
@@ -125,7 +125,7 @@ void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::
   for (codec::Range& range : held) range = {range.first * width, range.last * width};
   const std::size_t count = (last - first) * width;
   stream.raw_bytes += count * mesh::size_of(type);
-  for (codec::Piece& piece : codec::sparse_chunk(has_integer_chunks(type), mesh::size_of(type), count, held))
+  for (codec::ChunkPiece& piece : codec::sparse_chunk(has_integer_chunks(type), mesh::size_of(type), count, held))
     add_piece(stream, std::move(piece));
 }
 
@@ -133,7 +133,7 @@ void add_sparse_chunk(Stream& stream, std::size_t first, std::size_t last, std::
 void take_values(Stream& stream) {
   const RawStream raw = *std::exchange(stream.raw, std::nullopt);
   std::size_t bytes = 0;
-  for (const codec::Piece& piece : raw.pieces) bytes += piece.bytes;
+  for (const codec::ChunkPiece& piece : raw.pieces) bytes += piece.bytes;
   std::vector<std::byte> memory;
   std::span<const std::byte> values;
   if (raw.values.held) {
@@ -145,7 +145,7 @@ void take_values(Stream& stream) {
   }
   stream.bytes.reserve(static_cast<std::size_t>(stream.stored_bytes));
   if (!raw.values.held) stream.raw_checksum = base::checksum(values);
-  for (const codec::Piece& piece : raw.pieces) {
+  for (const codec::ChunkPiece& piece : raw.pieces) {
     stream.bytes.insert(stream.bytes.end(), piece.head.begin(), piece.head.end());
     stream.bytes.insert(stream.bytes.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(piece.bytes));
     values = values.subspan(piece.bytes);
@@ -360,7 +360,7 @@ void encode_plain(std::span<const T> values, std::size_t width, const codec::Set
   stream.raw_checksum = checksum_little_endian(std::as_bytes(std::span<const T>(decoded)), sizeof(T));
 }
 
-// As the attribute's own entry says. Without one: as whole fields are stored, but without a bound.
+// The attribute's own entry. Without one it is stored like the fields, but bit for bit.
 codec::Settings settings_of_attribute(const std::string& name, const EncodeOptions& options) {
   if (const auto found = options.field_codec.find(name); found != options.field_codec.end()) return found->second;
   const bool raw = options.codec.method == codec::Method::raw;

@@ -16,14 +16,14 @@ namespace {
 constexpr std::size_t families_tried = 128;
 
 // Families of the level that has most of them, spread evenly.
-struct Sample {
+struct FamilySample {
   std::size_t family = 1;
   std::vector<std::size_t> parents, children;  // cell of each family's parent, and its first child
 };
 
-Sample sample_of(const std::vector<std::size_t>& offsets, const std::vector<std::vector<std::uint32_t>>& parents,
-                 std::size_t family) {
-  Sample sample{family, {}, {}};
+FamilySample sample_of(const std::vector<std::size_t>& offsets, const std::vector<std::vector<std::uint32_t>>& parents,
+                       std::size_t family) {
+  FamilySample sample{family, {}, {}};
   const auto level = std::max_element(parents.begin(), parents.end(),
                                       [](const auto& a, const auto& b) { return a.size() < b.size(); });
   if (level == parents.end() || level->empty()) return sample;
@@ -37,8 +37,9 @@ Sample sample_of(const std::vector<std::size_t>& offsets, const std::vector<std:
   return sample;
 }
 
-// A field's values on a sample: of each family the parent's, then the children's. Of several values a cell, the first.
-struct Tried {
+// A field's values on a sample: for each family the parent's, then the children's. Only a cell's first component
+// counts.
+struct SampledField {
   mesh::ScalarType type = mesh::ScalarType::float64;
   std::vector<double> values;
   bool positive = false;  // all of them, and not all the same
@@ -56,8 +57,8 @@ double first_value(const Values& values, std::size_t cell_bytes, std::size_t cel
   return value;
 }
 
-Tried values_on(const Sample& sample, const Values& values, std::size_t cells) {
-  Tried tried{values.info.type, {}, false};
+SampledField values_on(const FamilySample& sample, const Values& values, std::size_t cells) {
+  SampledField tried{values.info.type, {}, false};
   const std::size_t cell_bytes = values.size / cells * mesh::size_of(values.info.type);
   for (std::size_t f = 0; f < sample.parents.size(); ++f) {
     tried.values.push_back(first_value(values, cell_bytes, sample.parents[f]));
@@ -84,7 +85,7 @@ int bits_between(double value, double expected, mesh::ScalarType type) {
 }
 
 // Bits a family that weights save on the last child, in the mean, against the plain mean.
-double saved_bits(const Tried& field, const Tried& weights, std::size_t family) {
+double saved_bits(const SampledField& field, const SampledField& weights, std::size_t family) {
   std::int64_t saved = 0, families = 0;
   for (std::size_t f = 0; f < field.values.size(); f += 1 + family, ++families) {
     const double parent = field.values[f], last = field.values[f + family];
@@ -104,9 +105,9 @@ double saved_bits(const Tried& field, const Tried& weights, std::size_t family) 
 Weighing find_weighing(const std::vector<const Values*>& fields, const std::vector<std::size_t>& offsets,
                        const std::vector<std::vector<std::uint32_t>>& parents, std::size_t family) {
   Weighing best{0, std::vector<bool>(fields.size(), false)};
-  const Sample sample = sample_of(offsets, parents, family);
+  const FamilySample sample = sample_of(offsets, parents, family);
   if (sample.parents.empty()) return best;
-  std::vector<Tried> tried(fields.size());
+  std::vector<SampledField> tried(fields.size());
   for (std::size_t f = 0; f < fields.size(); ++f)
     if (fields[f] != nullptr && !mesh::is_integer(fields[f]->info.type) && !mesh::is_half(fields[f]->info.type) &&
         fields[f]->size > 0)

@@ -139,7 +139,7 @@ TEST(Weighing, values_are_streamed_and_placed) {
                 [&](std::size_t field, int, std::size_t, std::span<const std::byte> values) {
                   streamed[field].insert(streamed[field].end(), values.begin(), values.end());
                 });
-    Source source = source_of(file);
+    PartSource source = source_of(file);
     source.place = [&](const mesh::FieldInfo& field, std::size_t size) {
       for (std::size_t f = 0; f < 4; ++f)
         if (step.header.fields[f].name == field.name) {

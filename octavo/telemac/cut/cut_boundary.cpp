@@ -9,11 +9,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 /// Where the boundary line leaves the part at a point: to the next point, from the previous one, or both.
 void find_leaving(const CutBoundary& boundary, std::int32_t part, std::int32_t k, PieceBoundaryPoint& point) {

@@ -15,7 +15,7 @@ namespace octavo::telemac {
 struct CutBoundary {
   std::vector<formats::serafin::BoundaryPoint> points;
   std::vector<double> x, y;  ///< of those points
-  partition::Contour contour;
+  partition::Outline contour;
   std::vector<std::int32_t> liquid;
   std::vector<std::int32_t> edge_part;  ///< part of the edge from each point to the next one
 };

@@ -10,8 +10,6 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
-
 using base::at;
 
 /// Values of `points`, each `width` bytes, appended to `to`.
@@ -22,12 +20,12 @@ void gather(std::span<const std::byte> values, std::span<const std::int32_t> poi
 }
 
 /// One variable of a step.
-struct Values {
+struct VariableRecord {
   std::vector<std::byte> record;  ///< with its length words
   std::size_t width;
-  explicit Values(const serafin::Header& header)
+  explicit VariableRecord(const serafin::SerafinHeader& header)
       : record(header.real_bytes * at(header.points) + 8), width(header.real_bytes) {}
-  void read(const serafin::Series& series, std::int64_t step, std::size_t variable) {
+  void read(const serafin::SerafinSeries& series, std::int64_t step, std::size_t variable) {
     serafin::read_record(series, step, variable, record);
   }
   /// The values of one plane's points.
@@ -38,7 +36,7 @@ struct Values {
   }
 };
 
-void append_time(std::vector<std::byte>& bytes, const serafin::Header& header, double time) {
+void append_time(std::vector<std::byte>& bytes, const serafin::SerafinHeader& header, double time) {
   bytes.resize(header.real_bytes + 8);
   const std::uint64_t begin = serafin::time_at(serafin::offsets_of(header), 0) - 4;
   serafin::write_time(
@@ -48,7 +46,7 @@ void append_time(std::vector<std::byte>& bytes, const serafin::Header& header, d
       header, 0, time);
 }
 
-void append_record(std::vector<std::byte>& bytes, const Values& values, const serafin::Header& whole,
+void append_record(std::vector<std::byte>& bytes, const VariableRecord& values, const serafin::SerafinHeader& whole,
                    std::span<const std::int32_t> points) {
   const auto planes = at(serafin::planes(whole)), plane_points = at(serafin::plane_points(whole));
   const std::size_t payload = planes * points.size() * values.width, begin = bytes.size();
@@ -61,23 +59,23 @@ void append_record(std::vector<std::byte>& bytes, const Values& values, const se
 
 }  // namespace
 
-std::uint64_t piece_bytes(const serafin::Header& header, std::int64_t steps) {
+std::uint64_t piece_bytes(const serafin::SerafinHeader& header, std::int64_t steps) {
   const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   return offsets.steps + static_cast<std::uint64_t>(steps) * offsets.step_bytes;
 }
 
-PiecePlace place_piece(const serafin::Series& series, const serafin::Header& like, PieceWriter& writer,
+PiecePlace place_piece(const serafin::SerafinSeries& series, const serafin::SerafinHeader& like, PieceWriter& writer,
                        const Piece& piece) {
-  const serafin::Header header = piece_header(like, piece);
+  const serafin::SerafinHeader header = piece_header(like, piece);
   PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);
   place.header = header;
   writer.put(place, 0, encode_piece(header, piece, serafin::plane_points(series.header)));
   return place;
 }
 
-void cut_steps(const serafin::Series& series, PieceWriter& writer, const std::vector<PiecePlace>& places,
-               const Buckets& points, const base::Progress& progress) {
-  Values values(series.header);
+void cut_steps(const serafin::SerafinSeries& series, PieceWriter& writer, const std::vector<PiecePlace>& places,
+               const ItemLists& points, const base::Progress& progress) {
+  VariableRecord values(series.header);
   std::vector<std::byte> bytes;
   const std::size_t variables = series.header.variables.size();
   const auto done = [&](std::int64_t step, std::size_t v) {

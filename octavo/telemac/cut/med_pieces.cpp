@@ -17,11 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace med = formats::med;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 /// Values of a part's points, plane after plane.
 template <class Points>
@@ -33,7 +31,7 @@ std::vector<double> gather(const std::vector<double>& all, const Points& points,
 }
 
 /// Heights at the first step; of a file without steps the number of the plane.
-std::vector<double> heights_of(const serafin::Series& series) {
+std::vector<double> heights_of(const serafin::SerafinSeries& series) {
   if (serafin::planes(series.header) == 1) return {};
   std::vector<double> z(at(series.header.points));
   if (series.steps > 0 && !series.header.variables.empty())
@@ -61,7 +59,7 @@ void add_boundary(med::MedWriter& writer, const std::string& mesh, const Piece& 
 
 }  // namespace
 
-MedPieces::MedPieces(const fs::path& path, const serafin::Series& series)
+MedPieces::MedPieces(const fs::path& path, const serafin::SerafinSeries& series)
     : series_(series),
       path_(path),
       file_(path, true),
@@ -91,7 +89,7 @@ void MedPieces::add(const Piece& piece) {
   fields_.push_back(std::move(fields));
 }
 
-fs::path MedPieces::finish(const Buckets& points, const base::Progress& progress) {
+fs::path MedPieces::finish(const ItemLists& points, const base::Progress& progress) {
   std::vector<double> values(at(series_.header.points));
   const std::size_t variables = series_.header.variables.size();
   for (std::int64_t step = 0; step < series_.steps; ++step)

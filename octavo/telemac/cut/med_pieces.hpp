@@ -18,14 +18,14 @@ namespace octavo::telemac {
 class MedPieces {
  public:
   /// For pieces of a SERAFIN file. An existing file is replaced.
-  MedPieces(const std::filesystem::path& path, const formats::serafin::Series& series);
+  MedPieces(const std::filesystem::path& path, const formats::serafin::SerafinSeries& series);
   /// Adds the next part.
   void add(const Piece& piece);
   /// Writes all steps and finishes the file. Memory: one variable of one step. `points` as cut_steps takes them.
-  std::filesystem::path finish(const Buckets& points, const base::Progress& progress);
+  std::filesystem::path finish(const ItemLists& points, const base::Progress& progress);
 
  private:
-  const formats::serafin::Series& series_;
+  const formats::serafin::SerafinSeries& series_;
   std::filesystem::path path_;
   step::NewFile file_;
   mesh::Header header_;

@@ -44,7 +44,7 @@ struct MedPiecesOfAMesh : ::testing::Test {
     PartitionOptions options;
     options.parts = parts;
     options.layout = PieceLayout::med;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
     options.boundary = folder / "a.cli";
     report = partition_mesh(slf, folder / "T2D", options);
   }

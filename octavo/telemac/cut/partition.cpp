@@ -21,20 +21,19 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
-std::vector<Section> trace(const SharedJob& job, const Block& block) {
+std::vector<Section> trace(const SharedJob& job, const ElementBlock& block) {
   if (!job.options.sections) return {};
   return trace_sections(*job.options.sections,
                         {job.ranks, job.points, block.triangles, &block.places.set, block.places.x, block.places.y});
 }
 
-partition::Quality quality_of(const SharedJob& job, const std::vector<Growing>& pieces, std::int64_t cut_edges,
+partition::Quality quality_of(const SharedJob& job, const std::vector<GrowingPiece>& pieces, std::int64_t cut_edges,
                               std::int64_t shared) {
   std::vector<std::array<std::int64_t, 2>> mine;  // elements, neighbours
-  for (const Growing& growing : pieces)
+  for (const GrowingPiece& growing : pieces)
     mine.push_back(
         {static_cast<std::int64_t>(growing.piece.connectivity.size() / 3),
          static_cast<std::int64_t>(std::set(growing.piece.sharers.begin(), growing.piece.sharers.end()).size())});
@@ -59,10 +58,10 @@ void require_possible(const PartitionOptions& options, const base::Ranks& ranks,
   if (ranks.size > 1 && !ranks.all_to_all)
     throw Error(Kind::usage, "several processes need an exchange of all with all");
   if (options.cut || options.part_of || ranks.size == 1) return;
-  if (options.method == partition::Method::metis)
+  if (options.method == partition::CutMethod::metis)
     throw Error(Kind::unsupported, "METIS cuts in one process only")
         .hint("--method scotch, which cuts as few edges, or hilbert or inertial; or run it without mpirun");
-  if (options.method == partition::Method::scotch && !scotch)
+  if (options.method == partition::CutMethod::scotch && !scotch)
     throw Error(Kind::unsupported, "this build has no PT-Scotch, by which several processes cut")
         .hint("install libptscotch-dev and build again, or take --method inertial");
   if (options.parts == 0)
@@ -126,15 +125,15 @@ PartitionReport write_by_root(const SharedJob& job, const partition::PartVector&
 /// Before anything is cut: of further inputs.
 void require_same_meshes(const SharedJob& job) {
   for (const auto& [name, also] : job.options.also) {
-    serafin::Series series;
+    serafin::SerafinSeries series;
     base::agree(job.ranks, [&, path = also] { series = serafin::open_series(path); });
     require_same_mesh(job.ranks, job.series, series);
   }
 }
 
 /// Makes this rank's pieces of the cut, and measures it.
-CutMesh make_cut_mesh(const SharedJob& job, Block block, partition::PartVector part_of, const partition::Turns& turns,
-                      PartitionReport& report) {
+CutMesh make_cut_mesh(const SharedJob& job, ElementBlock block, partition::PartVector part_of,
+                      const partition::Turns& turns, PartitionReport& report) {
   CutMesh mesh;
   if (job.options.layout == PieceLayout::octavo) mesh.part_of = part_of;
   mesh.pieces = make_pieces(job, move_elements(job, std::move(block), std::move(part_of)));
@@ -144,7 +143,7 @@ CutMesh make_cut_mesh(const SharedJob& job, Block block, partition::PartVector p
   mesh.boundary = find_mesh_boundary(job, edges, turns, report.notes);
   add_boundary(job, mesh.boundary, mesh.pieces);
   add_places(job, mesh.pieces);
-  for (Growing& growing : mesh.pieces) {  // what was needed on the way
+  for (GrowingPiece& growing : mesh.pieces) {  // what was needed on the way
     base::release(growing.along);
     base::release(growing.border);
     base::release(growing.border_points);
@@ -159,7 +158,7 @@ void write_all(const SharedJob& job, step::NewFiles& files, const fs::path& pref
                const std::vector<Section>& sections, PartitionReport& report) {
   write_series(job, files, job.series, geometry_header(job.series.header), prefix.string() + "GEO", mesh, report);
   for (const auto& [name, also] : job.options.also) {
-    serafin::Series other;
+    serafin::SerafinSeries other;
     base::agree(job.ranks, [&, path = also] { other = serafin::open_series(path); });
     write_series(job, files, other, other.header, prefix.string() + name, mesh, report);
   }
@@ -171,7 +170,7 @@ void write_all(const SharedJob& job, step::NewFiles& files, const fs::path& pref
 PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                  const base::Ranks& ranks, const GraphCut& scotch) {
   PartitionReport report;
-  serafin::Series series;
+  serafin::SerafinSeries series;
   base::agree(ranks, [&] {
     series = serafin::open_series(path);
     require_parts(options, serafin::plane_elements(series.header), path);
@@ -188,7 +187,7 @@ PartitionReport partition_shared(const fs::path& path, const fs::path& prefix, c
   report.points = job.points;
   require_same_meshes(job);
   if (options.cut) require_size_of_cut(job);
-  Block block = read_block(job);
+  ElementBlock block = read_block(job);
   partition::PartVector part_of = cut_block(job, block, scotch, report.notes);
   if (ranks.size > 1 && (options.layout == PieceLayout::med || options.layout == PieceLayout::octavo))
     return write_by_root(job, part_of, path, prefix, std::move(report));

@@ -22,7 +22,7 @@ struct PartitionOptions {
 
   /// 0: the number of parts in the given cut, or in the store of the mesh.
   std::int32_t parts = 2;
-  partition::Method method = partition::Method::metis;
+  partition::CutMethod method = partition::CutMethod::metis;
   PieceLayout layout = PieceLayout::concat;
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
   std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along
@@ -98,9 +98,9 @@ using GraphCut = std::function<partition::PartVector(const SharedDual&, std::int
 /// counts the cutting only. If `parts` is 0 and the mesh is a store that was cut (PieceLayout::octavo), its cut is
 /// taken, and its boundary if there is no boundary file.
 ///
-/// Collective: ranks share the mesh. Method::inertial and Method::hilbert give the same files, byte for byte, for any
-/// number of ranks. With several ranks, Method::scotch calls `scotch`, whose cut may depend on their number;
-/// Method::metis and the cut of a store are Error(unsupported), and `ranks` must have all_to_all. Rank 0 writes MED
+/// Collective: ranks share the mesh. CutMethod::inertial and CutMethod::hilbert give the same files, byte for byte, for
+/// any number of ranks. With several ranks, CutMethod::scotch calls `scotch`, whose cut may depend on their number;
+/// CutMethod::metis and the cut of a store are Error(unsupported), and `ranks` must have all_to_all. Rank 0 writes MED
 /// pieces and stores (PieceLayout::med, octavo), and then holds the whole mesh.
 ///
 /// Memory: that of the partitioner; after it about 40 bytes per triangle of the rank's share, plus one variable of one

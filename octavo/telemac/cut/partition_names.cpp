@@ -42,7 +42,7 @@ std::map<Identity, fs::path> identities_of_inputs(const fs::path& mesh, const Pa
 }
 
 /// Names of the files that are made: whole names, and those that get a part's number.
-struct Made {
+struct MadeNames {
   std::set<std::string> whole, numbered;
 
   void add(const std::string& name, PieceLayout layout, std::int32_t parts) {
@@ -55,8 +55,8 @@ struct Made {
   }
 };
 
-Made made_by(const std::string& stem, const PartitionOptions& options) {
-  Made made;
+MadeNames made_by(const std::string& stem, const PartitionOptions& options) {
+  MadeNames made;
   std::vector<std::string> series{"GEO"};
   for (const auto& [name, path] : options.also) series.push_back(name);
   for (const std::string& name : series)
@@ -74,7 +74,7 @@ Made made_by(const std::string& stem, const PartitionOptions& options) {
   return made;
 }
 
-bool is_made(const std::string& name, const Made& made, std::int32_t parts) {
+bool is_made(const std::string& name, const MadeNames& made, std::int32_t parts) {
   if (made.whole.count(name) > 0) return true;
   const std::size_t dash = name.rfind('-');
   if (dash == std::string::npos) return false;
@@ -119,7 +119,7 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 /// The file that the cut is written to is no input, no piece of this cut, and no other file that is there.
 void require_place_of_cut(const fs::path& path, const fs::path& prefix, const std::map<Identity, fs::path>& inputs,
-                          const Made& made, const PartitionOptions& options) {
+                          const MadeNames& made, const PartitionOptions& options) {
   require_folder(path);
   if (is_made(path.filename().string(), made, options.parts) &&
       identity_of(folder_of(path)) == identity_of(folder_of(prefix)))
@@ -196,7 +196,7 @@ void require_no_empty(std::int64_t empty, const PartitionOptions& options) {
 void require_inputs_stay(const fs::path& mesh, const fs::path& prefix, const PartitionOptions& options) {
   require_folder(prefix);
   const auto inputs = identities_of_inputs(mesh, options);
-  const Made made = made_by(prefix.filename().string(), options);
+  const MadeNames made = made_by(prefix.filename().string(), options);
   if (options.write_cut) require_place_of_cut(*options.write_cut, prefix, inputs, made, options);
   std::error_code none;
   // We look at the existing names, which are fewer than there may be parts.

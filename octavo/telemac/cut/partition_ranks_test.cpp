@@ -71,7 +71,7 @@ TEST(PartitionRanks, any_number_of_ranks_writes_what_one_process_writes) {
     put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
     PartitionOptions options;
     options.parts = 1 + static_cast<std::int32_t>(seed % 8) * 2;
-    options.method = seed < 8 ? partition::Method::inertial : partition::Method::hilbert;
+    options.method = seed < 8 ? partition::CutMethod::inertial : partition::CutMethod::hilbert;
     options.layout = seed % 4 < 2 ? PieceLayout::concat : PieceLayout::files;
     if (seed != 3) options.boundary = folder / "geo.cli";
     options.also = {{"PRE", folder / "geo.slf"}};
@@ -99,7 +99,7 @@ TEST(PartitionRanks, a_result_on_another_mesh_of_equal_counts_is_everybody_s_err
   const SerafinFixture f = fixture(1);
   put_file(folder / "geo.slf", serafin_bytes(f));
   PartitionOptions options;
-  options.method = partition::Method::inertial;
+  options.method = partition::CutMethod::inertial;
   options.also = {{"PRE", folder / "pre.slf"}};
   SerafinFixture pre = f;
   std::rotate(pre.mesh.connectivity.begin(), pre.mesh.connectivity.begin() + 6, pre.mesh.connectivity.end());
@@ -121,7 +121,7 @@ TEST(PartitionRanks, no_input_is_replaced_by_an_output) {
   put_file(folder / "T2DGEO", serafin_bytes(f));
   PartitionOptions options;
   options.parts = 1;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   const auto before = contents(folder.path());
   EXPECT_THAT(run(3, folder / "T2DGEO", folder / "T2D", options),
               ::testing::Each(HasSubstr("would replace the input")));
@@ -135,7 +135,7 @@ TEST(PartitionRanks, a_damaged_side_file_leaves_the_pieces_that_are_there) {
   put_file(folder / "zones", "1 1\n");
   put_file(folder / "T2DGEO00001-00000", serafin_bytes(f));
   PartitionOptions options;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   options.layout = PieceLayout::files;
   options.zones = folder / "zones";
   const auto before = contents(folder.path());
@@ -150,7 +150,7 @@ TEST(PartitionRanks, pieces_get_their_names_when_all_are_whole) {
   put_file(folder / "pre.slf", serafin_bytes(f));
   PartitionOptions options;
   options.parts = 3;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   options.also = {{"PRE", folder / "pre.slf"}};
   for (const PieceLayout layout : {PieceLayout::concat, PieceLayout::files}) {
     options.layout = layout;
@@ -201,7 +201,7 @@ TEST(PartitionRanks, sections_zones_and_weirs_are_those_of_one_process) {
     put_file(folder / "geo.slf", serafin_bytes(f));
     PartitionOptions options;
     options.parts = 1 + static_cast<std::int32_t>(seed);
-    options.method = seed % 2 == 0 ? partition::Method::inertial : partition::Method::hilbert;
+    options.method = seed % 2 == 0 ? partition::CutMethod::inertial : partition::CutMethod::hilbert;
     options.layout = seed % 3 == 0 ? PieceLayout::files : PieceLayout::concat;
     options.concat_sides = seed % 3 == 2;
     put_sides(folder / ".", f, seed, options);
@@ -228,7 +228,7 @@ TEST(PartitionRanks, damaged_side_files_are_everybody_s_error) {
   put_file(folder / "geo.slf", serafin_bytes(f));
   PartitionOptions options;
   options.parts = 3;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   put_sides(folder / ".", f, 0, options);
   const auto errors = [&] { return run(3, folder / "geo.slf", folder / "T2D", options); };
   EXPECT_THAT(errors(), ::testing::Each(""));
@@ -248,7 +248,7 @@ TEST(PartitionRanks, no_rank_gathers_what_grows_with_parts_times_ranks) {
   put_file(folder / "geo.slf", serafin_bytes(f));
   PartitionOptions options;
   options.parts = 10;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   std::atomic<std::size_t> most = 0;
   octavo::testing::run_ranks(4, [&](const base::Ranks& ranks) {
     base::Ranks counting = ranks;
@@ -271,7 +271,7 @@ struct Stored {
     put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
     verbs::convert({folder / "geo.slf"}, folder / "geo.octavo", {});
     options.parts = 5;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
   }
 };
 
@@ -359,7 +359,7 @@ TEST(PartitionRanks, a_store_and_a_med_file_of_several_ranks_are_those_of_one_pr
   options.also = {{"PRE", folder / "geo.slf"}};
   for (const PieceLayout layout : {PieceLayout::octavo, PieceLayout::med}) {
     options.layout = layout;
-    options.method = layout == PieceLayout::med ? partition::Method::inertial : partition::Method::hilbert;
+    options.method = layout == PieceLayout::med ? partition::CutMethod::inertial : partition::CutMethod::hilbert;
     const fs::path one = folder / ("one" + std::to_string(static_cast<int>(layout)));
     fs::create_directory(one);
     PartitionReport expected;
@@ -386,7 +386,7 @@ TEST(PartitionRanks, names_that_others_have_are_refused_before_anything_is_writt
   const TemporaryFolder folder;
   put_file(folder / "geo.slf", serafin_bytes(fixture(0)));
   PartitionOptions options;
-  options.method = partition::Method::inertial;
+  options.method = partition::CutMethod::inertial;
   for (const char* name : {"GEO", "CLI", "PAR", "SEC", "ZFI", "SEU", "RES"}) {
     options.also = {{"RES", folder / "geo.slf"}, {name, folder / "geo.slf"}};
     const std::string text = std::string("two inputs would have pieces called ") + name;
@@ -405,7 +405,7 @@ TEST(PartitionRanks, ipobo_that_says_otherwise_gives_way_to_the_boundary_file) {
   put_file(folder / "geo.cli", octavo::testing::boundary_text(boundary));
   PartitionOptions options;
   options.parts = 5;
-  options.method = partition::Method::inertial;
+  options.method = partition::CutMethod::inertial;
   options.boundary = folder / "geo.cli";
   for (const std::int32_t number : {-7, 2, 0}) {  // in place of 5
     SerafinFixture other = f;
@@ -437,7 +437,7 @@ TEST(PartitionRanks, a_cut_that_is_given_is_that_of_any_number_of_ranks) {
   put_file(folder / "geo.cli", octavo::testing::boundary_text(octavo::testing::boundary_of(f.mesh)));
   PartitionOptions options;
   options.parts = 4;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   options.boundary = folder / "geo.cli";
   const auto pieces = [&](int size, const std::string& name) {
     const fs::path out = folder / name;
@@ -479,7 +479,7 @@ TEST(PartitionRanks, artemis_has_the_boundary_in_its_first_piece) {
   for (const bool with_file : {true, false}) {
     PartitionOptions options;
     options.parts = 3;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
     if (with_file) options.boundary = folder / "geo.cli";
     std::map<std::string, std::string> first;
     for (const int size : {1, 3}) {
@@ -513,7 +513,7 @@ TEST(PartitionRanks, what_artemis_s_boundary_leaves_empty_is_filled_alike_by_all
   const auto elements = static_cast<std::int32_t>(f.mesh.connectivity.size() / 3);
   PartitionOptions options;
   options.boundary = folder / "geo.cli";
-  for (const auto method : {partition::Method::hilbert, partition::Method::inertial}) {
+  for (const auto method : {partition::CutMethod::hilbert, partition::CutMethod::inertial}) {
     options.method = method;
     options.parts = 30;
     std::map<std::string, std::string> first;
@@ -575,7 +575,7 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   SerafinFixture f = fixture(1);
   PartitionOptions options;
   options.parts = 5;
-  options.method = partition::Method::inertial;
+  options.method = partition::CutMethod::inertial;
   options.boundary = folder / "geo.cli";
   const auto boundary = octavo::testing::boundary_of(f.mesh);
   const auto errors = [&](const SerafinFixture& mesh, const std::vector<std::int32_t>& lines) {
@@ -607,9 +607,9 @@ TEST(PartitionRanks, an_error_of_one_rank_is_everybody_s) {
   wrong = f;
   wrong.mesh.connectivity.back() = 5000;
   EXPECT_THAT(errors(wrong, boundary), ::testing::Each(HasSubstr("found 5001")));
-  options.method = partition::Method::scotch;
+  options.method = partition::CutMethod::scotch;
   EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("no PT-Scotch")));
-  options.method = partition::Method::metis;
+  options.method = partition::CutMethod::metis;
   EXPECT_THAT(errors(f, boundary), ::testing::Each(HasSubstr("one process only")));
 }
 

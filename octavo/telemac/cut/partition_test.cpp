@@ -101,7 +101,7 @@ TEST_F(PartitionReal, pieces_of_a_store_s_cut_and_boundary_are_partel_s_byte_for
 }
 
 TEST_F(PartitionReal, metis_cuts_as_partel_s_metis_did) {
-  if (!partition::has(partition::Method::metis)) GTEST_SKIP() << "no METIS in this build";
+  if (!partition::has(partition::CutMethod::metis)) GTEST_SKIP() << "no METIS in this build";
   PartitionOptions options;
   options.boundary = data() / "geo_gouttedo.cli";
   options.layout = PieceLayout::files;
@@ -118,7 +118,7 @@ TEST(Partition, a_geometry_without_steps_becomes_a_store_with_its_cut) {
   octavo::testing::put_file(folder / "geo.slf", octavo::testing::serafin_bytes(f));
   PartitionOptions options;
   options.parts = 3;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   options.layout = PieceLayout::octavo;
   partition_mesh(folder / "geo.slf", folder / "T2D", options);
   const mesh::Dataset cut = step::open(folder / "T2DGEO.octavo");
@@ -152,7 +152,7 @@ TEST(Partition, no_input_is_replaced_by_an_output) {
   fs::create_symlink("geo.slf", folder / "T2DREF");
   PartitionOptions options;
   options.parts = 1;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   const auto expect_refused = [&](const char* from, const PartitionOptions& given, const std::string& both) {
     const std::string message = refusal(folder.path(), folder / from, given);
     EXPECT_THAT(message, ::testing::HasSubstr("would replace the input")) << both;

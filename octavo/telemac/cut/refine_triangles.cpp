@@ -21,7 +21,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 using Edges = std::vector<std::array<std::int32_t, 2>>;
@@ -68,7 +67,7 @@ void split_boundary(const std::vector<std::int32_t>& before, const mesh::SplitTr
     if (mesh.rank[i] != 0) on.push_back(static_cast<std::int32_t>(i));
   std::sort(on.begin(), on.end(), [&](std::int32_t a, std::int32_t b) { return mesh.rank[at(a)] < mesh.rank[at(b)]; });
   const auto old_points = static_cast<std::int32_t>(mesh.rank.size());
-  const partition::Contour contour = partition::trace_contour(before, old_points, on);
+  const partition::Outline contour = partition::trace_contour(before, old_points, on);
   mesh.rank.assign(at(mesh.points), 0);
   std::vector<serafin::BoundaryPoint> conditions;
   for (std::size_t k = 0; k < on.size(); ++k) {
@@ -96,14 +95,14 @@ void split_once(Refined& mesh) {
   mesh.edges.push_back(std::move(split.edges));
 }
 
-Refined start(const serafin::Series& series, const RefineOptions& options, std::vector<std::string>& notes) {
+Refined start(const serafin::SerafinSeries& series, const RefineOptions& options, std::vector<std::string>& notes) {
   if (serafin::planes(series.header) > 1)
     throw Error(Kind::unsupported, "a mesh of prisms: expected triangles").at(series.file->path().string());
   const base::Ranks alone;
   PartitionOptions known;
   known.boundary = options.boundary;
   const SharedJob job{alone, series, known, series.header.points, series.header.elements, {}};
-  Block whole = read_block(job);
+  ElementBlock whole = read_block(job);
   MeshBoundary boundary = find_mesh_boundary(job, partition::find_boundary_edges(whole.triangles, job.points),
                                              find_turns(job, whole), notes);
   Refined mesh;
@@ -115,11 +114,11 @@ Refined start(const serafin::Series& series, const RefineOptions& options, std::
   return mesh;
 }
 
-serafin::Header header_of(const serafin::Series& series, const Refined& mesh) {
+serafin::SerafinHeader header_of(const serafin::SerafinSeries& series, const Refined& mesh) {
   if (mesh.connectivity.size() / 3 > at(std::numeric_limits<std::int32_t>::max()))
     throw Error(Kind::unsupported,
                 std::to_string(mesh.connectivity.size() / 3) + " triangles: expected 2147483647 at most");
-  serafin::Header header = series.header;
+  serafin::SerafinHeader header = series.header;
   header.points = mesh.points;
   header.elements = static_cast<std::int32_t>(mesh.connectivity.size() / 3);
   header.iparam[7] = static_cast<std::int32_t>(
@@ -127,7 +126,7 @@ serafin::Header header_of(const serafin::Series& series, const Refined& mesh) {
   return header;
 }
 
-void write_mesh(const serafin::Put& put, const serafin::Header& header, const Refined& mesh) {
+void write_mesh(const serafin::Put& put, const serafin::SerafinHeader& header, const Refined& mesh) {
   constexpr std::size_t batch = 1 << 16;
   std::vector<std::int32_t> some;
   for (std::size_t first = 0; first < mesh.connectivity.size(); first += batch) {
@@ -139,7 +138,7 @@ void write_mesh(const serafin::Put& put, const serafin::Header& header, const Re
   serafin::write_numbers(put, header, 0, mesh.rank);
 }
 
-void write_values(const serafin::Put& put, const serafin::Header& header, const serafin::Series& series,
+void write_values(const serafin::Put& put, const serafin::SerafinHeader& header, const serafin::SerafinSeries& series,
                   const Refined& mesh, const base::Progress& progress) {
   std::vector<double> values;
   const auto renew = [&] { values.resize(at(series.header.points)); };
@@ -167,7 +166,7 @@ void write_values(const serafin::Put& put, const serafin::Header& header, const 
 }  // namespace
 
 RefineReport refine_triangles(const fs::path& path, const fs::path& out, const RefineOptions& options) {
-  const serafin::Series series = serafin::open_series(path);
+  const serafin::SerafinSeries series = serafin::open_series(path);
   RefineReport report;
   Refined mesh = start(series, options, report.notes);
   try {
@@ -176,7 +175,7 @@ RefineReport refine_triangles(const fs::path& path, const fs::path& out, const R
     error.at(path.string());
     throw;
   }
-  const serafin::Header header = header_of(series, mesh);
+  const serafin::SerafinHeader header = header_of(series, mesh);
   const std::vector<std::byte> head = serafin::encode_header(header);
   step::NewFile file(out, options.overwrite);
   std::optional<step::NewFile> boundary;

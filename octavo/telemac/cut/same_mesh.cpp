@@ -29,13 +29,13 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ value >> 31;
 }
 
-Error another(const std::string& what, const serafin::Series& mesh, const serafin::Series& found) {
+Error another(const std::string& what, const serafin::SerafinSeries& mesh, const serafin::SerafinSeries& found) {
   return Error(Kind::corrupt, "a file on another mesh: " + what)
       .at(found.file->path().string())
       .hint("expected is what " + mesh.file->path().string() + " has");
 }
 
-void require_counts(const serafin::Series& mesh, const serafin::Series& found) {
+void require_counts(const serafin::SerafinSeries& mesh, const serafin::SerafinSeries& found) {
   const auto require = [&](std::int32_t expected, std::int32_t there, const char* what) {
     if (there != expected)
       throw another("expected " + std::to_string(expected) + what + ", found " + std::to_string(there), mesh, found)
@@ -57,7 +57,7 @@ std::string text_of(const std::int32_t* corners) {
 }
 
 /// Throws the first place where the triangles of two files differ.
-void throw_first_difference(const serafin::Series& mesh, const serafin::Series& found) {
+void throw_first_difference(const serafin::SerafinSeries& mesh, const serafin::SerafinSeries& found) {
   each_batch({}, serafin::plane_elements(mesh.header), [&](std::int64_t first, std::int64_t count) {
     const auto expected = serafin::read_triangles(mesh, first, count);
     const auto there = serafin::read_triangles(found, first, count);
@@ -69,7 +69,8 @@ void throw_first_difference(const serafin::Series& mesh, const serafin::Series& 
   });
 }
 
-void require_same_triangles(const base::Ranks& ranks, const serafin::Series& mesh, const serafin::Series& found) {
+void require_same_triangles(const base::Ranks& ranks, const serafin::SerafinSeries& mesh,
+                            const serafin::SerafinSeries& found) {
   std::uint64_t difference = 0;
   base::agree(ranks, [&] {
     each_batch(ranks, serafin::plane_elements(mesh.header), [&](std::int64_t first, std::int64_t count) {
@@ -85,8 +86,8 @@ void require_same_triangles(const base::Ranks& ranks, const serafin::Series& mes
   });
 }
 
-void require_same_places(const base::Ranks& ranks, const serafin::Series& mesh, const serafin::Series& found,
-                         int axis) {
+void require_same_places(const base::Ranks& ranks, const serafin::SerafinSeries& mesh,
+                         const serafin::SerafinSeries& found, int axis) {
   std::vector<double> expected, there;
   each_batch(ranks, serafin::plane_points(mesh.header), [&](std::int64_t first, std::int64_t count) {
     expected.resize(at(count));
@@ -112,7 +113,8 @@ std::string digits(double value) {
 
 }  // namespace
 
-void require_same_mesh(const base::Ranks& ranks, const serafin::Series& mesh, const serafin::Series& found) {
+void require_same_mesh(const base::Ranks& ranks, const serafin::SerafinSeries& mesh,
+                       const serafin::SerafinSeries& found) {
   base::agree(ranks, [&] { require_counts(mesh, found); });
   require_same_triangles(ranks, mesh, found);
   base::agree(ranks, [&] {
@@ -132,7 +134,7 @@ std::uint64_t marks_of(std::span<const std::int32_t> triangles) {
   return sum;
 }
 
-bool same_place(double a, double b, int axis, const serafin::Header& of_a, const serafin::Header& of_b) {
+bool same_place(double a, double b, int axis, const serafin::SerafinHeader& of_a, const serafin::SerafinHeader& of_b) {
   double most = std::max(std::abs(a), std::abs(b));
   if (std::abs(a - b) <= unit_of(a, b, most)) return true;
   const std::size_t parameter = axis == 0 ? 2 : 3;
@@ -141,8 +143,8 @@ bool same_place(double a, double b, int axis, const serafin::Header& of_a, const
   return from_a != from_b && std::abs((a - b) + (from_a - from_b)) <= unit_of(a, b, most);
 }
 
-void require_same_place(std::int64_t point, double expected, double there, int axis, const serafin::Series& mesh,
-                        const serafin::Series& found) {
+void require_same_place(std::int64_t point, double expected, double there, int axis, const serafin::SerafinSeries& mesh,
+                        const serafin::SerafinSeries& found) {
   if (same_place(expected, there, axis, mesh.header, found.header)) return;
   throw another(std::string(axis == 0 ? "x" : "y") + " of point " + std::to_string(point + 1) + ": expected " +
                     digits(expected) + ", found " + digits(there),

@@ -7,11 +7,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
   Error error(Kind::corrupt, "an edge of three elements, between points " + std::to_string(low + 1) + " and " +
@@ -22,7 +20,7 @@ Error edge_of_three(const SharedJob& job, std::int32_t low, std::int32_t high) {
 
 /// Numbers points by first appearance. `local` has a zero for every point of the set, before and after.
 void number_points(std::span<const Moved> elements, const PointSet& set, std::vector<std::int32_t>& local,
-                   Growing& growing) {
+                   GrowingPiece& growing) {
   Piece& piece = growing.piece;
   std::vector<std::size_t> places;
   piece.connectivity.reserve(3 * elements.size());
@@ -40,7 +38,7 @@ void number_points(std::span<const Moved> elements, const PointSet& set, std::ve
 }
 
 /// Local numbers of the border's points.
-void find_border_points(Growing& growing) {
+void find_border_points(GrowingPiece& growing) {
   std::vector<bool> on(growing.piece.points.size(), false);
   for (const Edge& edge : growing.border) {
     if (edge.element < 0) continue;
@@ -54,7 +52,7 @@ void find_border_points(Growing& growing) {
 
 /// Throws Error(corrupt) if two elements of the part have an edge that a third one has on its border. Another part may
 /// have the third one: edges between points of the border are added to the border without an element.
-void require_two_elements(const SharedJob& job, Growing& growing, const std::vector<std::int32_t>& behind) {
+void require_two_elements(const SharedJob& job, GrowingPiece& growing, const std::vector<std::int32_t>& behind) {
   const std::vector<std::int32_t>& corners = growing.piece.connectivity;
   const auto ends = [&](std::size_t side) {
     return std::minmax(corners[side], corners[side % 3 == 2 ? side - 2 : side + 1]);
@@ -78,7 +76,7 @@ void require_two_elements(const SharedJob& job, Growing& growing, const std::vec
 }
 
 /// Finds what lies behind the sides of the part's elements within the part. Sides with nothing behind are its border.
-void find_border(const SharedJob& job, std::span<const Moved> elements, Growing& growing) {
+void find_border(const SharedJob& job, std::span<const Moved> elements, GrowingPiece& growing) {
   const Piece& piece = growing.piece;
   // Local numbers begin at 1: one more of them.
   const auto behind = partition::find_behind(piece.connectivity, static_cast<std::int32_t>(piece.points.size()) + 1);
@@ -101,7 +99,7 @@ struct Behind {
   std::int32_t part, element, side, other_part, other_element;
 };
 
-void finish_halo(Growing& growing) {
+void finish_halo(GrowingPiece& growing) {
   auto along = growing.along.begin();
   for (auto& [element, halo] : growing.halo) {
     while (along->element < element) ++along;
@@ -116,8 +114,8 @@ void finish_halo(Growing& growing) {
 
 }  // namespace
 
-std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements) {
-  std::vector<Growing> pieces(at(job.own.last - job.own.first));
+std::vector<GrowingPiece> make_pieces(const SharedJob& job, const std::vector<Moved>& elements) {
+  std::vector<GrowingPiece> pieces(at(job.own.last - job.own.first));
   base::agree(job.ranks, [&] {
     std::vector<bool> has(at(job.points), false);
     for (const Moved& moved : elements)
@@ -140,10 +138,10 @@ std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>&
   return pieces;
 }
 
-std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<Growing>& pieces,
+std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<GrowingPiece>& pieces,
                                                   std::int64_t& cut_edges) {
   std::vector<std::vector<Edge>> to(job.size());
-  for (const Growing& growing : pieces)
+  for (const GrowingPiece& growing : pieces)
     for (const Edge& edge : growing.border) to[job.owner_of_point(edge.low)].push_back(edge);
   auto edges = base::exchange(job.ranks, std::move(to));
   std::sort(edges.begin(), edges.end());
@@ -167,33 +165,33 @@ std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vec
     }
   });
   for (const Behind& behind : base::exchange(job.ranks, std::move(answers))) {
-    Growing& growing = pieces[at(behind.part - job.own.first)];
+    GrowingPiece& growing = pieces[at(behind.part - job.own.first)];
     auto& halo = growing.halo.try_emplace(behind.element, PieceHalo{behind.element + 1, {-1, -1, -1}, {-1, -1, -1}})
                      .first->second;
     halo.parts[at(behind.side)] = behind.other_part;
     halo.elements[at(behind.side)] = behind.other_element + 1;
   }
-  for (Growing& growing : pieces) finish_halo(growing);
+  for (GrowingPiece& growing : pieces) finish_halo(growing);
   return base::gather(job.ranks, boundary);
 }
 
-std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces) {
+std::int64_t share_points(const SharedJob& job, std::vector<GrowingPiece>& pieces) {
   struct Has {
     std::int32_t point, part;
     auto operator<=>(const Has&) const = default;
   };
   std::vector<std::vector<Has>> to(job.size());
-  for (const Growing& growing : pieces) {
+  for (const GrowingPiece& growing : pieces) {
     for (const auto& [point, local] : growing.border_points)
       to[job.owner_of_point(point)].push_back({point, growing.piece.part});
   }
   auto all = base::exchange(job.ranks, std::move(to));
   std::sort(all.begin(), all.end());
-  struct Shared {
+  struct SharedPoint {
     std::int32_t part, point, other;
-    auto operator<=>(const Shared&) const = default;
+    auto operator<=>(const SharedPoint&) const = default;
   };
-  std::vector<std::vector<Shared>> answers(job.size());
+  std::vector<std::vector<SharedPoint>> answers(job.size());
   std::int64_t count = 0;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && all[end].point == all[begin].point) ++end;
@@ -204,9 +202,9 @@ std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces) {
   }
   auto mine = base::exchange(job.ranks, std::move(answers));
   std::sort(mine.begin(), mine.end());
-  for (Growing& growing : pieces) growing.piece.shared_first.push_back(0);
+  for (GrowingPiece& growing : pieces) growing.piece.shared_first.push_back(0);
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    Growing& growing = pieces[at(mine[i].part - job.own.first)];
+    GrowingPiece& growing = pieces[at(mine[i].part - job.own.first)];
     const bool begins = i == 0 || mine[i].part != mine[i - 1].part || mine[i].point != mine[i - 1].point;
     if (begins) {
       growing.piece.shared.push_back(growing.local(mine[i].point));

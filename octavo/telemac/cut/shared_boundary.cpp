@@ -8,11 +8,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 using Numbered = MeshBoundary::Numbered;
 
@@ -60,7 +58,7 @@ CutBoundary read_lines(const SharedJob& job, const std::vector<partition::Bounda
   base::agree(job.ranks, [&] {
     std::vector<serafin::BoundaryPoint> lines = lines_of(job);
     const std::vector<std::int32_t> points = points_of(lines);
-    const Places places = read_places(job.series, PointSet(points, job.points));
+    const PointCoordinates places = read_places(job.series, PointSet(points, job.points));
     std::vector<double> x, y;
     for (const std::int32_t point : points) {
       x.push_back(places.x[places.set.of(point)]);
@@ -85,7 +83,7 @@ Numbered find_lost_numbers(const SharedJob& job, const std::vector<partition::Bo
     require_one_turn(turns, job.series.file->path().string());
     std::vector<std::int32_t> from;
     for (const partition::BoundaryEdge& edge : edges) from.push_back(edge.from);
-    const Places places = read_places(job.series, PointSet(from, job.points));
+    const PointCoordinates places = read_places(job.series, PointSet(from, job.points));
     const auto& points = places.set.points();
     found = number(partition::order_boundary(points, partition::link_edges(edges, points), places.x, places.y));
   });
@@ -127,10 +125,10 @@ MeshBoundary find_mesh_boundary(const SharedJob& job, const std::vector<partitio
   return found;
 }
 
-void add_boundary(const SharedJob& job, const MeshBoundary& boundary, std::vector<Growing>& pieces) {
+void add_boundary(const SharedJob& job, const MeshBoundary& boundary, std::vector<GrowingPiece>& pieces) {
   std::vector<bool> on(at(job.points), false);
   for (const auto& [point, number] : boundary.numbers) on[at(point)] = true;
-  for (Growing& growing : pieces) {
+  for (GrowingPiece& growing : pieces) {
     std::vector<std::array<std::int32_t, 2>> here;  // position on the boundary, local number
     for (std::size_t i = 0; i < growing.piece.points.size(); ++i)
       if (const std::int32_t point = growing.piece.points[i]; on[at(point)])

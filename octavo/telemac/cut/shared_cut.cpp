@@ -17,7 +17,7 @@ using partition::PartVector;
 
 using base::at;
 
-std::array<double, 3> of_corners(const std::vector<double>& values, const Block& block, std::size_t element) {
+std::array<double, 3> of_corners(const std::vector<double>& values, const ElementBlock& block, std::size_t element) {
   std::array<double, 3> three{};
   for (std::size_t k = 0; k < 3; ++k) three[k] = values[block.places.set.of(block.triangles[3 * element + k])];
   return three;
@@ -25,12 +25,12 @@ std::array<double, 3> of_corners(const std::vector<double>& values, const Block&
 
 // ------------------------------------------------------------------------------------------------------------ inertial
 
-std::array<float, 2> centre(const Block& block, std::size_t element) {
+std::array<float, 2> centre(const ElementBlock& block, std::size_t element) {
   const auto x = of_corners(block.places.x, block, element), y = of_corners(block.places.y, block, element);
   return {static_cast<float>((x[0] + x[1] + x[2]) / 3), static_cast<float>((y[0] + y[1] + y[2]) / 3)};
 }
 
-PartVector cut_inertial(const SharedJob& job, const Block& block) {
+PartVector cut_inertial(const SharedJob& job, const ElementBlock& block) {
   const std::int64_t stride = partition::InertialCuts::stride(job.elements, job.options.parts);
   const auto elements = static_cast<std::int64_t>(block.triangles.size() / 3);
   std::vector<float> x, y;
@@ -67,17 +67,18 @@ partition::CurveCells::Extent extent(const SharedJob& job, const std::vector<dou
   return all;
 }
 
-partition::CurveCells cells_of(const SharedJob& job, const Block& block) {
+partition::CurveCells cells_of(const SharedJob& job, const ElementBlock& block) {
   const auto x = extent(job, block.places.x), y = extent(job, block.places.y);
   return {x, y};
 }
 
-partition::CurveCells::Cell cell_of(const partition::CurveCells& cells, const Block& block, std::size_t element) {
+partition::CurveCells::Cell cell_of(const partition::CurveCells& cells, const ElementBlock& block,
+                                    std::size_t element) {
   return cells.cell(of_corners(block.places.x, block, element), of_corners(block.places.y, block, element));
 }
 
 /// Positions on the curve with elements, which make them different: position * 2^32 + element, ascending.
-std::vector<std::uint64_t> keys_of(const partition::CurveCells& cells, const Block& block) {
+std::vector<std::uint64_t> keys_of(const partition::CurveCells& cells, const ElementBlock& block) {
   std::vector<std::uint64_t> keys(block.triangles.size() / 3);
   for (std::size_t e = 0; e < keys.size(); ++e) {
     const std::uint64_t key = partition::CurveCells::key(cell_of(cells, block, e));
@@ -122,13 +123,13 @@ std::vector<std::uint64_t> sort_keys(const SharedJob& job, std::vector<std::uint
 }
 
 /// Equal stretches of the curve: those of the block's elements.
-PartVector cut_stretches(const SharedJob& job, const Block& block, const partition::CurveCells& cells,
+PartVector cut_stretches(const SharedJob& job, const ElementBlock& block, const partition::CurveCells& cells,
                          std::int32_t stretches) {
-  struct Told {
+  struct ElementStretch {
     std::int32_t element, stretch;
   };
   std::int64_t position = 0;
-  std::vector<std::vector<Told>> to(job.size());
+  std::vector<std::vector<ElementStretch>> to(job.size());
   for (auto& some : to) some.reserve(block.triangles.size() / 3 / job.size() + 1);
   for (const std::uint64_t key : sort_keys(job, keys_of(cells, block), position)) {
     const auto element = static_cast<std::int32_t>(key & 0xffffffffU);
@@ -136,7 +137,7 @@ PartVector cut_stretches(const SharedJob& job, const Block& block, const partiti
     to[job.owner_of_element(element)].push_back({element, stretch});
   }
   PartVector stretch_of(block.triangles.size() / 3);
-  for (const Told& told : base::exchange(job.ranks, std::move(to)))
+  for (const ElementStretch& told : base::exchange(job.ranks, std::move(to)))
     stretch_of[at(told.element - block.first)] = told.stretch;
   return stretch_of;
 }
@@ -201,7 +202,7 @@ void smooth(const SharedJob& job, const SharedDual& dual, Numbering& parts) {
   });
 }
 
-PartVector cut_joined(const SharedJob& job, const Block& block) {
+PartVector cut_joined(const SharedJob& job, const ElementBlock& block) {
   const std::int32_t parts = job.options.parts;
   const std::int32_t stretches = partition::stretches_a_part(job.elements, parts) * parts;
   const partition::CurveCells cells = cells_of(job, block);
@@ -229,19 +230,19 @@ PartVector smoothed(const SharedJob& job, const SharedDual& dual, PartVector par
 }
 
 /// By a method that needs the whole mesh, in one process. METIS takes most of the memory: places wait until it is done.
-PartVector cut_alone(const SharedJob& job, Block& block) {
+PartVector cut_alone(const SharedJob& job, ElementBlock& block) {
   block.places = {};
-  PartVector part_of = job.options.method == partition::Method::metis
+  PartVector part_of = job.options.method == partition::CutMethod::metis
                            ? partition::cut_metis(block.triangles, job.points, job.options.parts)
                            : partition::cut_scotch(block.triangles, job.points, job.options.parts);
   block.places = read_places(job.series, PointSet(block.triangles, job.points));
   return part_of;
 }
 
-PartVector cut_by_method(const SharedJob& job, Block& block, const GraphCut& scotch) {
+PartVector cut_by_method(const SharedJob& job, ElementBlock& block, const GraphCut& scotch) {
   if (job.options.parts == 1) return PartVector(block.triangles.size() / 3, 0);
-  if (job.options.method == partition::Method::hilbert) return cut_joined(job, block);
-  if (job.options.method == partition::Method::inertial) {
+  if (job.options.method == partition::CutMethod::hilbert) return cut_joined(job, block);
+  if (job.options.method == partition::CutMethod::inertial) {
     PartVector halves = cut_inertial(job, block);
     return smoothed(job, share_dual(job, block), std::move(halves));
   }
@@ -253,7 +254,7 @@ PartVector cut_by_method(const SharedJob& job, Block& block, const GraphCut& sco
 }
 
 /// Gives parts without an element half of a larger one's: every rank knows all elements of the parts that give.
-std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVector& part_of,
+std::int64_t fill_empty_parts(const SharedJob& job, const ElementBlock& block, PartVector& part_of,
                               const std::vector<bool>& stays, std::int64_t all_that_stay) {
   const auto may_move = [&](std::size_t e) { return stays.empty() || !stays[e]; };
   std::vector<std::int64_t> sizes(at(job.options.parts), 0);
@@ -280,7 +281,7 @@ std::int64_t fill_empty_parts(const SharedJob& job, const Block& block, PartVect
 
 /// Marks the points on the boundary: those that the boundary file names, else those whose IPOBO is not 0. If it is zero
 /// everywhere, one process looks for them.
-std::vector<bool> find_boundary_points(const SharedJob& job, const Block& block) {
+std::vector<bool> find_boundary_points(const SharedJob& job, const ElementBlock& block) {
   std::vector<bool> on(at(job.points), false);
   base::agree(job.ranks, [&] {
     if (has_boundary(job.options)) {
@@ -306,7 +307,7 @@ std::vector<bool> find_boundary_points(const SharedJob& job, const Block& block)
 }
 
 /// The block's share of a cut that is given.
-PartVector given_cut(const SharedJob& job, const Block& block) {
+PartVector given_cut(const SharedJob& job, const ElementBlock& block) {
   const PartitionOptions& options = job.options;
   const std::int64_t last = block.first + std::ssize(block.triangles) / 3;
   PartVector part_of;
@@ -324,7 +325,8 @@ PartVector given_cut(const SharedJob& job, const Block& block) {
 
 }  // namespace
 
-PartVector cut_block(const SharedJob& job, Block& block, const GraphCut& scotch, std::vector<std::string>& notes) {
+PartVector cut_block(const SharedJob& job, ElementBlock& block, const GraphCut& scotch,
+                     std::vector<std::string>& notes) {
   if (job.options.cut || job.options.part_of) return given_cut(job, block);
   PartVector part_of = cut_by_method(job, block, scotch);
   std::vector<bool> stays;

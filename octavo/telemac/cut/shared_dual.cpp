@@ -24,7 +24,7 @@ struct Answer {
 };
 
 /// The block's triangles by their points' places in the block.
-std::vector<std::int32_t> compact(const Block& block) {
+std::vector<std::int32_t> compact(const ElementBlock& block) {
   std::vector<std::int32_t> corners;
   corners.reserve(block.triangles.size());
   for (const std::int32_t point : block.triangles)
@@ -33,7 +33,7 @@ std::vector<std::int32_t> compact(const Block& block) {
 }
 
 /// Sides with nothing behind them in the block, for those who own their lower points.
-std::vector<std::vector<OpenSide>> open_sides(const SharedJob& job, const Block& block,
+std::vector<std::vector<OpenSide>> open_sides(const SharedJob& job, const ElementBlock& block,
                                               const std::vector<std::int32_t>& behind) {
   std::vector<std::vector<OpenSide>> to(job.size());
   for (std::size_t i = 0; i < behind.size(); ++i) {
@@ -60,7 +60,7 @@ std::vector<Answer> pair(const SharedJob& job, std::vector<OpenSide> sides) {
 
 }  // namespace
 
-SharedDual share_dual(const SharedJob& job, const Block& block) {
+SharedDual share_dual(const SharedJob& job, const ElementBlock& block) {
   SharedDual dual;
   dual.first = block.first;
   dual.behind =

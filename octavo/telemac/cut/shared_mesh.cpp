@@ -9,11 +9,9 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 /// Every point must be in an element: bits for those who own the points.
 void require_all_used(const SharedJob& job, const std::vector<std::int32_t>& used) {
@@ -52,8 +50,8 @@ PointSet::PointSet(const std::vector<bool>& has) {
   }
 }
 
-Places read_places(const serafin::Series& series, PointSet set) {
-  Places places{std::move(set), {}, {}};
+PointCoordinates read_places(const serafin::SerafinSeries& series, PointSet set) {
+  PointCoordinates places{std::move(set), {}, {}};
   const auto& points = places.set.points();
   constexpr std::int32_t batch = 1 << 16;
   const std::int32_t total = serafin::plane_points(series.header);
@@ -73,9 +71,9 @@ Places read_places(const serafin::Series& series, PointSet set) {
   return places;
 }
 
-Block read_block(const SharedJob& job) {
+ElementBlock read_block(const SharedJob& job) {
   const auto [first, last] = base::share(job.elements, job.ranks.rank, job.ranks.size);
-  Block block;
+  ElementBlock block;
   block.first = first;
   base::agree(job.ranks, [&, first = first, last = last] {
     block.triangles = serafin::read_triangles(job.series, first, last - first);
@@ -85,7 +83,7 @@ Block read_block(const SharedJob& job) {
   return block;
 }
 
-partition::Turns find_turns(const SharedJob& job, const Block& block) {
+partition::Turns find_turns(const SharedJob& job, const ElementBlock& block) {
   const auto x = [&](std::int32_t point) { return block.places.x[block.places.set.of(point)]; };
   const auto y = [&](std::int32_t point) { return block.places.y[block.places.set.of(point)]; };
   partition::Turns mine = partition::find_turns(block.triangles, x, y), all;
@@ -98,7 +96,7 @@ partition::Turns find_turns(const SharedJob& job, const Block& block) {
   return all;
 }
 
-std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of) {
+std::vector<Moved> move_elements(const SharedJob& job, ElementBlock block, partition::PartVector part_of) {
   block.places = {};
   std::vector<std::size_t> next(at(job.options.parts), 0);  // by part: its place among those of its rank
   // A counting sort: first the sizes of parts, then where each part's next element goes among those of its rank.
@@ -124,13 +122,13 @@ std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::P
   return mine;
 }
 
-void add_places(const SharedJob& job, std::vector<Growing>& pieces) {
+void add_places(const SharedJob& job, std::vector<GrowingPiece>& pieces) {
   std::vector<bool> has(at(job.points), false);
-  for (const Growing& growing : pieces)
+  for (const GrowingPiece& growing : pieces)
     for (const std::int32_t point : growing.piece.points) has[at(point)] = true;
   base::agree(job.ranks, [&] {
-    const Places places = read_places(job.series, PointSet(has));
-    for (Growing& growing : pieces) {
+    const PointCoordinates places = read_places(job.series, PointSet(has));
+    for (GrowingPiece& growing : pieces) {
       growing.piece.x.reserve(growing.piece.points.size());
       growing.piece.y.reserve(growing.piece.points.size());
       for (const std::int32_t point : growing.piece.points) {

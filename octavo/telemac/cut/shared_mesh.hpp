@@ -49,18 +49,18 @@ class PointSet {
 };
 
 /// Coordinates of a set's points.
-struct Places {
+struct PointCoordinates {
   PointSet set;
   std::vector<double> x, y;
 };
 
 /// Reads all coordinates and keeps those of the set. Not collective.
-Places read_places(const formats::serafin::Series& series, PointSet set);
+PointCoordinates read_places(const formats::serafin::SerafinSeries& series, PointSet set);
 
 /// Facts that all ranks know.
 struct SharedJob {
   const base::Ranks& ranks;
-  const formats::serafin::Series& series;
+  const formats::serafin::SerafinSeries& series;
   const PartitionOptions& options;
   std::int32_t points = 0;
   std::int64_t elements = 0;
@@ -88,7 +88,7 @@ struct Edge {
 };
 
 /// A piece that is being made, with the data needed until it is whole.
-struct Growing {
+struct GrowingPiece {
   Piece piece;
   /// Neighbours behind the sides of an element of the part: local numbers from 0; -1: none of the part.
   struct Behind {
@@ -107,26 +107,26 @@ struct Growing {
 };
 
 /// One rank's block of elements; the mesh has as many blocks as there are ranks.
-struct Block {
+struct ElementBlock {
   std::int64_t first = 0;
   std::vector<std::int32_t> triangles;  ///< shape (elements of the block, 3), points from 0
-  Places places;                        ///< of those points
+  PointCoordinates places;              ///< of those points
 };
 /// Throws Error(corrupt) if a point belongs to no element.
-Block read_block(const SharedJob& job);
+ElementBlock read_block(const SharedJob& job);
 /// Counts which way the elements of all ranks' blocks turn, clockwise or not. Collective.
-partition::Turns find_turns(const SharedJob& job, const Block& block);
+partition::Turns find_turns(const SharedJob& job, const ElementBlock& block);
 /// Sends each element to the rank that owns its part; returns the elements of this rank's parts, by part and number.
 /// `part_of` gives the part of each element of the block.
-std::vector<Moved> move_elements(const SharedJob& job, Block block, partition::PartVector part_of);
+std::vector<Moved> move_elements(const SharedJob& job, ElementBlock block, partition::PartVector part_of);
 /// Makes this rank's pieces: numbers their points and elements, and finds the edges that border on other parts.
-std::vector<Growing> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
+std::vector<GrowingPiece> make_pieces(const SharedJob& job, const std::vector<Moved>& elements);
 /// Fills in the pieces' halos, and counts the cut edges that meet on this rank. Returns all edges of the mesh's
 /// boundary, on every rank; they have part numbers in place of element numbers.
-std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<Growing>& pieces,
+std::vector<partition::BoundaryEdge> pair_borders(const SharedJob& job, std::vector<GrowingPiece>& pieces,
                                                   std::int64_t& cut_edges);
 /// Fills in which parts share which points. Returns the number of points that this rank owns.
-std::int64_t share_points(const SharedJob& job, std::vector<Growing>& pieces);
+std::int64_t share_points(const SharedJob& job, std::vector<GrowingPiece>& pieces);
 /// The lines of the boundary file, or those given in its place. Not collective.
 std::vector<formats::serafin::BoundaryPoint> lines_of(const SharedJob& job);
 /// The numbers of boundary points, and the lines of a boundary file if there is one.
@@ -141,8 +141,8 @@ struct MeshBoundary {
 MeshBoundary find_mesh_boundary(const SharedJob& job, const std::vector<partition::BoundaryEdge>& edges,
                                 const partition::Turns& turns, std::vector<std::string>& notes);
 /// Fills in the pieces' boundaries. Not collective.
-void add_boundary(const SharedJob& job, const MeshBoundary& boundary, std::vector<Growing>& pieces);
+void add_boundary(const SharedJob& job, const MeshBoundary& boundary, std::vector<GrowingPiece>& pieces);
 /// Fills in the points' coordinates.
-void add_places(const SharedJob& job, std::vector<Growing>& pieces);
+void add_places(const SharedJob& job, std::vector<GrowingPiece>& pieces);
 
 }  // namespace octavo::telemac

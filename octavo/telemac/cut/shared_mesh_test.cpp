@@ -29,7 +29,7 @@ struct Shared {
   Shared(const base::Ranks& ranks, const Triangles& mesh, std::int32_t parts)
       : job{ranks, none, options, points_of(mesh), std::ssize(mesh.connectivity) / 3, {}} {
     options.parts = parts;
-    options.method = partition::Method::hilbert;
+    options.method = partition::CutMethod::hilbert;
     const auto own = base::share(parts, ranks.rank, ranks.size);
     job.own = {static_cast<std::int32_t>(own[0]), static_cast<std::int32_t>(own[1])};
     const auto [first, last] = base::share(job.elements, ranks.rank, ranks.size);
@@ -41,10 +41,10 @@ struct Shared {
       block.places.y.push_back(mesh.y[static_cast<std::size_t>(point)]);
     }
   }
-  formats::serafin::Series none;
+  formats::serafin::SerafinSeries none;
   PartitionOptions options;
   SharedJob job;
-  Block block;
+  ElementBlock block;
 };
 
 PartVector cut_by_curve(const Triangles& mesh, std::int32_t parts) {
@@ -142,7 +142,7 @@ Found find(const Triangles& mesh, const PartVector& part_of, std::int32_t parts,
     const std::lock_guard guard(lock);
     found.cut_edges += cut_edges;
     found.shared_points += points;
-    for (const Growing& growing : pieces) {
+    for (const GrowingPiece& growing : pieces) {
       const Piece& piece = growing.piece;
       for (std::size_t i = 0; i < piece.shared.size(); ++i) {
         auto& of = found.shared[piece.points[static_cast<std::size_t>(piece.shared[i] - 1)]];

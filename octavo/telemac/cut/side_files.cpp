@@ -18,10 +18,9 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 using Numbers = std::vector<std::int32_t>;
 
@@ -37,18 +36,18 @@ std::string first_word(const std::string& line) {
 }
 
 /// Where a section begins and ends, by number, or by places that numbers are looked for.
-struct Ends {
+struct SectionEnds {
   Section section;
   std::array<double, 4> places{};
 };
 
-std::vector<Ends> read_ends(const fs::path& path, std::int32_t points, bool& by_number) {
-  Lines lines(path);
+std::vector<SectionEnds> read_ends(const fs::path& path, std::int32_t points, bool& by_number) {
+  LineReader lines(path);
   lines.next();  // a comment
   const auto sizes = lines.numbers(2);
   by_number = sizes[1] < 0;
-  std::vector<Ends> all(at(lines.count(sizes[0], 100000)));
-  for (Ends& ends : all) {
+  std::vector<SectionEnds> all(at(lines.count(sizes[0], 100000)));
+  for (SectionEnds& ends : all) {
     ends.section.name = first_word(lines.next());
     const auto values = lines.numbers(by_number ? 2 : 4);
     if (by_number) {
@@ -72,7 +71,7 @@ std::int64_t position(const SideElements& elements, std::int32_t point) {
 double squared(double dx, double dy) { return std::pow(dx, 2) + std::pow(dy, 2); }
 
 /// A point and how far it is.
-struct Candidate {
+struct NearestPoint {
   double distance = std::numeric_limits<double>::infinity();
   std::int32_t point = -1;
   std::int32_t unused = 0;  // no bytes of it are left open: it travels
@@ -80,7 +79,7 @@ struct Candidate {
 
 /// The nearest point to each of several places; of equally near ones the lowest.
 Numbers nearest(const SideElements& elements, const std::vector<std::array<double, 2>>& places) {
-  std::vector<Candidate> mine(places.size());
+  std::vector<NearestPoint> mine(places.size());
   for (std::size_t p = 0; p < places.size(); ++p)
     for (std::size_t i = 0; i < elements.x.size(); ++i) {
       const double distance = squared(elements.x[i] - places[p][0], elements.y[i] - places[p][1]);
@@ -91,7 +90,7 @@ Numbers nearest(const SideElements& elements, const std::vector<std::array<doubl
   const auto all = base::gather(elements.ranks, mine);
   Numbers points(places.size());
   for (std::size_t p = 0; p < places.size(); ++p) {
-    Candidate best;
+    NearestPoint best;
     for (std::size_t i = p; i < all.size(); i += places.size())
       if (all[i].distance < best.distance || (all[i].distance == best.distance && all[i].point < best.point))
         best = all[i];
@@ -112,9 +111,9 @@ std::vector<std::array<double, 2>> places_of(const SideElements& elements, const
 }
 
 /// Elements around each point of a process, ascending.
-Buckets elements_around(const SideElements& elements) {
+ItemLists elements_around(const SideElements& elements) {
   const auto stands = [&](std::int32_t point) { return elements.set == nullptr ? at(point) : elements.set->of(point); };
-  Buckets around;
+  ItemLists around;
   around.first.assign(elements.x.size() + 1, 0);
   for (const std::int32_t point : elements.triangles) ++around.first[stands(point) + 1];
   std::partial_sum(around.first.begin(), around.first.end(), around.first.begin());
@@ -126,18 +125,18 @@ Buckets elements_around(const SideElements& elements) {
 }
 
 /// The point around this one that is nearest to a place, and nearer than this one; the first in the order of elements.
-Candidate next_point(const SideElements& elements, const Buckets& around, std::int32_t point,
-                     const std::array<double, 2>& end) {
+NearestPoint next_point(const SideElements& elements, const ItemLists& around, std::int32_t point,
+                        const std::array<double, 2>& end) {
   const std::int64_t here = position(elements, point);
   if (here < 0) return {};
   const auto distance = [&](std::int64_t i) { return squared(elements.x[at(i)] - end[0], elements.y[at(i)] - end[1]); };
-  Candidate best{distance(here), -1};
+  NearestPoint best{distance(here), -1};
   for (const std::int32_t element : around.of(static_cast<std::int32_t>(here)))
     for (std::size_t k = 0; k < 3; ++k) {
       const std::int32_t other = elements.triangles[3 * at(element) + k];
       if (const double d = distance(position(elements, other)); d < best.distance) best = {d, other};
     }
-  return best.point < 0 ? Candidate{} : best;
+  return best.point < 0 ? NearestPoint{} : best;
 }
 
 Error stuck(const Section& section, std::size_t number, std::int32_t point) {
@@ -149,7 +148,7 @@ Error stuck(const Section& section, std::size_t number, std::int32_t point) {
 /// From point to point, each time to that of the elements around it which is nearest to the end (FLUSEC of BIEF); all
 /// sections a step at a time, as processes meet once a step.
 void walk(const SideElements& elements, std::vector<Section>& sections) {
-  const Buckets around = elements_around(elements);
+  const ItemLists around = elements_around(elements);
   Numbers point, last;
   for (const Section& section : sections) {
     point.push_back(section.from);
@@ -157,13 +156,13 @@ void walk(const SideElements& elements, std::vector<Section>& sections) {
   }
   const auto ends = places_of(elements, last);
   while (point != last) {
-    std::vector<Candidate> mine(sections.size());
+    std::vector<NearestPoint> mine(sections.size());
     for (std::size_t s = 0; s < sections.size(); ++s)
       if (point[s] != last[s]) mine[s] = next_point(elements, around, point[s], ends[s]);
     const auto all = base::gather(elements.ranks, mine);
     for (std::size_t s = 0; s < sections.size(); ++s) {
       if (point[s] == last[s]) continue;
-      Candidate best;
+      NearestPoint best;
       for (std::size_t i = s; i < all.size(); i += sections.size())
         if (all[i].distance < best.distance) best = all[i];
       if (best.point < 0) throw stuck(sections[s], s + 1, point[s]);
@@ -186,7 +185,7 @@ std::int32_t part_of_edge(const LocalNumbers& local, const std::array<std::int32
 /// Takes each point, from 0, and its zone.
 void read_zones(const fs::path& path, std::int32_t points,
                 const std::function<void(std::int32_t point, std::int32_t zone)>& take) {
-  Lines lines(path);
+  LineReader lines(path);
   std::vector<bool> known(at(points), false);
   for (std::int32_t i = 0; i < points; ++i) {
     const auto values = lines.numbers(2);
@@ -222,11 +221,11 @@ std::vector<std::string> cut_zones(const fs::path& path, const SideParts& parts)
 
 std::vector<Section> trace_sections(const fs::path& path, const SideElements& elements) {
   bool by_number = false;
-  std::vector<Ends> all;
+  std::vector<SectionEnds> all;
   base::agree(elements.ranks, [&] { all = read_ends(path, elements.points, by_number); });
   std::vector<Section> sections;
   std::vector<std::array<double, 2>> places;
-  for (Ends& ends : all) {
+  for (SectionEnds& ends : all) {
     places.push_back({ends.places[0], ends.places[1]});
     places.push_back({ends.places[2], ends.places[3]});
     sections.push_back(std::move(ends.section));

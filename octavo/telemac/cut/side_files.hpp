@@ -20,7 +20,7 @@ struct SideParts {
   std::int32_t points = 0;  ///< number of points in a plane of the mesh
   std::int32_t parts = 1;   ///< number of all parts; they are dealt to the processes in ascending order
   std::int32_t first = 0;   ///< this process's first part
-  const Buckets& own;       ///< by own part and local number: global numbers from 0
+  const ItemLists& own;     ///< by own part and local number: global numbers from 0
 };
 
 /// This process's range of the mesh's elements; ranges follow each other by rank.

@@ -56,7 +56,7 @@ class Sides : public ::testing::Test {
   PartitionOptions options_;
 };
 
-/// What V8P4's partel made of those.
+/// The files that V8P4's partel made of those.
 constexpr const char* of_partel =
     "  NB DE SINGULARITES OPTION UTAN\n"
     " 1             1  0.25000000000000000     \n"

@@ -13,18 +13,18 @@ namespace octavo::telemac {
 using base::Error;
 using base::Kind;
 
-Lines::Lines(const std::filesystem::path& path) : path_(path), in_(path) {
+LineReader::LineReader(const std::filesystem::path& path) : path_(path), in_(path) {
   if (!in_) throw Error(Kind::unreadable, "cannot read " + path.string());
 }
 
-std::string Lines::next() {
+std::string LineReader::next() {
   std::string line;
   ++number_;
   if (!std::getline(in_, line)) throw error("the file ends here: expected more lines");
   return line;
 }
 
-std::vector<double> Lines::numbers(std::size_t count, std::size_t most) {
+std::vector<double> LineReader::numbers(std::size_t count, std::size_t most) {
   formats::serafin::NumberList list;
   while (list.values.size() < count) {
     read_numbers(next(), std::max(count, most), list);
@@ -35,17 +35,17 @@ std::vector<double> Lines::numbers(std::size_t count, std::size_t most) {
   return list.values;
 }
 
-Error Lines::error(const std::string& message) const {
+Error LineReader::error(const std::string& message) const {
   return Error(Kind::corrupt, message).at(path_.string() + ", line " + std::to_string(number_));
 }
 
-std::int32_t Lines::point(double value, std::int32_t points) const {
+std::int32_t LineReader::point(double value, std::int32_t points) const {
   if (!(value >= 1) || value > points || value != std::floor(value))
     throw error("expected a point from 1 to " + std::to_string(points) + ", found " + std::to_string(value));
   return static_cast<std::int32_t>(value) - 1;
 }
 
-std::int32_t Lines::integer(double value) const {
+std::int32_t LineReader::integer(double value) const {
   using Limits = std::numeric_limits<std::int32_t>;
   if (value < Limits::min() || value > Limits::max() || value != std::floor(value)) {
     std::ostringstream found;
@@ -55,7 +55,7 @@ std::int32_t Lines::integer(double value) const {
   return static_cast<std::int32_t>(value);
 }
 
-std::int32_t Lines::count(double value, std::int32_t most) const {
+std::int32_t LineReader::count(double value, std::int32_t most) const {
   if (!(value >= 0) || value > most || value != std::floor(value))
     throw error("expected a count from 0 to " + std::to_string(most) + ", found " + std::to_string(value));
   return static_cast<std::int32_t>(value);

@@ -14,9 +14,9 @@
 namespace octavo::telemac {
 
 /// A text file line by line, for messages that name the line.
-class Lines {
+class LineReader {
  public:
-  explicit Lines(const std::filesystem::path& path);
+  explicit LineReader(const std::filesystem::path& path);
   /// Reads the next line, whatever it holds.
   std::string next();
   /// Reads `count` numbers from as many lines as needed, as Fortran's list-directed READ does. If the last line has

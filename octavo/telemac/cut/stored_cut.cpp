@@ -9,7 +9,6 @@
 
 namespace octavo::telemac {
 
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 

@@ -16,7 +16,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 
 using base::at;
 
@@ -52,7 +51,7 @@ struct Weirs {
   std::vector<Numbers> weirs_of;  ///< of each part, ascending
 };
 
-Weir read_weir(Lines& lines, std::int32_t points, bool v8) {
+Weir read_weir(LineReader& lines, std::int32_t points, bool v8) {
   const auto values = lines.numbers(v8 ? 19 : 15);
   Weir weir;
   std::copy_n(values.begin() + 1, 3, weir.here.begin());
@@ -71,7 +70,7 @@ Weir read_weir(Lines& lines, std::int32_t points, bool v8) {
 constexpr std::int32_t most_weirs = 10000000;
 
 /// V8: a comment, how many, three comments, and those.
-void read_group(Lines& lines, std::int32_t points, std::vector<Weir>& all) {
+void read_group(LineReader& lines, std::int32_t points, std::vector<Weir>& all) {
   lines.next();
   const auto first = static_cast<std::int32_t>(all.size());
   const std::int32_t count = lines.count(lines.numbers(1)[0], most_weirs - first);
@@ -83,7 +82,7 @@ void read_group(Lines& lines, std::int32_t points, std::vector<Weir>& all) {
 }
 
 Weirs read_weirs(const fs::path& path, std::int32_t points) {
-  Lines lines(path);
+  LineReader lines(path);
   lines.next();  // a comment
   const auto sizes = lines.numbers(2, 3);
   Weirs weirs;
@@ -115,13 +114,13 @@ void share_weirs(Weirs& weirs, const LocalNumbers& local, std::int32_t parts) {
 }
 
 /// Points that a part computes with, and those of its own that others compute with, with those parts (itself too).
-struct Exchange {
+struct PointExchange {
   Numbers receive;
   std::map<std::int32_t, Numbers> send;  ///< parts in the order that they are met in
 };
 
-Exchange exchange_of(const Weirs& weirs, const LocalNumbers& local, std::int32_t part) {
-  Exchange exchange;
+PointExchange exchange_of(const Weirs& weirs, const LocalNumbers& local, std::int32_t part) {
+  PointExchange exchange;
   for (const std::int32_t j : weirs.weirs_of[at(part)])
     for (const std::int32_t point : weirs.all[at(j)].points) {
       insert(exchange.receive, point);
@@ -178,13 +177,13 @@ std::string fixed(std::span<const double> values) {
 }
 
 /// The places of the eight points among those that the part receives, four per side.
-std::array<Numbers, 2> sides_of(const Weir& weir, const Exchange& exchange) {
+std::array<Numbers, 2> sides_of(const Weir& weir, const PointExchange& exchange) {
   std::array<Numbers, 2> sides;
   for (std::size_t k = 0; k < 8; ++k) sides[k / 4].push_back(position(exchange.receive, weir.points[k]));
   return sides;
 }
 
-void add_weir_elements(std::string& text, const Weirs& weirs, const Exchange& exchange, std::int32_t part) {
+void add_weir_elements(std::string& text, const Weirs& weirs, const PointExchange& exchange, std::int32_t part) {
   const Numbers& mine = weirs.weirs_of[at(part)];
   text += "  Nb de singularites Option Utan\n" + integer_line({static_cast<std::int32_t>(mine.size()), weirs.option});
   for (const std::int32_t j : mine) {
@@ -196,7 +195,7 @@ void add_weir_elements(std::string& text, const Weirs& weirs, const Exchange& ex
 }
 
 /// As one group, whose weirs say of which one they are.
-void add_weir_elements_v8(std::string& text, const Weirs& weirs, const Exchange& exchange, std::int32_t part) {
+void add_weir_elements_v8(std::string& text, const Weirs& weirs, const PointExchange& exchange, std::int32_t part) {
   const Numbers& mine = weirs.weirs_of[at(part)];
   const std::string comment = " #Comment line\n";
   text += "  NB DE SINGULARITES OPTION UTAN\n 1  " + serafin::list_directed(std::int64_t{weirs.option}) +
@@ -246,7 +245,7 @@ void add_to(Lists& lists, std::int32_t other, std::int32_t place, std::int32_t p
   three[2].push_back(local);
 }
 
-void add_received(std::string& text, const Style& style, const Exchange& exchange, const LocalNumbers& local) {
+void add_received(std::string& text, const Style& style, const PointExchange& exchange, const LocalNumbers& local) {
   text += style.heading(3,
                         "for each node required by the SD to compute the discharge, number, list and local numbering "
                         "of nodes from all involved SD") +
@@ -265,7 +264,7 @@ void add_received(std::string& text, const Style& style, const Exchange& exchang
   add_lists(text, style, lists);
 }
 
-void add_sent(std::string& text, const Style& style, const Exchange& exchange, const LocalNumbers& local,
+void add_sent(std::string& text, const Style& style, const PointExchange& exchange, const LocalNumbers& local,
               std::int32_t part) {
   text += style.heading(5, "for each node inside the SD, number and list of others SD which also need the value") +
           style.lone(exchange.send.size());
@@ -295,7 +294,7 @@ std::vector<std::string> cut_weirs(const fs::path& path, const SideParts& parts)
   std::vector<std::string> texts(parts.own.first.size() - 1);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::int32_t part = parts.first + static_cast<std::int32_t>(i);
-    const Exchange exchange = exchange_of(weirs, local, part);
+    const PointExchange exchange = exchange_of(weirs, local, part);
     (style.v8 ? add_weir_elements_v8 : add_weir_elements)(texts[i], weirs, exchange, part);
     add_weir_parts(texts[i], style, weirs, part);
     add_received(texts[i], style, exchange, local);

@@ -15,17 +15,16 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 
 using base::at;
 
 fs::path named(const fs::path& prefix, const std::string& name) { return prefix.string() + name; }
 
 /// Global numbers of the own parts' points.
-Buckets points_of(const std::vector<Growing>& pieces) {
-  Buckets points;
+ItemLists points_of(const std::vector<GrowingPiece>& pieces) {
+  ItemLists points;
   points.first.push_back(0);
-  for (const Growing& growing : pieces) {
+  for (const GrowingPiece& growing : pieces) {
     points.items.insert(points.items.end(), growing.piece.points.begin(), growing.piece.points.end());
     points.first.push_back(static_cast<std::int64_t>(points.items.size()));
   }
@@ -33,11 +32,11 @@ Buckets points_of(const std::vector<Growing>& pieces) {
 }
 
 /// SERAFIN files: all parts are planned by what they count, the own ones written.
-void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::Series& series,
-                   const serafin::Header& like, const fs::path& prefix, const std::vector<Growing>& pieces,
+void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::SerafinSeries& series,
+                   const serafin::SerafinHeader& like, const fs::path& prefix, const std::vector<GrowingPiece>& pieces,
                    PartitionReport& report) {
   std::vector<std::array<std::int32_t, 4>> counts;
-  for (const Growing& g : pieces)
+  for (const GrowingPiece& g : pieces)
     counts.push_back({static_cast<std::int32_t>(g.piece.points.size()),
                       static_cast<std::int32_t>(g.piece.connectivity.size() / 3), g.piece.boundary_points,
                       static_cast<std::int32_t>(g.piece.shared.size())});
@@ -46,7 +45,7 @@ void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::S
   std::vector<PiecePlace> own;
   base::agree(job.ranks, [&] {
     for (std::int32_t part = 0; part < job.options.parts; ++part) {
-      const serafin::Header header = piece_header(like, counts[at(part)]);
+      const serafin::SerafinHeader header = piece_header(like, counts[at(part)]);
       PiecePlace place = writer.next(piece_bytes(header, series.steps), 0);
       place.header = header;
       if (part >= job.own.first && part < job.own.last) own.push_back(std::move(place));
@@ -63,7 +62,7 @@ void write_serafin(const SharedJob& job, step::NewFiles& files, const serafin::S
 }
 
 /// All steps, as checkpoints: what runs start from. One process.
-void write_store(const SharedJob& job, const serafin::Series& series, const fs::path& path, const CutMesh& mesh,
+void write_store(const SharedJob& job, const serafin::SerafinSeries& series, const fs::path& path, const CutMesh& mesh,
                  PartitionReport& report) {
   verbs::ConvertOptions options;
   options.flow = store::Flow::checkpoint;
@@ -77,10 +76,10 @@ void write_store(const SharedJob& job, const serafin::Series& series, const fs::
 }
 
 /// One process.
-void write_med(const SharedJob& job, const serafin::Series& series, const fs::path& path,
-               const std::vector<Growing>& pieces, PartitionReport& report) {
+void write_med(const SharedJob& job, const serafin::SerafinSeries& series, const fs::path& path,
+               const std::vector<GrowingPiece>& pieces, PartitionReport& report) {
   MedPieces med(path, series);
-  for (const Growing& growing : pieces) med.add(growing.piece);
+  for (const GrowingPiece& growing : pieces) med.add(growing.piece);
   report.files.push_back(med.finish(points_of(pieces), job.options.progress));
 }
 
@@ -104,8 +103,9 @@ void write_texts(const SharedJob& job, step::NewFiles& files, const fs::path& pr
 
 }  // namespace
 
-void write_series(const SharedJob& job, step::NewFiles& files, const serafin::Series& series,
-                  const serafin::Header& like, const fs::path& prefix, const CutMesh& mesh, PartitionReport& report) {
+void write_series(const SharedJob& job, step::NewFiles& files, const serafin::SerafinSeries& series,
+                  const serafin::SerafinHeader& like, const fs::path& prefix, const CutMesh& mesh,
+                  PartitionReport& report) {
   if (job.options.layout == PieceLayout::octavo)
     write_store(job, series, named(prefix, ".octavo"), mesh, report);
   else if (job.options.layout == PieceLayout::med)
@@ -120,7 +120,7 @@ void write_boundary(const SharedJob& job, step::NewFiles& files, const fs::path&
   const bool parallel = serafin::planes(job.series.header) == 1 && job.options.parts > 1;
   const bool groups = parallel && job.options.layout == PieceLayout::med;  // as MedPieces has them
   base::agree(job.ranks, [&] {
-    for (const Growing& growing : mesh.pieces) {
+    for (const GrowingPiece& growing : mesh.pieces) {
       conditions.push_back(groups ? boundary_groups_text(growing.piece) : boundary_text(growing.piece));
       if (parallel) neighbours.push_back(parallel_text(growing.piece));
     }
@@ -134,7 +134,7 @@ void write_sides(const SharedJob& job, step::NewFiles& files, const fs::path& pr
                  const std::vector<Section>& sections, const CutMesh& mesh, PartitionReport& report) {
   const PartitionOptions& options = job.options;
   if (!options.sections && !options.zones && !options.weirs) return;
-  const Buckets points = points_of(mesh.pieces);
+  const ItemLists points = points_of(mesh.pieces);
   const SideParts parts{job.ranks, job.points, job.options.parts, job.own.first, points};
   const auto write = [&](const char* name, const std::vector<std::string>& texts) {
     write_texts(job, files, named(prefix, name), side_layout(job.options), IndexKind::lines, texts, report);
@@ -144,8 +144,8 @@ void write_sides(const SharedJob& job, step::NewFiles& files, const fs::path& pr
   if (options.weirs) write("SEU", cut_weirs(*options.weirs, parts));
 }
 
-void write_cut(const SharedJob& job, step::NewFiles& files, const Block& block, const partition::PartVector& part_of,
-               PartitionReport& report) {
+void write_cut(const SharedJob& job, step::NewFiles& files, const ElementBlock& block,
+               const partition::PartVector& part_of, PartitionReport& report) {
   const fs::path& path = *job.options.write_cut;
   const std::string mine = encode_cut(path, part_of, block.first, job.elements);
   std::uint64_t begin = 0;

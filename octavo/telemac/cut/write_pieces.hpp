@@ -11,14 +11,14 @@ namespace octavo::telemac {
 
 /// The cut of a mesh that is written.
 struct CutMesh {
-  std::vector<Growing> pieces;  ///< of this rank's parts, whole
+  std::vector<GrowingPiece> pieces;  ///< of this rank's parts, whole
   MeshBoundary boundary;
   partition::PartVector part_of;  ///< of all elements, for PieceLayout::octavo; else empty
 };
 
 /// Writes the pieces of a SERAFIN file in the job's layout, under `prefix`. `like` gives their headers.
-void write_series(const SharedJob& job, step::NewFiles& files, const formats::serafin::Series& series,
-                  const formats::serafin::Header& like, const std::filesystem::path& prefix, const CutMesh& mesh,
+void write_series(const SharedJob& job, step::NewFiles& files, const formats::serafin::SerafinSeries& series,
+                  const formats::serafin::SerafinHeader& like, const std::filesystem::path& prefix, const CutMesh& mesh,
                   PartitionReport& report);
 /// Writes CLI, and PAR if there are several parts and one plane.
 void write_boundary(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
@@ -27,7 +27,7 @@ void write_boundary(const SharedJob& job, step::NewFiles& files, const std::file
 void write_sides(const SharedJob& job, step::NewFiles& files, const std::filesystem::path& prefix,
                  const std::vector<Section>& sections, const CutMesh& mesh, PartitionReport& report);
 /// Writes the part of each element to the file PartitionOptions::write_cut.
-void write_cut(const SharedJob& job, step::NewFiles& files, const Block& block, const partition::PartVector& part_of,
-               PartitionReport& report);
+void write_cut(const SharedJob& job, step::NewFiles& files, const ElementBlock& block,
+               const partition::PartVector& part_of, PartitionReport& report);
 
 }  // namespace octavo::telemac

@@ -8,8 +8,10 @@
 
 namespace octavo::telemac {
 
+namespace serafin = formats::serafin;  // in all of this room
+
 /// Lists by part.
-struct Buckets {
+struct ItemLists {
   std::vector<std::int64_t> first;  ///< one more than parts
   std::vector<std::int32_t> items;
   std::span<const std::int32_t> of(std::int32_t part) const {

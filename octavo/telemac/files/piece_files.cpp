@@ -15,11 +15,9 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 template <class T>
 void add_big_endian(std::string& bytes, T value) {
@@ -42,7 +40,7 @@ void add_to_index(std::string& index, IndexKind kind, std::uint64_t first_byte, 
 }
 
 /// Prisms between the planes, lower triangle first; triangles in 2-D.
-void write_connectivity(const serafin::Put& put, const serafin::Header& header, const Piece& piece) {
+void write_connectivity(const serafin::Put& put, const serafin::SerafinHeader& header, const Piece& piece) {
   const std::int32_t planes = serafin::planes(header), points = serafin::plane_points(header);
   if (planes == 1) return serafin::write_connectivity(put, header, 0, piece.connectivity);
   std::vector<std::int32_t> prisms;
@@ -56,7 +54,7 @@ void write_connectivity(const serafin::Put& put, const serafin::Header& header, 
 }
 
 /// Global numbers and coordinates, plane by plane: coordinates of the lowest one, as the columns stand upright.
-void write_points(const serafin::Put& put, const serafin::Header& header, const Piece& piece,
+void write_points(const serafin::Put& put, const serafin::SerafinHeader& header, const Piece& piece,
                   std::int32_t global_points) {
   std::vector<std::int32_t> numbers(piece.points.size());
   for (std::int32_t plane = 0; plane < serafin::planes(header); ++plane) {
@@ -179,7 +177,7 @@ std::vector<PiecePlace> places_of(const std::vector<fs::path>& paths) {
 }
 
 void require_like(const PiecePlace& place, const PiecePlace& first) {
-  const serafin::Header &a = place.header, &b = first.header;
+  const serafin::SerafinHeader &a = place.header, &b = first.header;
   const char* what = a.variables != b.variables                 ? "variables"
                      : a.real_bytes != b.real_bytes             ? "a precision"
                      : a.order != b.order                       ? "a byte order"
@@ -266,7 +264,7 @@ std::vector<fs::path> PieceWriter::finish() {
   return std::move(made_);
 }
 
-serafin::Header geometry_header(serafin::Header header) {
+serafin::SerafinHeader geometry_header(serafin::SerafinHeader header) {
   // Counted from 0: 2 and 3 are the origin, 6 the planes, 9 says whether a date follows.
   const auto iparam = header.iparam;
   if (header.date && std::count(header.date->begin(), header.date->end(), 0) == std::ssize(*header.date))
@@ -276,13 +274,13 @@ serafin::Header geometry_header(serafin::Header header) {
   return header;
 }
 
-serafin::Header piece_header(serafin::Header like, const Piece& piece) {
+serafin::SerafinHeader piece_header(serafin::SerafinHeader like, const Piece& piece) {
   return piece_header(std::move(like), {static_cast<std::int32_t>(piece.points.size()),
                                         static_cast<std::int32_t>(piece.connectivity.size() / 3), piece.boundary_points,
                                         static_cast<std::int32_t>(piece.shared.size())});
 }
 
-serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t, 4>& counts) {
+serafin::SerafinHeader piece_header(serafin::SerafinHeader like, const std::array<std::int32_t, 4>& counts) {
   const std::int32_t planes = serafin::planes(like);
   const std::string_view tag = like.real_bytes == 8 ? "SERAFIND" : "SERAFIN ";
   std::copy(tag.begin(), tag.end(), like.title.begin() + 72);
@@ -294,7 +292,8 @@ serafin::Header piece_header(serafin::Header like, const std::array<std::int32_t
   return like;
 }
 
-std::vector<std::byte> encode_piece(const serafin::Header& header, const Piece& piece, std::int32_t global_points) {
+std::vector<std::byte> encode_piece(const serafin::SerafinHeader& header, const Piece& piece,
+                                    std::int32_t global_points) {
   std::vector<std::byte> bytes(serafin::offsets_of(header).steps);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> some) {
     std::copy(some.begin(), some.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
@@ -308,7 +307,7 @@ std::vector<std::byte> encode_piece(const serafin::Header& header, const Piece& 
 PieceSet find_pieces(const std::vector<fs::path>& paths) {
   PieceSet set{places_of(paths), {}};
   for (PiecePlace& place : set.places) {
-    const serafin::Series series = open_piece(place);
+    const serafin::SerafinSeries series = open_piece(place);
     place.header = series.header;
     set.steps.push_back(series.steps);
     require_like(place, set.places.front());
@@ -316,12 +315,12 @@ PieceSet find_pieces(const std::vector<fs::path>& paths) {
   return set;
 }
 
-serafin::Series open_piece(const PiecePlace& place) {
+serafin::SerafinSeries open_piece(const PiecePlace& place) {
   return serafin::open_series(std::make_shared<const file::File>(file::open_read(place.file)), place.begin,
                               place.bytes);
 }
 
-std::vector<std::int32_t> read_global(const serafin::Series& piece, std::int32_t most) {
+std::vector<std::int32_t> read_global(const serafin::SerafinSeries& piece, std::int32_t most) {
   std::vector<std::int32_t> numbers(at(serafin::plane_points(piece.header)));
   serafin::read_numbers(piece, 0, numbers);
   for (std::size_t i = 0; i < numbers.size(); ++i) {

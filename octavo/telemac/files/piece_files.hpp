@@ -35,7 +35,7 @@ struct PiecePlace {
   std::filesystem::path file;
   std::uint64_t begin = 0;  ///< of the piece in the file [bytes]
   std::uint64_t bytes = 0;
-  formats::serafin::Header header;
+  formats::serafin::SerafinHeader header;
 };
 
 /// The form of an index, which gives the places of pieces. TELEMAC uses the first for GEO, the second for CLI, the
@@ -87,15 +87,16 @@ class PieceWriter {
 
 /// The header of a geometry's pieces, as partel writes it. It keeps only the origin, the planes and the counts of
 /// IPARAM, and drops a date of zeros (SET_MESH_SRF of TELEMAC's hermes).
-formats::serafin::Header geometry_header(formats::serafin::Header header);
+formats::serafin::SerafinHeader geometry_header(formats::serafin::SerafinHeader header);
 /// The header of a SERAFIN piece of `like`'s file: in its byte order, tagged by precision, with the piece's counts.
-formats::serafin::Header piece_header(formats::serafin::Header like, const Piece& piece);
+formats::serafin::SerafinHeader piece_header(formats::serafin::SerafinHeader like, const Piece& piece);
 /// The same from the counts alone: points and elements of a plane, points on the boundary, points that other parts
 /// have, too.
-formats::serafin::Header piece_header(formats::serafin::Header like, const std::array<std::int32_t, 4>& counts);
+formats::serafin::SerafinHeader piece_header(formats::serafin::SerafinHeader like,
+                                             const std::array<std::int32_t, 4>& counts);
 /// Encodes all of a piece but its steps. 3-D: planes above one another, with prisms between them. A point's number
 /// grows by `global_points`, the points in a plane of the whole mesh, from plane to plane.
-std::vector<std::byte> encode_piece(const formats::serafin::Header& header, const Piece& piece,
+std::vector<std::byte> encode_piece(const formats::serafin::SerafinHeader& header, const Piece& piece,
                                     std::int32_t global_points);
 
 /// The pieces of one kind that lie in files, part after part.
@@ -115,9 +116,9 @@ std::vector<std::filesystem::path> piece_files(const std::vector<std::filesystem
 PieceSet find_pieces(const std::vector<std::filesystem::path>& paths);
 
 /// Opens a piece for reading.
-formats::serafin::Series open_piece(const PiecePlace& place);
+formats::serafin::SerafinSeries open_piece(const PiecePlace& place);
 /// Global numbers, from 0, of a piece's points in the lowest plane. Throws Error(corrupt) unless all are in [0,
 /// `most`).
-std::vector<std::int32_t> read_global(const formats::serafin::Series& piece, std::int32_t most);
+std::vector<std::int32_t> read_global(const formats::serafin::SerafinSeries& piece, std::int32_t most);
 
 }  // namespace octavo::telemac

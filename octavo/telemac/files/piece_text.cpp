@@ -10,7 +10,6 @@
 namespace octavo::telemac {
 namespace {
 
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 

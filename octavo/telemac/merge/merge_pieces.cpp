@@ -28,7 +28,6 @@ namespace octavo::telemac {
 namespace {
 
 namespace fs = std::filesystem;
-namespace serafin = formats::serafin;
 using base::Error;
 using base::Kind;
 
@@ -39,15 +38,15 @@ using base::at;
 /// The pieces, and where their points belong.
 struct Pieces {
   PieceSet set;
-  std::vector<serafin::Series> open;  ///< empty for more pieces than may be open
-  Buckets global;                     ///< by piece and local number, of one plane
-  serafin::Header header;             ///< of the whole
+  std::vector<serafin::SerafinSeries> open;  ///< empty for more pieces than may be open
+  ItemLists global;                          ///< by piece and local number, of one plane
+  serafin::SerafinHeader header;             ///< of the whole
   std::int32_t plane_points = 0;
   std::int64_t steps = 0;
 
   std::size_t count() const { return set.places.size(); }
   /// A piece, open: `here` holds it where not all are.
-  const serafin::Series& series(std::size_t piece, serafin::Series& here) const {
+  const serafin::SerafinSeries& series(std::size_t piece, serafin::SerafinSeries& here) const {
     return open.empty() ? here = open_piece(set.places[piece]) : open[piece];
   }
 };
@@ -58,7 +57,7 @@ void read_numbers(Pieces& pieces, std::int32_t most) {
   for (const PiecePlace& place : pieces.set.places) total += at(serafin::plane_points(place.header));
   pieces.global.items.reserve(total);
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
+    serafin::SerafinSeries here;
     const auto numbers = read_global(pieces.series(p, here), most);
     pieces.global.items.insert(pieces.global.items.end(), numbers.begin(), numbers.end());
     pieces.global.first.push_back(static_cast<std::int64_t>(pieces.global.items.size()));
@@ -117,7 +116,7 @@ std::int32_t times(std::int64_t count, std::int32_t planes) {
 template <class F>
 void each_triangles(const Pieces& pieces, F&& f) {
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
+    serafin::SerafinSeries here;
     std::vector<std::int32_t> triangles = serafin::read_triangles(pieces.series(p, here));
     const auto global = pieces.global.of(static_cast<std::int32_t>(p));
     for (std::int32_t& point : triangles) point = global[at(point)];
@@ -127,7 +126,7 @@ void each_triangles(const Pieces& pieces, F&& f) {
 
 /// The mesh's triangles, a batch at a time.
 template <class F>
-void each_triangles(const serafin::Series& mesh, F&& f) {
+void each_triangles(const serafin::SerafinSeries& mesh, F&& f) {
   constexpr std::int32_t batch = 1 << 14;
   const std::int32_t total = serafin::plane_elements(mesh.header), nodes = mesh.header.nodes;
   std::vector<std::int32_t> some, triangles;
@@ -142,12 +141,12 @@ void each_triangles(const serafin::Series& mesh, F&& f) {
 }
 
 /// Places in the pieces are those of the mesh.
-void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int axis) {
+void require_places_of(const Pieces& pieces, const serafin::SerafinSeries& mesh, int axis) {
   std::vector<double> expected(at(pieces.plane_points)), there;
   serafin::read_coordinates(mesh, axis, 0, expected);
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
-    const serafin::Series& series = pieces.series(p, here);
+    serafin::SerafinSeries here;
+    const serafin::SerafinSeries& series = pieces.series(p, here);
     const auto global = pieces.global.of(static_cast<std::int32_t>(p));
     there.resize(global.size());
     serafin::read_coordinates(series, axis, 0, there);
@@ -157,7 +156,7 @@ void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int ax
 }
 
 /// Names a triangle of the pieces that the mesh does not have.
-[[noreturn]] void throw_strange_triangle(const Pieces& pieces, const serafin::Series& mesh) {
+[[noreturn]] void throw_strange_triangle(const Pieces& pieces, const serafin::SerafinSeries& mesh) {
   std::vector<std::uint64_t> known;
   const auto each_mark = [](std::span<const std::int32_t> triangles, auto&& f) {
     for (std::size_t e = 0; e < triangles.size(); e += 3) f(e, marks_of(triangles.subspan(e, 3)));
@@ -183,7 +182,7 @@ void require_places_of(const Pieces& pieces, const serafin::Series& mesh, int ax
 }
 
 /// Equal counts do not say that pieces are of the mesh. In memory at a time: coordinates of one axis, and a piece.
-void require_mesh_of(const Pieces& pieces, const serafin::Series& mesh) {
+void require_mesh_of(const Pieces& pieces, const serafin::SerafinSeries& mesh) {
   std::uint64_t difference = 0;
   each_triangles(mesh, [&](std::span<const std::int32_t> triangles) { difference += marks_of(triangles); });
   each_triangles(pieces, [&](std::span<const std::int32_t> triangles) { difference -= marks_of(triangles); });
@@ -191,7 +190,7 @@ void require_mesh_of(const Pieces& pieces, const serafin::Series& mesh) {
   for (const int axis : {0, 1}) require_places_of(pieces, mesh, axis);
 }
 
-Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::Series>& mesh,
+Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<serafin::SerafinSeries>& mesh,
                      MergeReport& report) {
   Pieces pieces;
   pieces.set = find_pieces(paths);
@@ -218,7 +217,7 @@ Pieces gather_pieces(const std::vector<fs::path>& paths, const std::optional<ser
 
 /// Writes triangles, or the prisms that stand on them; `each` gives the lowest plane's in batches, once a layer.
 template <class Each>
-void write_elements(const serafin::Put& put, const serafin::Header& header, Each&& each) {
+void write_elements(const serafin::Put& put, const serafin::SerafinHeader& header, Each&& each) {
   const std::int32_t planes = serafin::planes(header), points = serafin::plane_points(header);
   std::int64_t first = 0;
   std::vector<std::int32_t> out;
@@ -234,12 +233,12 @@ void write_elements(const serafin::Put& put, const serafin::Header& header, Each
 }
 
 /// Values of all points by pieces: `record` holds them with length words, in the pieces' byte order.
-struct Record {
+struct MergedRecord {
   std::vector<std::byte> bytes, some;
   const Pieces& pieces;
   std::size_t width;
 
-  explicit Record(const Pieces& all)
+  explicit MergedRecord(const Pieces& all)
       : bytes(all.header.real_bytes * at(all.header.points) + 8), pieces(all), width(all.header.real_bytes) {
     const auto payload = static_cast<std::int32_t>(bytes.size() - 8);
     for (const std::size_t where : {std::size_t{0}, bytes.size() - 4})
@@ -266,12 +265,12 @@ struct Record {
 };
 
 /// One axis of the coordinates. A point that two pieces put at different places is of different cuts.
-void gather_coordinates(Record& record, int axis) {
+void gather_coordinates(MergedRecord& record, int axis) {
   const Pieces& pieces = record.pieces;
   std::vector<bool> seen(at(pieces.plane_points), false);
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
-    const serafin::Series& series = pieces.series(p, here);
+    serafin::SerafinSeries here;
+    const serafin::SerafinSeries& series = pieces.series(p, here);
     record.some.resize(record.width * at(series.header.points) + 8);
     file::pread_all(*series.file, series.begin + (axis == 0 ? series.offsets.x : series.offsets.y), record.some);
     record.scatter(p, [&](const std::byte* there, const std::byte* value, std::int32_t point) {
@@ -294,8 +293,8 @@ void require_time(const Pieces& pieces, std::size_t piece, std::int64_t step, do
 void write_times(const serafin::Put& put, const Pieces& pieces) {
   std::vector<double> times;
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
-    const serafin::Series& series = pieces.series(p, here);
+    serafin::SerafinSeries here;
+    const serafin::SerafinSeries& series = pieces.series(p, here);
     for (std::int64_t step = 0; step < pieces.steps; ++step) {
       const double time = serafin::read_time(series, step);
       if (p == 0) times.push_back(time);
@@ -306,7 +305,7 @@ void write_times(const serafin::Put& put, const Pieces& pieces) {
     serafin::write_time(put, pieces.header, step, times[at(step)]);
 }
 
-void write_steps(const serafin::Put& put, Record& record, const base::Progress& progress) {
+void write_steps(const serafin::Put& put, MergedRecord& record, const base::Progress& progress) {
   const Pieces& pieces = record.pieces;
   const serafin::RecordOffsets offsets = serafin::offsets_of(pieces.header);
   const auto total =
@@ -317,8 +316,8 @@ void write_steps(const serafin::Put& put, Record& record, const base::Progress& 
       if (progress && !progress(static_cast<std::int64_t>(offset), total))
         throw Error(Kind::interrupted, "stopped while steps were merged");
       for (std::size_t p = 0; p < pieces.count(); ++p) {
-        serafin::Series here;
-        const serafin::Series& series = pieces.series(p, here);
+        serafin::SerafinSeries here;
+        const serafin::SerafinSeries& series = pieces.series(p, here);
         record.some.resize(record.width * at(series.header.points) + 8);
         serafin::read_record(series, step, v, record.some);
         record.scatter(p, [](const std::byte*, const std::byte*, std::int32_t) {});
@@ -333,7 +332,7 @@ struct WholeMesh {
   std::vector<double> x, y;                ///< of all points
 };
 
-WholeMesh mesh_of(const serafin::Series& series) {
+WholeMesh mesh_of(const serafin::SerafinSeries& series) {
   WholeMesh mesh{serafin::read_triangles(series), {}, {}};
   mesh.x.resize(at(serafin::plane_points(series.header)));
   mesh.y.resize(mesh.x.size());
@@ -350,8 +349,8 @@ WholeMesh mesh_of(const Pieces& pieces) {
   mesh.x.resize(at(pieces.plane_points));
   mesh.y.resize(mesh.x.size());
   for (std::size_t p = 0; p < pieces.count(); ++p) {
-    serafin::Series here;
-    const serafin::Series& series = pieces.series(p, here);
+    serafin::SerafinSeries here;
+    const serafin::SerafinSeries& series = pieces.series(p, here);
     const auto global = pieces.global.of(static_cast<std::int32_t>(p));
     std::vector<double> values(global.size());
     for (const int axis : {0, 1}) {
@@ -363,7 +362,7 @@ WholeMesh mesh_of(const Pieces& pieces) {
 }
 
 /// Numbers along the boundary, from 1; 0 inside.
-std::vector<std::int32_t> find_boundary_numbers(const Pieces& pieces, const std::optional<serafin::Series>& mesh,
+std::vector<std::int32_t> find_boundary_numbers(const Pieces& pieces, const std::optional<serafin::SerafinSeries>& mesh,
                                                 const MergeOptions& options, MergeReport& report) {
   std::vector<std::int32_t> numbers(at(pieces.plane_points), 0);
   if (mesh) serafin::read_numbers(*mesh, 0, numbers);
@@ -382,7 +381,8 @@ std::vector<std::int32_t> find_boundary_numbers(const Pieces& pieces, const std:
 }
 
 /// As TELEMAC-3D numbers them: those of a plane follow those of the one below.
-void write_boundary_numbers(const serafin::Put& put, const serafin::Header& header, std::vector<std::int32_t> numbers) {
+void write_boundary_numbers(const serafin::Put& put, const serafin::SerafinHeader& header,
+                            std::vector<std::int32_t> numbers) {
   for (std::int32_t plane = 0; plane < serafin::planes(header); ++plane) {
     serafin::write_numbers(put, header, std::int64_t{plane} * static_cast<std::int64_t>(numbers.size()), numbers);
     for (std::int32_t& number : numbers)
@@ -480,12 +480,12 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
     return merge_series(pieces_of_serafin(set), out, options);
   }
   MergeReport report;
-  std::optional<serafin::Series> mesh;
+  std::optional<serafin::SerafinSeries> mesh;
   if (options.mesh) mesh = serafin::open_series(*options.mesh);
   Pieces pieces = gather_pieces(paths, mesh, report);
   require_inputs_stay({out}, inputs_of(pieces.set, options));
   auto numbers = find_boundary_numbers(pieces, mesh, options, report);
-  serafin::Header& header = pieces.header;
+  serafin::SerafinHeader& header = pieces.header;
   header.iparam[7] = static_cast<std::int32_t>(
       std::count_if(numbers.begin(), numbers.end(), [](std::int32_t number) { return number != 0; }));
   const std::vector<std::byte> head = serafin::encode_header(header);  // before a file is made: it may not fit
@@ -494,7 +494,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   put(0, head);
   write_elements(put, header, [&](auto&& f) { mesh ? each_triangles(*mesh, f) : each_triangles(pieces, f); });
   write_boundary_numbers(put, header, std::move(numbers));
-  Record record(pieces);
+  MergedRecord record(pieces);
   const serafin::RecordOffsets offsets = serafin::offsets_of(header);
   for (const int axis : {0, 1}) {
     gather_coordinates(record, axis);
@@ -517,7 +517,7 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
     throw Error(Kind::unsupported, "a result is not split into the parts of a store")
         .hint("octavo partition --layout octavo --also cuts it so");
   require_folder(prefix);
-  const serafin::Series series = serafin::open_series(path);
+  const serafin::SerafinSeries series = serafin::open_series(path);
   MergeReport notes;
   const Pieces pieces = gather_pieces(paths, series, notes);
   std::vector<fs::path> inputs = inputs_of(pieces.set, {});
@@ -537,8 +537,8 @@ SplitReport split_by_pieces(const fs::path& path, const std::vector<fs::path>& p
   std::optional<MedPieces> med;
   if (options.layout == PieceLayout::med) med.emplace(prefix.string() + ".med", series);
   for (std::int32_t part = 0; part < parts; ++part) {
-    serafin::Series here;
-    const serafin::Series& like = pieces.series(at(part), here);
+    serafin::SerafinSeries here;
+    const serafin::SerafinSeries& like = pieces.series(at(part), here);
     Piece piece;
     piece.part = part;
     const auto mine = pieces.global.of(part);

@@ -47,7 +47,7 @@ SerafinFixture ranked(std::uint32_t seed, int planes = 1, bool doubles = false) 
 std::string canonical(const SerafinFixture& f, const fs::path& scratch) {
   std::string bytes = serafin_bytes(f);
   put_file(scratch, bytes);
-  const serafin::Series series = serafin::open_series(scratch);
+  const serafin::SerafinSeries series = serafin::open_series(scratch);
   const auto count = static_cast<std::int32_t>(octavo::testing::boundary_of(f.mesh).size());
   const auto put = [&](std::uint64_t where, std::int32_t value) {
     octavo::testing::SerafinBytes word{f.big_endian, {}};
@@ -74,7 +74,7 @@ PartitionOptions parts(std::int32_t count, PieceLayout layout) {
   PartitionOptions options;
   options.parts = count;
   options.layout = layout;
-  options.method = partition::Method::hilbert;
+  options.method = partition::CutMethod::hilbert;
   return options;
 }
 
@@ -129,7 +129,7 @@ TEST(MergePieces, without_the_mesh_elements_stand_piece_after_piece_and_the_boun
   EXPECT_THAT(report.notes, ::testing::ElementsAre(HasSubstr("found from the mesh")));
   const auto whole = serafin::open_series(folder / "whole.slf"), merged = serafin::open_series(folder / "merged.slf");
   EXPECT_EQ(whole.header, merged.header);
-  const auto triangles = [](const serafin::Series& series) {
+  const auto triangles = [](const serafin::SerafinSeries& series) {
     const auto flat = serafin::read_triangles(series);
     std::multiset<std::array<std::int32_t, 3>> all;
     for (std::size_t e = 0; e < flat.size(); e += 3) all.insert({flat[e], flat[e + 1], flat[e + 2]});
@@ -602,7 +602,7 @@ TEST(MergePieces, parts_of_a_store_give_the_file_back) {
     octavo::testing::put_file(folder / "geo.slf", serafin_bytes(f));
     PartitionOptions options;
     options.parts = 6;
-    options.method = partition::Method::inertial;
+    options.method = partition::CutMethod::inertial;
     options.layout = PieceLayout::octavo;
     options.also = {{"PRE", folder / "geo.slf"}};
     const PartitionReport cut = partition_mesh(folder / "geo.slf", folder / "T2D", options);

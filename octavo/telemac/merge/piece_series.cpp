@@ -18,11 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace med = formats::med;
-namespace serafin = formats::serafin;
+using base::at;
 using base::Error;
 using base::Kind;
-
-using base::at;
 
 constexpr const char* ipobo = "IPOBO";
 
@@ -142,8 +140,8 @@ std::uint64_t marks_of_all(const mesh::Unstructured& mesh) {
 }
 
 /// Where a file's coordinates begin, as same_place() asks for it.
-serafin::Header origin_of(const mesh::Header& header) {
-  serafin::Header origin;
+serafin::SerafinHeader origin_of(const mesh::Header& header) {
+  serafin::SerafinHeader origin;
   const auto xy = formats::origin_parameters(header);
   origin.iparam[2] = static_cast<std::int32_t>(xy[0]);
   origin.iparam[3] = static_cast<std::int32_t>(xy[1]);
@@ -163,8 +161,8 @@ void require_mesh(const Whole& whole, const formats::Series& geometry) {
                   std::to_string(mesh.connectivity.size() / 3) + " elements, found " +
                   std::to_string(whole.mesh.x.size()) + " and " + std::to_string(whole.mesh.connectivity.size() / 3));
   if (marks_of_all(mesh) != marks_of_all(whole.mesh)) throw another("their elements are not those of the geometry");
-  const serafin::Header expected = origin_of(geometry.first.header);
-  const serafin::Header found = origin_of(whole.pieces.front().open({}).header);
+  const serafin::SerafinHeader expected = origin_of(geometry.first.header);
+  const serafin::SerafinHeader found = origin_of(whole.pieces.front().open({}).header);
   for (const int axis : {0, 1}) {
     const auto &here = axis == 0 ? mesh.x : mesh.y, &there = axis == 0 ? whole.mesh.x : whole.mesh.y;
     for (std::size_t i = 0; i < here.size(); ++i)

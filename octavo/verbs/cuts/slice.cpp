@@ -100,7 +100,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
 
   std::atomic<std::int64_t> cells = 0;
   const auto read = [&](std::size_t i) {
-    const auto cut = std::make_shared<const analysis::Cut>(
+    const auto cut = std::make_shared<const analysis::PlaneCut>(
         analysis::cut_part(mine.read(static_cast<int>(i), request), header, plane, shown, request.max_level));
     cells += std::ssize(cut->cells);
     const std::size_t pixels = (cut->last[0] - cut->first[0]) * (cut->last[1] - cut->first[1]);

@@ -108,8 +108,8 @@ struct Ready {
   Held& held;
   mesh::Part part;
   std::vector<analysis::Leaf> leaves;
-  std::vector<analysis::Variable> variables;
-  analysis::PartView view(int index) const { return {leaves, variables, index}; }
+  std::vector<analysis::ComparedVariable> variables;
+  analysis::ComparedPart view(int index) const { return {leaves, variables, index}; }
 };
 
 const mesh::Field& field_of(const mesh::Part& part, const mesh::FieldInfo& info, std::size_t values) {
@@ -124,10 +124,10 @@ const mesh::Field& field_of(const mesh::Part& part, const mesh::FieldInfo& info,
 }
 
 /// One step: how its parts are read.
-class Side {
+class StepSide {
  public:
-  Side(const mesh::Dataset& dataset, std::size_t side, const analysis::CommonGrid& grid, const Variables& variables,
-       Held& held)
+  StepSide(const mesh::Dataset& dataset, std::size_t side, const analysis::CommonGrid& grid, const Variables& variables,
+           Held& held)
       : dataset_(dataset), side_(side), grid_(grid), variables_(variables), held_(held) {
     std::set<std::string> names;
     for (const SharedVariable& v : variables.shared) names.insert(dataset.header.fields[v.field[side]].name);
@@ -162,7 +162,7 @@ class Side {
 /// The parts of B used last. Threads that ask for one part wait for one reading of it.
 class Cache {
  public:
-  Cache(Side& side, std::size_t capacity) : side_(side), capacity_(capacity) {}
+  Cache(StepSide& side, std::size_t capacity) : side_(side), capacity_(capacity) {}
 
   std::shared_ptr<const Ready> get(int part) {
     std::packaged_task<std::shared_ptr<const Ready>()> task([this, part] { return side_.read(part); });
@@ -190,7 +190,7 @@ class Cache {
     int part;
     std::shared_future<std::shared_ptr<const Ready>> future;
   };
-  Side& side_;
+  StepSide& side_;
   std::size_t capacity_;
   std::mutex mutex_;
   std::list<Row> rows_;
@@ -215,21 +215,21 @@ std::vector<int> candidates(const mesh::Dataset& b, const analysis::CommonGrid& 
   return list;
 }
 
-struct PartResult {
+struct PartDifference {
   analysis::Comparison counts;
   analysis::OpenMeans open;
   std::int64_t leaves = 0;
 };
 
 template <class Way>
-void both(Way& way, PartResult& result) {
+void both(Way& way, PartDifference& result) {
   both(way, result.counts, result.open, result.leaves);
 }
 
-PartResult compare_part(Side& a, Cache& b, const mesh::Dataset& other, const analysis::CommonGrid& grid,
-                        const Variables& variables, int i) {
+PartDifference compare_part(StepSide& a, Cache& b, const mesh::Dataset& other, const analysis::CommonGrid& grid,
+                            const Variables& variables, int i) {
   const auto mine = a.read(i);
-  PartResult out{analysis::empty_comparison(grid, variables.shared.size()), {}, 0};
+  PartDifference out{analysis::empty_comparison(grid, variables.shared.size()), {}, 0};
   std::size_t left = mine->leaves.size();
   out.leaves = static_cast<std::int64_t>(left);
   std::vector<char> met(left, 0);
@@ -305,15 +305,15 @@ void diff_cells(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOption
                               cells_text(b.header) + " cells; no values are compared");
   const int threads = std::min(threads_within_memory(a, options.threads), threads_within_memory(b, options.threads));
   Held held;
-  Side side_a(a, 0, *report.grid, variables, held), side_b(b, 1, *report.grid, variables, held);
+  StepSide side_a(a, 0, *report.grid, variables, held), side_b(b, 1, *report.grid, variables, held);
   Cache cache(side_b, static_cast<std::size_t>(options.cached_parts > 0 ? options.cached_parts : 2 + threads));
   const auto first = static_cast<std::size_t>(base::share_begin(a.num_parts, options.ranks.size, options.ranks.rank));
-  PartResult all =
+  PartDifference all =
       sum_parts(static_cast<std::size_t>(a.num_parts), {threads, options.ranks, options.progress},
                 Summation{[&](std::size_t i) {
                             return compare_part(side_a, cache, b, *report.grid, variables, static_cast<int>(first + i));
                           },
-                          [&](PartResult& to, PartResult&& later) {
+                          [&](PartDifference& to, PartDifference&& later) {
                             analysis::add(to.counts, later.counts);
                             analysis::close_means(std::move(later.open), variables.on_faces, to.open, to.counts);
                             to.leaves += later.leaves;

@@ -76,7 +76,7 @@ struct RowsOf {
 
 /// Collective. Each rank reads a contiguous range of the parts, and gets the rows of the bucket that is `first` plus
 /// its number, from all parts.
-ParticleRows read_rows(const RowsOf& of, const analysis::Buckets& buckets, const DiffOptions& options) {
+ParticleRows read_rows(const RowsOf& of, const analysis::HashBuckets& buckets, const DiffOptions& options) {
   mesh::Request request;
   request.fields = std::vector<std::string>{};
   request.particles = true;
@@ -123,7 +123,7 @@ void match_all(const mesh::Dataset& a, const mesh::Dataset& b, const Pair& pair,
   to.attributes.resize(attributes.size());
   const analysis::ParticleComparison nothing = to;
   for (std::uint64_t pass = 0; pass < passes; ++pass) {
-    const analysis::Buckets buckets{pass * at_once, passes * at_once};
+    const analysis::HashBuckets buckets{pass * at_once, passes * at_once};
     const ParticleRows in_a = read_rows({a, pair[0]->name, identity[0], attributes}, buckets, options);
     const ParticleRows in_b = read_rows({b, pair[1]->name, identity[1], attributes}, buckets, options);
     analysis::ParticleComparison here = nothing;

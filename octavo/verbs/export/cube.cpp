@@ -16,11 +16,11 @@ using base::Error;
 using base::Kind;
 
 /// Cells of a level in the units of regions.
-struct LevelCells {
+struct LevelGrid {
   mesh::Domain domain;
   mesh::Point3 size{};  ///< of a cell
 
-  LevelCells(const mesh::Header& header, int level)
+  LevelGrid(const mesh::Header& header, int level)
       : domain(mesh::domain_of(header)), size(mesh::cell_size(header, mesh::level_index(header, level))) {
     for (double& length : size) length /= header.hi[0] - header.lo[0];
   }
@@ -32,7 +32,7 @@ struct LevelCells {
 };
 
 /// The slabs of cells across each axis that share something with the region: the first, and one past the last.
-mesh::IndexBox slabs_touching(const mesh::Region& region, const LevelCells& cells, const mesh::IndexBox& all) {
+mesh::IndexBox slabs_touching(const mesh::Region& region, const LevelGrid& cells, const mesh::IndexBox& all) {
   mesh::IndexBox found = all;
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(cells.domain.dim); ++axis) {
     const auto touched = [&](std::int64_t i) {
@@ -48,7 +48,7 @@ mesh::IndexBox slabs_touching(const mesh::Region& region, const LevelCells& cell
 }
 
 /// The smallest box that holds the cells of `box` whose centre is in the region.
-mesh::IndexBox around_centres(const mesh::Region& region, const LevelCells& cells, const mesh::IndexBox& box) {
+mesh::IndexBox around_centres(const mesh::Region& region, const LevelGrid& cells, const mesh::IndexBox& box) {
   mesh::IndexBox found{box.hi, box.lo};
   mesh::for_each_row(box, [&](const mesh::Index3& row, std::int64_t length) {
     std::int64_t first = 0, last = length;
@@ -86,7 +86,7 @@ Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& 
   require_level(dataset, level);
   Cube cube{level, {{0, 0, 0}, step::cells_of_level(header, level)}, {}, {}};
   if (region) {
-    const LevelCells cells(header, level);
+    const LevelGrid cells(header, level);
     cube.box = slabs_touching(*region, cells, cube.box);
     refuse_giant(cube.box, level, dataset.path);
     cube.box = around_centres(*region, cells, cube.box);
@@ -118,12 +118,12 @@ void read_cube(const mesh::Dataset& whole, const Cube& cube, const std::optional
     name = step::define_where(dataset, field, where.empty() ? "1" : where, "nan", own);
     known = step::with_fields(dataset, {name}, own, whole);
   }
-  step::BoxArray array;
+  step::BoxMemory array;
   array.values = values.data();
   array.components = 1;
   step::read_box(known, name, cube.level, cube.box, array);
   if (!region) return;
-  const LevelCells cells(dataset.header, cube.level);
+  const LevelGrid cells(dataset.header, cube.level);
   std::size_t i = 0;
   mesh::for_each_row(cube.box, [&](const mesh::Index3& row, std::int64_t length) {
     for (std::int64_t x = 0; x < length; ++x, ++i)

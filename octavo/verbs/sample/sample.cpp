@@ -20,7 +20,7 @@ using mesh::FieldInfo;
 using mesh::ScalarType;
 
 /// The cells of one level that a part owns: families, ascending, and the box of cells around them.
-struct Share {
+struct LevelShare {
   std::vector<std::uint32_t> families;
   mesh::Coordinate lo{~0U, ~0U, ~0U}, hi{0, 0, 0};  ///< positions of the families' fathers, half-open
 };
@@ -29,8 +29,8 @@ struct Sample {
   SampleOptions options;
   Profile profile;
   SampleTree tree;
-  std::vector<std::vector<Share>> shares;  ///< [part][level index]
-  std::vector<double> mass_before;         ///< of each part, and of all; only if there are particles
+  std::vector<std::vector<LevelShare>> shares;  ///< [part][level index]
+  std::vector<double> mass_before;              ///< of each part, and of all; only if there are particles
   mesh::Header header;
   std::vector<mesh::SpeciesInfo> species;
 };
@@ -138,11 +138,11 @@ std::vector<mesh::LevelCount> level_counts(const SampleTree& tree) {
   return counts;
 }
 
-std::vector<std::vector<Share>> make_shares(const SampleTree& tree, std::size_t parts) {
-  std::vector<std::vector<Share>> shares(parts, std::vector<Share>(tree.levels.size()));
+std::vector<std::vector<LevelShare>> make_shares(const SampleTree& tree, std::size_t parts) {
+  std::vector<std::vector<LevelShare>> shares(parts, std::vector<LevelShare>(tree.levels.size()));
   for (std::size_t l = 0; l < tree.levels.size(); ++l)
     for (std::size_t family = 0; family < tree.levels[l].owner.size(); ++family) {
-      Share& share = shares[tree.levels[l].owner[family]][l];
+      LevelShare& share = shares[tree.levels[l].owner[family]][l];
       share.families.push_back(static_cast<std::uint32_t>(family));
       for (std::size_t axis = 0; axis < 3; ++axis) {
         share.lo[axis] = std::min(share.lo[axis], tree.levels[l].fathers[family][axis]);
@@ -158,7 +158,7 @@ std::vector<int> parts_touching(const Sample& sample, const mesh::Region& region
   for (std::size_t part = 0; part < sample.shares.size(); ++part) {
     bool meets = false;
     for (std::size_t l = 0; l < sample.tree.levels.size() && !meets; ++l) {
-      const Share& share = sample.shares[part][l];
+      const LevelShare& share = sample.shares[part][l];
       if (share.families.empty()) continue;
       mesh::Point3 lo{}, hi{};
       for (std::size_t axis = 0; axis < 3; ++axis) {  // fathers of index l lie on a grid of 2^l
@@ -344,7 +344,7 @@ mesh::Part read_part(const Sample& sample, int part, const mesh::Request& reques
 
 std::int64_t part_bytes(const Sample& sample, int part) {
   std::size_t families = 0;
-  for (const Share& share : sample.shares.at(static_cast<std::size_t>(part))) families += share.families.size();
+  for (const LevelShare& share : sample.shares.at(static_cast<std::size_t>(part))) families += share.families.size();
   return static_cast<std::int64_t>((families << sample.tree.dim) * sample.header.fields.size() * sizeof(double));
 }
 

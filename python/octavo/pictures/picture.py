@@ -322,7 +322,7 @@ def length_unit(picture: Picture) -> tuple[float, str]:
 
 
 def when(picture: Any) -> str:
-    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times. Of cosmological runs
+    """The time of a picture or table (anything with `facts` and `time`), or that it is of all times; for cosmological runs
     the redshift and the proper age."""
     if kind := picture.facts.get("over_time"):
         return (

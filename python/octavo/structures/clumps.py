@@ -10,6 +10,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import UsageError
+from octavo.exports.columns import array_of, saved
 from octavo.printable import printable
 
 if TYPE_CHECKING:
@@ -124,11 +125,7 @@ class Clumps:
 
     def array(self) -> np.ndarray:
         """A structured array with the columns, as `.npy` files hold it."""
-        columns = self.columns()
-        out = np.empty(len(self), dtype=[(name, values.dtype) for name, values in columns.items()])
-        for name, values in columns.items():
-            out[name] = values
-        return out
+        return array_of(self.columns())
 
     def csv(self) -> Iterator[str]:
         """Lines of a table with one row a clump; numbers read back to the same bits."""
@@ -139,12 +136,7 @@ class Clumps:
 
     def save(self, path: str) -> None:
         """Writes .csv or .npy."""
-        if path.endswith(".npy"):
-            np.save(path, self.array())
-        elif path.endswith(".csv"):
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(line + "\n" for line in self.csv())
-        else:
+        if not saved(path, self.array(), self.csv()):
             raise UsageError("the output must end in .csv or .npy", [path], "-o clumps.csv")
 
     def table(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.exports.columns import array_of, saved
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,7 @@ class Spectrum:
 
     def array(self) -> np.ndarray:
         """A structured array with the columns, as `.npy` files hold it."""
-        columns = self.columns()
-        out = np.empty(len(self.k), dtype=[(name, values.dtype) for name, values in columns.items()])
-        for name, values in columns.items():
-            out[name] = values
-        return out
+        return array_of(self.columns())
 
     def csv(self) -> Iterator[str]:
         columns = self.columns()
@@ -106,12 +103,9 @@ class Spectrum:
 
     def save(self, path: str) -> None:
         """Writes a picture (.png), a table (.csv) or an array (.npy)."""
-        if path.endswith(".npy"):
-            np.save(path, self.array())
-        elif path.endswith(".csv"):
-            with open(path, "w", encoding="utf-8") as file:
-                file.writelines(line + "\n" for line in self.csv())
-        elif path.endswith(".png"):
+        if saved(path, self.array(), self.csv()):
+            return
+        if path.endswith(".png"):
             self.draw().savefig(path, dpi=150, bbox_inches="tight")
         else:
             raise UsageError("the output must end in .png, .csv or .npy", [path], "")

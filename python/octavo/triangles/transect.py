@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from octavo.errors import UsageError
+from octavo.exports.columns import array_of
 from octavo.line import converted
 from octavo.printable import printable
 
@@ -103,11 +104,7 @@ class Transect:
                 for row in zip(*(column.tolist() for column in columns.values()), strict=True):
                     writer.writerow(f"{value:.17g}" for value in row)
         elif path.endswith(".npy"):
-            rows = len(next(iter(columns.values())))
-            table = np.empty(rows, dtype=[(name, column.dtype) for name, column in columns.items()])
-            for name, column in columns.items():
-                table[name] = column
-            np.save(path, table)
+            np.save(path, array_of(columns))
         elif path.endswith((".png", ".pdf", ".svg")):
             self.draw().savefig(path, dpi=150, bbox_inches="tight")
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from octavo.cli import options
@@ -102,6 +102,23 @@ def compute(arguments: argparse.Namespace, asked: Sequence[Any]) -> Any:
         made = make_diagrams(asked, ds, lambda words: sums_of(arguments, reading, ranks, progress, words))
     console.notes(arguments.quiet, ds.notes)
     return ds, reading, made
+
+
+def run(
+    arguments: argparse.Namespace,
+    path: str | None,
+    asked: Any,
+    show: Callable[[argparse.Namespace, Any, Any, str | None], None],
+) -> int:
+    """Computes one diagram and shows it."""
+    from octavo.cli import console
+
+    found = compute(arguments, [asked])
+    if found is None:
+        return 0
+    ds, reading, (result,) = found
+    show(arguments, ds, result, path)
+    return console.end(reading)
 
 
 def sums_of(

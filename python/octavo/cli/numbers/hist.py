@@ -55,17 +55,10 @@ def asked(arguments: argparse.Namespace) -> Any:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.cli import console
-
     path = path_of(arguments)
     if arguments.particles is not None:
         return _particles(arguments, path, binned.pair(arguments.range, "range"))
-    found = binned.compute(arguments, [asked(arguments)])
-    if found is None:
-        return 0
-    ds, reading, (result,) = found
-    show(arguments, ds, result, path)
-    return console.end(reading)
+    return binned.run(arguments, path, asked(arguments), show)
 
 
 def show(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:

@@ -66,15 +66,7 @@ def asked(arguments: argparse.Namespace) -> Any:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from octavo.cli import console
-
-    path = path_of(arguments)
-    found = binned.compute(arguments, [asked(arguments)])
-    if found is None:
-        return 0
-    ds, reading, (result,) = found
-    show(arguments, ds, result, path)
-    return console.end(reading)
+    return binned.run(arguments, path_of(arguments), asked(arguments), show)
 
 
 def show(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None) -> None:

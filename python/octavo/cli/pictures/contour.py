@@ -1,4 +1,4 @@
-"""Find the surface on which a field has a value: triangles in a file of PLY (.ply) or of VTK (.vtp). Of 2-D data and of
+"""Find the surface on which a field has a value: triangles in a file of PLY (.ply) or of VTK (.vtp). On 2-D data and on
 triangles it finds lines (.geojson or .vtp). A surface has no cracks between levels or domains; it ends only at the
 outermost cells' centres, and at cells that the selection leaves out. Under mpirun the ranks share the domains."""
 
