@@ -22,6 +22,8 @@ namespace octavo::simulated {
 namespace {
 
 constexpr std::size_t stack_bytes = std::size_t{64} << 20;
+// Neighbours whose stacks and heaps fit into a cache of some ten megabytes.
+constexpr std::size_t most_of_block = 4096;
 
 // Where the functions return to when they wait, and the way in for new ones.
 jmp_buf scheduler;
@@ -159,13 +161,32 @@ void Fibers::wake(int fiber) {
   Saved& saved = saved_[static_cast<std::size_t>(fiber)];
   if (!saved.waits) return;
   saved.waits = false;
-  ready_.push_front(fiber);
+  if (current_ < 0 || block_of(current_) != block_of(fiber)) return ready_.push_front(fiber);
+  near_[block_of(fiber)].push_back(fiber);
+  ++near_count_;
+}
+
+// The blocks are halves of halves of all, as the ranks are that exchange with each other (octavo/ranks/halves.hpp).
+std::size_t Fibers::block_of(int fiber) const { return static_cast<std::size_t>(fiber) * near_.size() / saved_.size(); }
+
+// -1: none.
+int Fibers::next() {
+  const auto take = [](auto& from, auto at) {
+    const int fiber = *at;
+    from.erase(at);
+    return fiber;
+  };
+  if (!ready_.empty()) return take(ready_, ready_.begin());
+  if (near_count_ == 0) return passing_.empty() ? -1 : take(passing_, passing_.begin());
+  while (near_[block_].empty()) block_ = (block_ + 1) % near_.size();
+  --near_count_;
+  return take(near_[block_], near_[block_].end() - 1);
 }
 
 void Fibers::pass() {
   {
     const Uncounted own;
-    ready_.push_back(current_);
+    passing_.push_back(current_);
   }
   leave();
 }
@@ -177,6 +198,9 @@ void Fibers::run(int count, const std::function<void(int)>& work) {
   memory.assign(all, {});
   references_.clear();
   ready_.clear();
+  passing_.clear();
+  near_.assign(std::bit_ceil((all + most_of_block - 1) / most_of_block), {});
+  block_ = near_count_ = 0;
   for (int fiber = 0; fiber < count; ++fiber) ready_.push_back(fiber);
   work_ = &work;
   left_ = count;
@@ -187,9 +211,7 @@ void Fibers::run(int count, const std::function<void(int)>& work) {
   Uncounted::end_all();
   Fibers& self = *running();
   self.current_ = -1;
-  if (!self.failure_ && !self.ready_.empty()) {
-    const int fiber = self.ready_.front();
-    self.ready_.pop_front();
+  if (const int fiber = self.failure_ ? -1 : self.next(); fiber >= 0) {
     if (self.switched) self.switched(fiber);
     self.current_ = fiber;
     if (self.saved_[static_cast<std::size_t>(fiber)].started)

@@ -42,14 +42,20 @@ class Fibers {
   void start(int fiber);
   void resume(int fiber);
   void leave();
+  int next();
+  std::size_t block_of(int fiber) const;
   void copy_away(Saved& saved, std::size_t words);
   void put_back(const Saved& saved);
   static void enter();
 
   std::vector<Saved> saved_;
-  /// The next one first. One that was waked goes before all others: ranks that exchange with their neighbours then run
-  /// while what they need is still in the cache.
-  std::deque<int> ready_;
+  // Which one runs next decides what is still in the cache: a machine's ranks are gigabytes. One that was waked from
+  // far off goes before those that have not begun, since its partners have just run. Those that were waked by a
+  // neighbour wait until these are through; then a block of neighbours goes on alone as far as it can. Those that let
+  // others run first come last.
+  std::deque<int> ready_, passing_;
+  std::vector<std::vector<int>> near_;  // by block; the next one last
+  std::size_t block_ = 0, near_count_ = 0;
   const std::function<void(int)>* work_ = nullptr;
   std::exception_ptr failure_;
   std::byte* stack_ = nullptr;

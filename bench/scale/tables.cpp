@@ -43,7 +43,7 @@ struct Row {
 constexpr int never_long = 1 << 30;
 constexpr int most_written = 60000;  // ranks whose files are written, or that read, in minutes
 constexpr int most_exchanging = 5000;
-constexpr int most_on_others = 250000;    // a million had not ended after 45 minutes, with 15 GB
+constexpr int most_on_others = 250000;    // a million would take half an hour and 16 GB (decision 18)
 constexpr int most_whole_writers = 4096;  // two sockets and 50 kB each
 
 void tell(const std::string& name, int ranks) { std::cerr << name << ", " << grouped(ranks) << " ranks\n"; }

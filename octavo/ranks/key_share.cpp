@@ -1,8 +1,8 @@
 #include "octavo/ranks/key_share.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,16 +12,15 @@
 #include "octavo/ranks/halves.hpp"
 
 /// Equal shares of sorted keys without a list of keys or ranks anywhere. Bound r is the key before which keys * r /
-/// ranks keys lie. In a round each rank counts its keys in 16 buckets of every interval that is still searched and in
+/// ranks keys lie. In a round each rank counts its keys in 256 buckets of every interval that is still searched and in
 /// which it has keys; the counts are added up on their way to the searcher, and the answers take the same ways back.
-/// After bits / 4 rounds each interval is one key.
+/// After bits / 8 rounds each interval is one key. Most buckets are empty, so messages name those that are not.
 namespace octavo::ranks {
 namespace {
 
 using base::WideKey;
 
-constexpr int round_bits = 4;
-constexpr std::size_t round_counters = std::size_t{1} << round_bits;
+constexpr int round_bits = 8;
 
 // An interval of keys that holds the bounds [first, last]. Rank `first` searches it.
 struct Interval {
@@ -30,19 +29,36 @@ struct Interval {
   int first = 0, last = -1;
 };
 
+// A number for a bucket of an interval.
+struct Bucket {
+  std::uint32_t bucket = 0;
+  std::int64_t number = 0;
+};
+
 // A message to the rank that searches an interval: counts of keys, and the interval if it has to begin the search.
 struct Tally {
   int searcher = 0;
-  Interval interval{};  // empty: not told
-  std::array<std::int64_t, round_counters> counts{};
+  Interval interval{};         // empty: not told
+  std::vector<Bucket> counts;  // ascending, of buckets that have keys
 };
 using Tallies = std::map<int, Tally>;  // by searcher
 
-// Its answer: who searches each part of the interval next; -1: no bound lies there.
+// Its answer: who searches the parts of the interval next that hold bounds.
 struct Parting {
   int searcher = 0;
-  std::array<int, round_counters> next{};
+  std::vector<Bucket> next;  // ascending
 };
+
+template <class Way>
+void both(Way& way, Tally& tally) {
+  using base::both;
+  both(way, tally.searcher, tally.interval, tally.counts);
+}
+template <class Way>
+void both(Way& way, Parting& parting) {
+  using base::both;
+  both(way, parting.searcher, parting.next);
+}
 
 // An interval in which this rank has keys.
 struct SearchedInterval {
@@ -53,7 +69,14 @@ struct SearchedInterval {
 void add_tally(Tallies& tallies, const Tally& more) {
   Tally& tally = tallies.try_emplace(more.searcher, Tally{more.searcher, {}, {}}).first->second;
   if (more.interval.first <= more.interval.last) tally.interval = more.interval;
-  for (std::size_t c = 0; c < round_counters; ++c) tally.counts[c] += more.counts[c];
+  const auto& [first, second] = std::pair(std::exchange(tally.counts, {}), std::span(more.counts));
+  for (std::size_t i = 0, j = 0; i < first.size() || j < second.size();) {
+    const std::uint32_t none = std::uint32_t{1} << round_bits;
+    const std::uint32_t a = i < first.size() ? first[i].bucket : none, b = j < second.size() ? second[j].bucket : none;
+    tally.counts.push_back({std::min(a, b), 0});
+    if (a <= b) tally.counts.back().number += first[i++].number;
+    if (b <= a) tally.counts.back().number += second[j++].number;
+  }
 }
 
 // An exchange between two halves of the ranks: by sender, the searchers whose tallies came.
@@ -124,18 +147,16 @@ Parting divide_interval(const Tally& tally, int left, int taken, std::int64_t ke
                         std::vector<Interval>& parts) {
   Parting parting;
   parting.searcher = tally.searcher;
-  parting.next.fill(-1);
   Interval rest = tally.interval;
-  const std::size_t buckets = std::size_t{1} << taken;
-  for (std::size_t c = 0; c < buckets; ++c) {
+  for (const auto& [bucket, count] : tally.counts) {
     Interval part = rest;
-    part.low = tally.interval.low + (WideKey{c} << (left - taken));
-    // From here on `rest` is the interval behind bucket c, with the bounds that lie there.
-    rest.below += tally.counts[c];
-    if (c + 1 < buckets) part.last = first_at(rest.first, rest.last, rest.below, keys, ranks) - 1;
+    part.low = tally.interval.low + (WideKey{bucket} << (left - taken));
+    // From here on `rest` is the interval behind the bucket, with the bounds that lie there.
+    rest.below += count;
+    part.last = first_at(rest.first, rest.last, rest.below, keys, ranks) - 1;
     rest.first = part.last + 1;
     if (part.first > part.last) continue;
-    parting.next[c] = part.first;
+    parting.next.push_back({bucket, part.first});
     parts.push_back(part);
   }
   return parting;
@@ -146,8 +167,8 @@ Tallies tallies_of(const std::vector<SearchedInterval>& asked, base::KeyCounts& 
   Tallies tallies;
   for (std::size_t i = 0; i < asked.size(); ++i) {
     Tally tally{asked[i].searcher, {}, {}};
-    std::copy_n(counted.counts().begin() + static_cast<std::ptrdiff_t>(i << taken), std::size_t{1} << taken,
-                tally.counts.begin());
+    for (std::uint32_t c = 0; c < std::uint32_t{1} << taken; ++c)
+      if (const std::int64_t count = counted.counts()[(i << taken) + c]; count > 0) tally.counts.push_back({c, count});
     add_tally(tallies, tally);
   }
   return tallies;
@@ -158,10 +179,9 @@ std::vector<SearchedInterval> asked_next(const std::vector<SearchedInterval>& as
                                          int taken, const std::map<int, Parting>& partings) {
   std::vector<SearchedInterval> out;
   for (std::size_t i = 0; i < asked.size(); ++i) {
-    const Parting& parting = partings.at(asked[i].searcher);
-    for (std::size_t c = 0; c < std::size_t{1} << taken; ++c)
-      if (parting.next[c] >= 0 && counted.counts()[(i << taken) + c] > 0)
-        out.push_back({asked[i].low + (WideKey{c} << (left - taken)), parting.next[c]});
+    for (const auto& [bucket, searcher] : partings.at(asked[i].searcher).next)
+      if (counted.counts()[(i << taken) + bucket] > 0)
+        out.push_back({asked[i].low + (WideKey{bucket} << (left - taken)), static_cast<int>(searcher)});
   }
   return out;
 }

@@ -20,7 +20,7 @@ struct KeyShare {
 /// how many keys this rank has. `count` counts them in the intervals of a round; it is called once in each and must
 /// not throw. The shares of all ranks together are [0, 2^bits).
 ///
-/// The search for a bound narrows an interval of keys, 4 bits a round. Bounds in the same interval are searched
+/// The search for a bound narrows an interval of keys, 8 bits a round. Bounds in the same interval are searched
 /// together, by the lowest of their ranks. Counts are added up on their way there, and the answer returns on the same
 /// way. So a rank sends and receives 4 log2(ranks) messages a round, and besides them needs memory only for the
 /// intervals in which it has keys.

@@ -93,7 +93,7 @@ std::vector<SeriesWrite> pieces_at(const SeriesPlan& plan, int writer, std::uint
   return pieces_between(plan, writer, values, values, values + bytes);
 }
 
-SeriesPiece mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes) {
+SeriesWrite mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes) {
   const auto writers = static_cast<std::uint64_t>(plan.writers);
   const auto bound = [&](int w) {
     const auto share = static_cast<std::uint64_t>(w);

@@ -48,7 +48,7 @@ std::vector<SeriesWrite> pieces_at(const SeriesPlan& plan, int writer, std::uint
 
 /// The stretch that a writer writes of the file's first `bytes`, which hold the mesh: even shares. Bounds are moved up
 /// as those of values are. The last writer has the unit in which the steps begin.
-SeriesPiece mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes);
+SeriesWrite mesh_piece(const SeriesPlan& plan, int writer, std::uint64_t bytes);
 
 /// For people: writers, ranks and bytes a write.
 std::string to_text(const SeriesPlan& plan);

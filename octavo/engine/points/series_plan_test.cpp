@@ -50,7 +50,7 @@ TEST(SeriesPlan, the_mesh_is_shared_evenly_and_no_unit_of_the_file_has_two_write
     for (const std::uint64_t bytes : {plan.offsets.steps, std::uint64_t{1}, plan.alignment}) {
       std::uint64_t begin = 0;
       for (int w = 0; w < plan.writers; ++w) {
-        const SeriesPiece piece = mesh_piece(plan, w, bytes);
+        const SeriesWrite piece = mesh_piece(plan, w, bytes);
         EXPECT_EQ(piece.begin, begin);
         EXPECT_EQ(piece.end == bytes ? 0U : piece.end % plan.alignment, 0U);
         const auto writers = static_cast<std::uint64_t>(plan.writers);

@@ -98,7 +98,7 @@ struct MeshOnItsWay {
     if (plan.writers == 1) return;
     std::vector<int> counts(static_cast<std::size_t>(ranks::size_of(comm)), 0);
     for (int w = 0; w < plan.writers; ++w) {
-      const SeriesPiece piece = mesh_piece(plan, w, size);
+      const SeriesWrite piece = mesh_piece(plan, w, size);
       const int writer = plan.ranks[static_cast<std::size_t>(w)];
       if (!bytes.empty()) counts[static_cast<std::size_t>(writer)] = static_cast<int>(piece.end - piece.begin);
       if (writer == ranks::rank_in(comm)) at = piece.begin;
