@@ -217,7 +217,7 @@ TEST(SubMesh, over_time_becomes_a_file_of_one_step) {
     EXPECT_EQ(depth[i], Stream::value(0, 2, stream.fixture.mesh.x[i], stream.fixture.mesh.y[i]));
   options.to.clear();
   EXPECT_THAT(testing::message_of([&] { convert({stream.path}, stream.folder / "max.octavo", options); }),
-              HasSubstr("values over time are for outputs that are SERAFIN"));
+              HasSubstr("values over time are for outputs that are files of triangles"));
 }
 
 }  // namespace
