@@ -17,7 +17,7 @@ from octavo.extras import source_of
 
 def test_version_and_help(run):
     assert run("--version").stdout.startswith("octavo ")
-    assert "verbs:" in run("--help").stdout
+    assert "octavo help VERB" in run("--help").stdout
     verbs = ("info", "ls", "convert", "repack", "verify", "stats", "diff", "map", "slice", "line", "sample", "bench")
     for verb in verbs:
         assert "examples:" in run("help", verb).stdout

@@ -138,11 +138,11 @@ def test_old_checkpoints_are_removed_by_all_writers_behind_end_step(tmp_path, mo
         busy = {line.split()[0] for line in [mark, *writes]}
         assert writes and not [line for line in removals if line.split()[0] in busy]
         # How far the removal is behind the steps is chance. When the writer is closed it has come to its end, but for what
-        # the last four steps, which are in flight, set free.
+        # steps in flight set free: on a slow disk all of this run's.
         every = [line for line in on_the_store(tmp_path, whole) if re.match(r"\d+ +(unlink|unlinkat|rmdir)\(", line)]
         removed = [line for line in every if "/data." in line]
         old = 9 + 6 + STEPS - 2
-        assert old - 4 <= len(removed) <= old and all(f"/data.{rank:03}" in line for line in removed)
+        assert old - STEPS <= len(removed) <= old and all(f"/data.{rank:03}" in line for line in removed)
         assert (len(every) > len(removed)) == (rank == 0)
 
 
