@@ -79,7 +79,21 @@ std::vector<std::size_t> owned_cells(octavo_restart* restart) {
   return places;
 }
 
-TEST(CapiTypesMpi, an_order_that_was_put_before_is_known_again) {
+// A store with a field and an attribute of every type, and the box of all its cells.
+class CapiTypesMpi : public ::testing::Test {
+ protected:
+  CapiTypesMpi() {
+    write_types(path, &error);
+    std::fill_n(box.upper, 3, 2);
+  }
+
+  const SharedDirectory directory;
+  const std::string path = directory.path() / "run";
+  octavo_error error{};
+  octavo_box box = octavo_box_default();
+};
+
+TEST_F(CapiTypesMpi, an_order_that_was_put_before_is_known_again) {
   const std::vector<std::int64_t> order{3, -1, 0};
   const std::vector<std::uint32_t> places = octavo::capi::order_from(order.data(), 3);
   EXPECT_TRUE(octavo::capi::is_order(places, order.data(), 3));
@@ -88,11 +102,7 @@ TEST(CapiTypesMpi, an_order_that_was_put_before_is_known_again) {
     EXPECT_FALSE(octavo::capi::is_order(places, other.data(), 3));
 }
 
-TEST(CapiTypesMpi, values_of_every_type_come_back_bit_for_bit) {
-  const SharedDirectory directory;
-  const std::string path = directory.path() / "run";
-  octavo_error error{};
-  write_types(path, &error);
+TEST_F(CapiTypesMpi, values_of_every_type_come_back_bit_for_bit) {
   octavo_restart* restart = open_share(path, &error);
   const auto mine = owned_cells(restart);
   for (const Typed& of : all) {
@@ -126,11 +136,7 @@ std::vector<T> get_as(octavo_restart* restart, const char* name, octavo_type typ
   return values;
 }
 
-TEST(CapiTypesMpi, narrow_values_are_read_wider_exactly_and_never_narrower) {
-  const SharedDirectory directory;
-  const std::string path = directory.path() / "run";
-  octavo_error error{};
-  write_types(path, &error);
+TEST_F(CapiTypesMpi, narrow_values_are_read_wider_exactly_and_never_narrower) {
   octavo_restart* restart = open_share(path, &error);
   const auto half = get_as<float>(restart, "half", OCTAVO_FLOAT32);
   const auto brain = get_as<double>(restart, "brain", OCTAVO_FLOAT64);
@@ -157,13 +163,7 @@ TEST(CapiTypesMpi, narrow_values_are_read_wider_exactly_and_never_narrower) {
   octavo_restart_free(&restart);
 }
 
-TEST(CapiTypesMpi, a_box_of_cells_takes_the_same_types) {
-  const SharedDirectory directory;
-  const std::string path = directory.path() / "run";
-  octavo_error error{};
-  write_types(path, &error);
-  octavo_box box = octavo_box_default();
-  std::fill_n(box.upper, 3, 2);
+TEST_F(CapiTypesMpi, a_box_of_cells_takes_the_same_types) {
   const auto read = [&](const char* field, octavo_type type, void* values) {
     const octavo_array array = octavo_array_packed(type, values, 1);
     return octavo_read_box(path.c_str(), &box, 1, &field, &array, nullptr, &error);
@@ -186,13 +186,7 @@ TEST(CapiTypesMpi, a_box_of_cells_takes_the_same_types) {
   EXPECT_EQ(read("count", OCTAVO_FLOAT64, wide.data()), OCTAVO_USAGE);
 }
 
-TEST(CapiTypesMpi, all_fields_of_a_box_open_the_files_of_a_step_as_often_as_one) {
-  const SharedDirectory directory;
-  const std::string path = directory.path() / "run";
-  octavo_error error{};
-  write_types(path, &error);
-  octavo_box box = octavo_box_default();
-  std::fill_n(box.upper, 3, 2);
+TEST_F(CapiTypesMpi, all_fields_of_a_box_open_the_files_of_a_step_as_often_as_one) {
   std::array<std::array<double, cells>, 2> wide{};
   const char* const fields[] = {"half", "brain"};
   const octavo_array arrays[] = {octavo_array_packed(OCTAVO_FLOAT64, wide[0].data(), 1),
