@@ -92,8 +92,10 @@ bool parse(std::string_view text, Flow flow, DurableMark& mark) {
   if (!mark.orders.empty()) mark.known = mark.orders.back().last;
   std::string_view line = take_line(text);
   if (take(line, "newest step ")) mark.newest_step = take_number<std::int64_t>(line), line = take_line(text);
-  if (take(line, "known up to "))
-    mark.known = std::max(mark.known, take_number<std::uint64_t>(line).value_or(0)), line = take_line(text);
+  if (take(line, "known up to ")) {
+    mark.known = std::max(mark.known, take_number<std::uint64_t>(line).value_or(0));
+    line = take_line(text);
+  }
   if (take(line, "kept ")) mark.kept = take_number<std::uint32_t>(line).value_or(0);
   return true;
 }
