@@ -366,7 +366,7 @@ TEST(Cross, a_checkpoint_of_amrex_wants_a_time_step) {
       ADD_FAILURE() << "written without a time step";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), Kind::usage);
-      EXPECT_THAT(error.what(), HasSubstr(dt.empty() ? "--dt" : "option dt: expected numbers above 0"));
+      EXPECT_THAT(error.what(), HasSubstr(dt.empty() ? "--dt" : "option dt: expected numbers above 0, found 0"));
       EXPECT_FALSE(fs::exists(dir / "chk") || fs::exists(dir / "chk.partial"));
     }
   options.own["dt"] = std::vector<double>{0.5, 0.25};

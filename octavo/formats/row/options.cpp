@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 
 #include "octavo/base/error.hpp"
@@ -66,15 +67,15 @@ std::string expected(const NamedOption& option) {
 }
 
 std::string found_in(const NamedOption& option) {
-  const auto text = []<class T>(const T* value) -> std::string {
-    if constexpr (std::is_same_v<T, std::string>)
-      return *value;
-    else if constexpr (std::is_arithmetic_v<T>)
-      return std::to_string(*value);
+  std::ostringstream text;
+  const auto add = [&text]<class T>(const T* value) {
+    if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)
+      text << *value;
     else
-      return "one that is not";
+      text << *std::find_if_not(value->begin(), value->end(), [](double one) { return one > 0; });
   };
-  return std::visit(text, option.to);
+  std::visit(add, option.to);
+  return text.str();
 }
 
 }  // namespace
