@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import forked_command
 import pytest
 
 import octavo
@@ -130,9 +131,11 @@ def run():
 
     def call(*words, check=True, ranks=0, **options):
         command = [str(OCTAVO), *map(str, words)]
-        if ranks:
-            command = ["mpirun", "-n", str(ranks), *command]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, **options)
+        if not ranks and not options.keys() - {"cwd"}:
+            done = forked_command.run(command, BOUND, **options)
+        else:
+            command = ["mpirun", "-n", str(ranks), *command] if ranks else command
+            done = subprocess.run(command, capture_output=True, text=True, timeout=BOUND, **options)
         assert not check or done.returncode == 0, done.stderr
         return done
 
