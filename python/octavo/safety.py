@@ -12,8 +12,11 @@ __all__ = ["LOCAL_LEVELS", "levels"]
 LOCAL_LEVELS = ("local", "partner", "xor", "rs")
 
 
-def levels(store: str | Path, staging_directory: str | Path | None = None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Returns a row for each step, and notes on damaged files.
+def levels(
+    store: str | Path, staging_directory: str | Path | None = None, steps: list[dict[str, Any]] | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Returns a row for each step, and notes on damaged files. `steps`: those of `octavo.steps(store)`, if they are known:
+    to list them reads two pieces of each file that no index lists.
 
     A row has `flow`, `step`, `segments` (None if unknown), and for each level None (nothing of it is there) or a dict:
     `complete`, and on local disks `segments`, those that this level covers. Without a staging directory nothing is
@@ -23,7 +26,7 @@ def levels(store: str | Path, staging_directory: str | Path | None = None) -> tu
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     notes: list[str] = []
     if _core.is_store(store):
-        for step in _core.steps(store):
+        for step in _core.steps(store) if steps is None else steps:
             rows[step["flow"], step["attempt"]] = _row(step, None, True)
     if staging_directory is not None:
         from octavo.ranks import engine

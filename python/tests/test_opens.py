@@ -99,3 +99,11 @@ def test_convert_reads_the_headers_of_one_output_once(outputs, tmp_path):
     path, _ = outputs["ramses"]
     counts, _ = opens_of(["convert", path, tmp_path / "out.octavo", "-q"], path, tmp_path, 1)
     assert counts[str(path / "info_00007.txt")] == 1
+
+
+@pytest.mark.parametrize("verb", ["info", "ls"])
+def test_a_store_is_listed_once(outputs, tmp_path, verb):
+    """Its step is opened, which takes two opens a file, and its steps are listed, which takes one."""
+    path, _ = outputs["store"]
+    counts, _ = opens_of([verb, path], path, tmp_path, 1)
+    assert max(count for name, count in counts.items() if "/data." in name) <= 3

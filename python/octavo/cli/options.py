@@ -63,12 +63,12 @@ def add_staging(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def safety(arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    """The levels of safety of each step of the store; damaged files are noted on stderr."""
+def safety(arguments: argparse.Namespace, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The levels of safety of each of the store's steps; damaged files are noted on stderr."""
     from octavo.cli import console
     from octavo.safety import levels
 
-    rows, notes = levels(arguments.path, arguments.staging_directory)
+    rows, notes = levels(arguments.path, arguments.staging_directory, steps)
     console.notes(arguments.quiet, notes)
     return rows
 

@@ -65,10 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
     ds = options.open_dataset(arguments)
     facts = describe(ds)
     if _core.is_store(arguments.path):
-        facts["steps"] = [
-            {key: s[key] for key in ("flow", "step", "time", "writer", "unknown")} for s in _core.steps(arguments.path)
-        ]
-        facts["safety"] = options.safety(arguments)
+        steps = _core.steps(arguments.path)
+        facts["steps"] = [{key: s[key] for key in ("flow", "step", "time", "writer", "unknown")} for s in steps]
+        facts["safety"] = options.safety(arguments, steps)
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
         facts["file_bytes"] = Path(ds.path).stat().st_size

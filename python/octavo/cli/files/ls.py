@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             damaged.append({"flow": step["flow"], "step": step["step"], "damage": str(error)})
             continue
         listed.append({**step, "fields": by_field(streams), **({"streams": streams} if arguments.streams else {})})
-    safety = [row for row in options.safety(arguments) if _matches(row, arguments)]
+    safety = [row for row in options.safety(arguments, steps) if _matches(row, arguments)]
     if arguments.json:
         facts = {"path": str(arguments.path), "steps": listed, "damaged": damaged, "unsupported": unsupported}
         console.print_json({**facts, "safety": safety})
