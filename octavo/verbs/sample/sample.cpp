@@ -44,7 +44,7 @@ void check(const SampleOptions& options) {
   within("dimensions", options.dim, 1, 3);
   within("coarsest level", options.level_min, 1, 27 / options.dim);
   within("finest level", options.level_max, options.level_min, 16);
-  within("domains", options.domains, 1, 99999);
+  within("domains", options.domains, 1, 1 << 24);
   within("particles", options.particles, 0, std::numeric_limits<std::int32_t>::max());
   const double noise = options.noise.value_or(0);
   if (!(noise >= 0) || noise >= 1)

@@ -34,7 +34,7 @@ struct SampleOptions {
 ///
 /// The same options give the same bits for any number of threads. Machines differ by the rounding of libm's exp, log,
 /// sin and cos. Memory: the tree's bits and, for each refined cell, its conserved values, place and owners (60 bytes).
-/// Throws Error(usage) for options out of range: dim 1-3, 1 <= level_min <= level_max <= 16, domains 1-99999.
+/// Throws Error(usage) for options out of range: dim 1-3, 1 <= level_min <= level_max <= 16, domains 1 to 2^24.
 mesh::Dataset sample(const SampleOptions& options);
 
 }  // namespace octavo::verbs
