@@ -120,8 +120,8 @@ def test_a_store_of_four_times_the_parts(run, tmp_path):
         assert files == parts // 64
         one = looked[parts] = look(path, tmp_path)
         assert one.opening.opens <= 4 * files + 4
-        # Heads and footers each time; the tables, in each of which stand RAMSES' bounds of all parts.
-        assert one.opening.bytes <= 3 * 16384 * files + parts * (600 + 8 * files)
+        # Heads and footers each time, and the tables.
+        assert one.opening.bytes <= 3 * 16384 * files + 600 * parts
         assert one.picture.opens == one.parts and one.deep.opens == one.deep_parts
         assert one.parts < parts and one.deep_parts <= 16
     few, many = looked[1024], looked[4096]
