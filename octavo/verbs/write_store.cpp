@@ -1,5 +1,3 @@
-#include "octavo/verbs/write_store.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -22,6 +20,7 @@
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/store_files.hpp"
+#include "octavo/verbs/write_store.hpp"
 
 namespace octavo::verbs {
 
@@ -399,8 +398,10 @@ bool is_whole(const ConvertOptions& options) {
 
 /// Adds the data that the step's code needs beside fields and particles, if the step can go back to that code.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
+  const mesh::Dataset given = source.open();
+  mesh::refuse_solids(given, "a store holds trees and triangles");
   mesh::Dataset dataset =
-      step::reshape(step::without_cell_values(source.open(), options.fields),
+      step::reshape(step::without_cell_values(given, options.fields),
                     {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);

@@ -11,11 +11,12 @@ using base::Error;
 using base::Kind;
 
 std::int64_t num_points(const Series& series) {
-  return static_cast<std::int64_t>(series.mesh.x.size()) * series.mesh.planes;
+  return static_cast<std::int64_t>(series.mesh.x.size()) * series.mesh.planes + std::ssize(series.solids.x);
 }
 
 std::int64_t num_elements(const Series& series) {
-  return static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1);
+  return static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1) +
+         std::ssize(series.solids.corners);
 }
 
 WriteReport report_of(const Series& series) {
@@ -71,7 +72,9 @@ std::vector<double> values_of(const Series& series, const mesh::Dataset& step, c
 
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info) {
   if (!mesh::in_cells(series.first.header, info)) return values_of(series, step, info.name);
-  const std::int64_t cells = mesh::num_cells(mesh::cells_by_corners(series.first.header));
+  const std::int64_t cells = mesh::holds_solids(series.first.header)
+                                 ? std::ssize(series.solids.corners)
+                                 : mesh::num_cells(mesh::cells_by_corners(series.first.header));
   return values_at(static_cast<std::size_t>(cells), step, info.name);
 }
 

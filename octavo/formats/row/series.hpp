@@ -12,7 +12,8 @@
 #include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
-/// All steps on one mesh of triangles, from any format or store, in the form that writers of whole files take.
+/// All steps on one mesh of triangles, or of solids, from any format or store, in the form that writers of whole files
+/// take.
 namespace octavo::formats {
 
 /// The steps of a file that may hold many.
@@ -24,6 +25,7 @@ struct FileSteps {
 struct Series {
   mesh::Dataset first;  ///< as open() gives it: the last step of a file
   mesh::Unstructured mesh;
+  mesh::Solids solids{};                           ///< instead, if mesh::holds_solids(first.header)
   std::vector<mesh::FieldInfo> variables;          ///< fields of reals that were asked for, in the file's order
   std::vector<double> times;                       ///< of all steps; none if no variable has values
   std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
@@ -33,7 +35,7 @@ struct Series {
   std::optional<MeshGroups> groups;
 };
 
-/// Points and elements of all planes.
+/// Points and elements of all planes, or of all solids.
 std::int64_t num_points(const Series& series);
 std::int64_t num_elements(const Series& series);
 /// A report with steps, points and elements.

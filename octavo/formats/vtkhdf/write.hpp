@@ -10,6 +10,8 @@
 
 namespace octavo::formats::vtkhdf {
 
+struct VtkCells;
+
 /// Writes a VTKHDF file of one mesh and all steps on it, version 2.0: the mesh once, values one step after another. A
 /// mesh with planes has its points once per step, because their heights move. Data sets are not compressed.
 class VtkhdfWriter {
@@ -24,6 +26,7 @@ class VtkhdfWriter {
   /// `numbers`: IPOBO, one a point of all planes; empty: none. Throws Error(usage) where the file exists.
   VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstructured& mesh, std::span<const std::int32_t> numbers,
                SeriesInfo series);
+  VtkhdfWriter(const std::filesystem::path& path, const mesh::Solids& mesh, SeriesInfo series);
 
   void put_values(std::int64_t step, std::size_t field, std::span<const double> values);
   /// Heights of all points, of meshes with planes: at every step, or once where there is none.
@@ -31,7 +34,9 @@ class VtkhdfWriter {
   void close();
 
  private:
-  void write_cells(const mesh::Unstructured& mesh);
+  void make_points(bool single, std::uint64_t copies);
+  void put_points(std::int64_t step, std::span<const double> x, std::span<const double> y, std::span<const double> z);
+  void write_cells(const VtkCells& cells);
   void make_fields(std::span<const std::int32_t> numbers);
   bool in_cells(const mesh::FieldInfo& info) const;
   bool any_in_cells() const;
@@ -44,6 +49,7 @@ class VtkhdfWriter {
   std::uint64_t points_ = 0;   ///< of all planes
   std::uint64_t cells_ = 0;
   int planes_ = 1;
+  bool solids_ = false;
   std::vector<std::string> names_;  ///< of data sets in PointData and CellData, by field
 };
 

@@ -21,7 +21,10 @@ VtkhdfWriter::SeriesInfo info_of(const Series& series, bool single_precision) {
 
 void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request) {
   const bool planes = series.mesh.planes > 1;
-  VtkhdfWriter writer(path, series.mesh, series.boundary, info_of(series, request.single_precision));
+  VtkhdfWriter writer =
+      mesh::holds_solids(series.first.header)
+          ? VtkhdfWriter(path, series.solids, info_of(series, request.single_precision))
+          : VtkhdfWriter(path, series.mesh, series.boundary, info_of(series, request.single_precision));
   if (planes && series.times.empty()) writer.put_heights(0, plane_heights(series));
   for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
     for (std::size_t v = 0; v < series.variables.size(); ++v) {

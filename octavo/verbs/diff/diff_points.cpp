@@ -108,6 +108,7 @@ std::size_t compare_meshes(const mesh::Unstructured& a, const mesh::Unstructured
 
 void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options, const Rules& rules,
                  DiffReport& report) {
+  for (const mesh::Dataset* one : {&a, &b}) mesh::refuse_solids(*one, "cells and triangles are compared");
   if (!a.unstructured || !b.unstructured)
     throw Error(Kind::usage, "a mesh of triangles and one of cells have nothing to compare");
   std::vector<std::string> in_a, in_b;
