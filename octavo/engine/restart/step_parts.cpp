@@ -228,6 +228,8 @@ SegmentRef read_footer_of(StoredStep& step, const std::string& file, int segment
                                    " of the step, found segment " + std::to_string(commit.footer.segment) + " of " +
                                    std::to_string(commit.footer.segments))
         .at((step.store / file).string());
+  if (commit.footer.mesh == store::solid_mesh)
+    throw Error(Kind::unsupported, "a run cannot start from a mesh of solids").at((step.store / file).string());
   step.triangles = step.triangles || commit.footer.mesh == store::triangle_mesh;
   return {file, 0, commit.footer.parts, commit.at};
 }

@@ -1,0 +1,174 @@
+#include "octavo/store/read/solids.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
+#include "octavo/store/read/mesh_arrays.hpp"
+#include "octavo/store/read/triangles.hpp"
+
+namespace octavo::store {
+namespace {
+
+using base::Error;
+using base::Kind;
+using mesh::ScalarType;
+
+// The first point of a cell as it is, the others less that one: they have numbers near each other.
+std::vector<std::int32_t> corner_steps(const mesh::Solids& mesh) {
+  std::vector<std::int32_t> steps;
+  steps.reserve(mesh.connectivity.size());
+  std::size_t first = 0;
+  for (const std::uint8_t corners : mesh.corners) {
+    for (std::size_t k = 0; k < corners; ++k)
+      steps.push_back(
+          static_cast<std::int32_t>(mesh.connectivity[first + k] - (k == 0 ? 0 : mesh.connectivity[first])));
+    first += corners;
+  }
+  return steps;
+}
+
+// Undoes corner_steps(). The cells of a damaged part may have other corners than it has entries.
+std::vector<std::int64_t> points_of_steps(std::span<const std::int32_t> steps, std::span<const std::uint8_t> corners) {
+  std::vector<std::int64_t> points;
+  points.reserve(steps.size());
+  for (const std::uint8_t count : corners) {
+    const std::size_t first = points.size();
+    for (std::size_t k = 0; k < count && points.size() < steps.size(); ++k)
+      points.push_back(steps[points.size()] + (k == 0 ? 0 : points[first]));
+  }
+  return points;
+}
+
+mesh::Solids own_solids(const OpenedStep& step) {
+  if (!step.triangles || !step.triangles->of_solids())
+    throw Error(Kind::corrupt, "the step has no mesh of solids, though another step takes it from there")
+        .at(to_string(step.flow) + " step " + std::to_string(step.step));
+  const std::vector<StoredTriangles> parts = read_arrays(step);
+  try {
+    mesh::Solids mesh = solids_of(*step.triangles, step.mesh, parts);
+    const auto& shapes = step.triangles->shapes;
+    if (mesh::count_solids(mesh) != std::vector<std::int64_t>(shapes.begin(), shapes.end()))
+      throw Error(Kind::corrupt, "mesh cells/corners: found " + mesh::describe_solids(mesh::count_solids(mesh)) +
+                                     ", which are not the cells that the table counts");
+    mesh::validate(mesh);
+    return mesh;
+  } catch (Error& error) {
+    throw error.at(step.segments[step.parts.at(0).segment].path.string());
+  }
+}
+
+mesh::Solids find_solids(const OpenedStep& step, const std::filesystem::path& store) {
+  const auto& origin = step.triangles->origin;
+  if (!origin) return own_solids(step);
+  mesh::Solids other = own_solids(open_origin(*origin, store, step.flow));
+  check_origin(*origin, solids_checksum(other));
+  return other;
+}
+
+mesh::Part read_solids(const OpenedStep& step, const mesh::Request& request, const std::filesystem::path& store) {
+  mesh::Part out;
+  out.mesh = request.mesh ? find_solids(step, store) : mesh::Solids{};
+  mesh::Request values = request;
+  values.mesh = false;
+  for (std::size_t p = 0; p < step.parts.size(); ++p) {
+    StoredTriangles part = read_stored(step, p, values);
+    for (std::size_t f = 0; f < part.fields.size(); ++f) {
+      if (p == 0)
+        out.fields.push_back(std::move(part.fields[f]));
+      else
+        out.fields[f].bytes.insert(out.fields[f].bytes.end(), part.fields[f].bytes.begin(), part.fields[f].bytes.end());
+    }
+    for (auto& [name, bytes] : part.opaque) out.opaque.emplace(name, std::move(bytes));
+  }
+  return out;
+}
+
+}  // namespace
+
+StoredTriangles fold_solids(const mesh::Part& part, const EncodeOptions& options, std::optional<MeshOrigin> origin) {
+  const auto& mesh = std::get<mesh::Solids>(part.mesh);
+  const std::size_t points = mesh.x.size(), cells = mesh.corners.size();
+  if (points == 0 || cells == 0 || std::max(points, cells) > static_cast<std::size_t>(most_points))
+    throw Error(Kind::unsupported, "a store holds meshes of 1 to " + std::to_string(most_points) +
+                                       " points, and as many cells, found " + std::to_string(points) + " points, " +
+                                       std::to_string(cells) + " cells");
+  StoredTriangles out;
+  out.index = part.index;
+  out.mesh = {static_cast<std::int64_t>(points), static_cast<std::int64_t>(cells), 1, origin};
+  const std::vector<std::int64_t> shapes = mesh::count_solids(mesh);
+  std::copy(shapes.begin(), shapes.end(), out.mesh.shapes.begin());
+  out.share.places = points;
+  out.share.cell_places = cells;
+  out.fields = part.fields;
+  out.opaque = part.opaque;
+  if (origin) return out;
+  out.share.points = points;
+  out.share.triangles = cells;
+  out.share.corners = mesh.connectivity.size();
+  add_coordinates(out, "x", mesh.x);
+  add_coordinates(out, "y", mesh.y);
+  add_coordinates(out, "z", mesh.z);
+  add_values<std::uint8_t>(out, mesh_array(MeshSet::cells, "corners", ScalarType::uint8, 1), mesh.corners);
+  add_values<std::int32_t>(out, mesh_array(MeshSet::corners, "point", ScalarType::int32, 1), corner_steps(mesh));
+  if (!options.part_of.empty())
+    add_values(out, mesh_array(MeshSet::cells, "part", ScalarType::int32, 1), options.part_of);
+  return out;
+}
+
+mesh::Solids solids_of(const TriangleMesh& whole, const std::vector<MeshArray>& arrays,
+                       std::span<const StoredTriangles> parts) {
+  mesh::Solids out;
+  std::vector<std::int32_t> steps;
+  const MeshArray* corners = nullptr;
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    const std::string name = name_of(arrays[a]);
+    const mesh::Field values = joined(parts, a, arrays[a]);
+    if (name == "points/x") out.x = doubles_of(values);
+    if (name == "points/y") out.y = doubles_of(values);
+    if (name == "points/z") out.z = doubles_of(values);
+    if (name == "cells/corners") out.corners.assign(values.as<std::uint8_t>().begin(), values.as<std::uint8_t>().end());
+    if (name != "corners/point") continue;
+    steps.assign(values.as<std::int32_t>().begin(), values.as<std::int32_t>().end());
+    corners = &arrays[a];
+  }
+  out.connectivity = points_of_steps(steps, out.corners);
+  if (corners != nullptr) check_points(out.connectivity, whole.points, *corners);
+  return out;
+}
+
+std::vector<std::int32_t> parts_of_solids(const std::vector<MeshArray>& arrays,
+                                          std::span<const StoredTriangles> parts) {
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    const mesh::FieldInfo& info = arrays[a].info;
+    if (name_of(arrays[a]) != "cells/part" || info.type != ScalarType::int32 || info.components != 1) continue;
+    const mesh::Field values = joined(parts, a, arrays[a]);
+    return {values.as<std::int32_t>().begin(), values.as<std::int32_t>().end()};
+  }
+  return {};
+}
+
+std::int64_t solids_checksum(const mesh::Solids& mesh) {
+  base::RunningChecksum sum;
+  for (const std::vector<double>* axis : {&mesh.x, &mesh.y, &mesh.z}) sum.add(std::as_bytes(std::span(*axis)));
+  sum.add(std::as_bytes(std::span(mesh.corners)));
+  sum.add(std::as_bytes(std::span(mesh.connectivity)));
+  return static_cast<std::int64_t>(sum.value());
+}
+
+void set_solids(mesh::Dataset& dataset, const std::shared_ptr<const OpenedStep>& step,
+                const std::filesystem::path& store) {
+  dataset.unstructured = true;
+  dataset.num_parts = 1;
+  dataset.levels = {{0, step->triangles->triangles, step->triangles->triangles}};
+  dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
+  dataset.part_bytes = [bytes = raw_bytes_of(*step)](int) { return bytes; };
+  dataset.read = [step, store](int part, const mesh::Request& request) {
+    if (part != 0) throw Error(Kind::usage, "there is no part " + std::to_string(part) + " of 1");
+    return read_solids(*step, request, store);
+  };
+}
+
+}  // namespace octavo::store
