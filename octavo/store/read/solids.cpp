@@ -30,16 +30,40 @@ std::vector<std::int32_t> corner_steps(const mesh::Solids& mesh) {
   return steps;
 }
 
-// Undoes corner_steps(). The cells of a damaged part may have other corners than it has entries.
+// Throws unless the cells are solids, and have as many corners as there are entries.
+void check_corners(std::span<const std::uint8_t> corners, std::size_t entries) {
+  std::size_t sum = 0;
+  for (std::size_t c = 0; c < corners.size(); ++c) {
+    if (corners[c] < 4 || corners[c] > 8 || corners[c] == 7)
+      throw Error(Kind::corrupt, "corners of cell " + std::to_string(c) + ": expected 4, 5, 6 or 8, found " +
+                                     std::to_string(corners[c]))
+          .at("mesh cells/corners");
+    sum += corners[c];
+  }
+  if (sum != entries)
+    throw Error(Kind::corrupt, "the cells have " + std::to_string(sum) + " corners, expected " +
+                                   std::to_string(entries) + ", those of mesh corners/point")
+        .at("mesh cells/corners");
+}
+
+// Undoes corner_steps().
 std::vector<std::int64_t> points_of_steps(std::span<const std::int32_t> steps, std::span<const std::uint8_t> corners) {
   std::vector<std::int64_t> points;
   points.reserve(steps.size());
   for (const std::uint8_t count : corners) {
     const std::size_t first = points.size();
-    for (std::size_t k = 0; k < count && points.size() < steps.size(); ++k)
-      points.push_back(steps[points.size()] + (k == 0 ? 0 : points[first]));
+    for (std::size_t k = 0; k < count; ++k) points.push_back(steps[points.size()] + (k == 0 ? 0 : points[first]));
   }
   return points;
+}
+
+void check_counts(const TriangleMesh& whole, const mesh::Solids& mesh) {
+  const std::vector<std::int64_t> found = mesh::count_solids(mesh);
+  if (!std::equal(found.begin(), found.end(), whole.shapes.begin()))
+    throw Error(Kind::corrupt, "found " + mesh::describe_solids(found) + ", expected " +
+                                   mesh::describe_solids({whole.shapes.begin(), whole.shapes.end()}) +
+                                   ", which the table counts")
+        .at("mesh cells/corners");
 }
 
 mesh::Solids own_solids(const OpenedStep& step) {
@@ -49,10 +73,7 @@ mesh::Solids own_solids(const OpenedStep& step) {
   const std::vector<StoredTriangles> parts = read_arrays(step);
   try {
     mesh::Solids mesh = solids_of(*step.triangles, step.mesh, parts);
-    const auto& shapes = step.triangles->shapes;
-    if (mesh::count_solids(mesh) != std::vector<std::int64_t>(shapes.begin(), shapes.end()))
-      throw Error(Kind::corrupt, "mesh cells/corners: found " + mesh::describe_solids(mesh::count_solids(mesh)) +
-                                     ", which are not the cells that the table counts");
+    check_counts(*step.triangles, mesh);
     mesh::validate(mesh);
     return mesh;
   } catch (Error& error) {
@@ -134,9 +155,20 @@ mesh::Solids solids_of(const TriangleMesh& whole, const std::vector<MeshArray>& 
     steps.assign(values.as<std::int32_t>().begin(), values.as<std::int32_t>().end());
     corners = &arrays[a];
   }
+  check_corners(out.corners, steps.size());
   out.connectivity = points_of_steps(steps, out.corners);
   if (corners != nullptr) check_points(out.connectivity, whole.points, *corners);
   return out;
+}
+
+void check_solids(const StoredTriangles& part) {
+  if (part.mesh.origin) return;
+  mesh::Solids mesh = solids_of(part.mesh, part.arrays, {&part, 1});
+  if (part.share.triangles == static_cast<std::uint64_t>(part.mesh.triangles)) check_counts(part.mesh, mesh);
+  // Its cells may be of points that another part has.
+  mesh.corners.clear();
+  mesh.connectivity.clear();
+  mesh::validate(mesh);
 }
 
 std::vector<std::int32_t> parts_of_solids(const std::vector<MeshArray>& arrays,

@@ -19,6 +19,8 @@ StoredTriangles fold_solids(const mesh::Part& part, const EncodeOptions& options
 /// that the whole mesh does not have.
 mesh::Solids solids_of(const TriangleMesh& whole, const std::vector<MeshArray>& arrays,
                        std::span<const StoredTriangles> parts);
+/// Checks what one part has of the mesh, as far as it alone tells. Throws Error(corrupt).
+void check_solids(const StoredTriangles& part);
 /// The part of each cell, if the mesh was cut (cut_attribute); else empty.
 std::vector<std::int32_t> parts_of_solids(const std::vector<MeshArray>& arrays, std::span<const StoredTriangles> parts);
 

@@ -202,9 +202,8 @@ void check_triangles(const PartJob& job, const file::File& file, const mesh::Req
   if (!part.mesh.origin) mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
-void check_solids(const PartJob& job, const file::File& file, const mesh::Request& everything) {
-  const StoredTriangles part = decode_triangles(job.segment->table, *job.row, everything, source_of(file));
-  if (!part.mesh.origin) solids_of(part.mesh, part.arrays, {&part, 1});
+void check_part_of_solids(const PartJob& job, const file::File& file, const mesh::Request& everything) {
+  check_solids(decode_triangles(job.segment->table, *job.row, everything, source_of(file)));
 }
 
 VerifiedPart check_part_of(const PartJob& job) {
@@ -219,7 +218,7 @@ VerifiedPart check_part_of(const PartJob& job) {
       everything.particles = everything.opaque = true;
       const Table& table = job.segment->table;
       if (table.triangles)
-        (table.triangles->of_solids() ? check_solids : check_triangles)(job, file, everything);
+        (table.triangles->of_solids() ? check_part_of_solids : check_triangles)(job, file, everything);
       else
         check_part(table, *job.row, decode_part(table, *job.row, everything, source_of(file)));
     } catch (Error& error) {
