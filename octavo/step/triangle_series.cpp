@@ -17,9 +17,12 @@ using base::Kind;
 std::vector<mesh::FieldInfo> variables_of(const mesh::Header& header,
                                           const std::optional<std::vector<std::string>>& fields) {
   std::vector<mesh::FieldInfo> out;
-  for (const std::size_t f : mesh::select_fields(header, fields))
-    if (header.fields[f].type == mesh::ScalarType::float64 || header.fields[f].type == mesh::ScalarType::float32)
-      out.push_back(header.fields[f]);
+  for (const std::size_t f : mesh::select_fields(header, fields)) {
+    const mesh::ScalarType type = header.fields[f].type;
+    const bool real = type == mesh::ScalarType::float64 || type == mesh::ScalarType::float32;
+    const bool whole = type == mesh::ScalarType::int32 || type == mesh::ScalarType::int64;
+    if (real || (whole && mesh::holds_solids(header))) out.push_back(header.fields[f]);
+  }
   return out;
 }
 

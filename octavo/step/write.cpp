@@ -95,7 +95,9 @@ void note_integers(const formats::Series& series, const WriteRequest& request, W
   std::string left;
   for (const std::size_t f : mesh::select_fields(header, request.fields)) {
     const mesh::FieldInfo& field = header.fields[f];
-    if (mesh::is_integer(field.type) && field.name != "IPOBO" && field.name != "GLB")
+    const bool written = std::any_of(series.variables.begin(), series.variables.end(),
+                                     [&](const mesh::FieldInfo& info) { return info.name == field.name; });
+    if (mesh::is_integer(field.type) && !written && field.name != "IPOBO" && field.name != "GLB")
       left += (left.empty() ? "" : ", ") + field.name;
   }
   if (!left.empty())
@@ -235,6 +237,8 @@ WriteReport write_solids(formats::Series series, const Format& format, const fs:
                                           formats::titles_of([](const Format& one) { return one.solids; }));
   if (request.boundary) mesh::refuse_solids(series.first, "a boundary file (.cli) is of triangles");
   request.out = out;
+  if (!format.integers)
+    std::erase_if(series.variables, [](const mesh::FieldInfo& info) { return mesh::is_integer(info.type); });
   WriteReport report = formats::report_of(series);
   note_integers(series, request, report);
   if (!series.groups) series.groups = formats::MeshGroups{};

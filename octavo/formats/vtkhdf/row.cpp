@@ -24,6 +24,7 @@ constinit const Format row{
     .triangles = true,
     .polygons = true,
     .solids = true,
+    .integers = true,
     .endings = endings,
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport&) { vtkhdf::write(steps, path, request); },

@@ -287,7 +287,7 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents
 void order_fields(const hdf5::File& file, VtkhdfContents& to) {
   const auto order = [&](const VtkhdfField& entry) {
     const auto place = hdf5::read_numbers(file, entry.set.name, own_place);
-    return std::pair(entry.info.type == mesh::ScalarType::int32,
+    return std::pair(mesh::is_integer(entry.info.type),
                      place && place->size() == 1 ? (*place)[0] : std::numeric_limits<std::int64_t>::max());
   };
   std::stable_sort(to.fields.begin(), to.fields.end(),

@@ -26,6 +26,15 @@ void write_list(const hdf5::File& file, const std::string& name, const hdf5::Ite
   hdf5::write_rows<T>(file, name, 0, values.size(), values);
 }
 
+const hdf5::ItemType& type_of(const mesh::FieldInfo& info) {
+  switch (info.type) {
+    case mesh::ScalarType::float32: return hdf5::float32_type;
+    case mesh::ScalarType::int32: return hdf5::int32_type;
+    case mesh::ScalarType::int64: return hdf5::int64_type;
+    default: return hdf5::float64_type;
+  }
+}
+
 bool fit_floats(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(),
                      [](double v) { return static_cast<double>(static_cast<float>(v)) == v; });
@@ -136,9 +145,7 @@ void VtkhdfWriter::make_fields(std::span<const std::int32_t> numbers) {
   for (const mesh::FieldInfo& info : series_.fields) {
     names_.push_back(set_name(info.name, names_));
     const std::string name = in_root(group_of(info) + "/" + names_.back());
-    const bool is_float = info.type == mesh::ScalarType::float32;
-    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type,
-               Shape{series_.times.size() * (in_cells(info) ? cells_ : points_)});
+    hdf5::make(file_, name, type_of(info), Shape{series_.times.size() * (in_cells(info) ? cells_ : points_)});
     hdf5::write_words(file_, name, own_name, info.name);
     hdf5::write_words(file_, name, own_unit, info.unit);
     hdf5::write_numbers(file_, name, own_place,
@@ -207,10 +214,19 @@ void VtkhdfWriter::write_attributes() {
 }
 
 void VtkhdfWriter::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
+  put(step, field, values);
+}
+
+void VtkhdfWriter::put_values(std::int64_t step, std::size_t field, std::span<const std::int64_t> values) {
+  put(step, field, values);
+}
+
+template <class T>
+void VtkhdfWriter::put(std::int64_t step, std::size_t field, std::span<const T> values) {
   const mesh::FieldInfo& info = series_.fields.at(field);
   const std::uint64_t places = in_cells(info) ? cells_ : points_;
-  hdf5::write_rows<double>(file_, in_root(group_of(info) + "/" + names_.at(field)),
-                           static_cast<std::uint64_t>(step) * places, places, values);
+  hdf5::write_rows<T>(file_, in_root(group_of(info) + "/" + names_.at(field)),
+                      static_cast<std::uint64_t>(step) * places, places, values);
 }
 
 void VtkhdfWriter::put_heights(std::int64_t step, std::span<const double> z) { put_points(step, x_, y_, z); }

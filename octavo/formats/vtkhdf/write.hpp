@@ -17,7 +17,7 @@ struct VtkCells;
 class VtkhdfWriter {
  public:
   struct SeriesInfo {
-    std::vector<mesh::FieldInfo> fields;  ///< float32 or float64, one value a point, or a cell
+    std::vector<mesh::FieldInfo> fields;  ///< float32, float64, int32 or int64, one value a point, or a cell
     std::vector<double> times;            ///< of all steps; none: the mesh alone
     std::map<std::string, mesh::Attribute> attributes;
     std::vector<std::int64_t> cells{};  ///< by corners (mesh/triangles/cells.hpp); empty: triangles, or prisms
@@ -29,11 +29,14 @@ class VtkhdfWriter {
   VtkhdfWriter(const std::filesystem::path& path, const mesh::Solids& mesh, SeriesInfo series);
 
   void put_values(std::int64_t step, std::size_t field, std::span<const double> values);
+  void put_values(std::int64_t step, std::size_t field, std::span<const std::int64_t> values);
   /// Heights of all points, of meshes with planes: at every step, or once where there is none.
   void put_heights(std::int64_t step, std::span<const double> z);
   void close();
 
  private:
+  template <class T>
+  void put(std::int64_t step, std::size_t field, std::span<const T> values);
   void make_points(bool single, std::uint64_t copies);
   void put_points(std::int64_t step, std::span<const double> x, std::span<const double> y, std::span<const double> z);
   void write_cells(const VtkCells& cells);
