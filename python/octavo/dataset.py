@@ -684,7 +684,7 @@ class Selection(Regions):
         return pandas_table(self, _listed(fields))
 
     def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
-        """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles the mesh with fields at its points.
+        """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles and solids the mesh with its fields.
         Raises Unsupported without PyVista."""
         from octavo.exports.libraries import pyvista_grid
 

@@ -115,16 +115,22 @@ def test_cells_that_are_no_solids_are_left_out_with_their_values(tmp_path):
     assert ds._data.notes == ["3 cells that are no solids (points, lines, sides) are left out"]
 
 
-def test_vectors_become_a_field_for_each_axis_and_integers_are_read(tmp_path):
+def test_vectors_become_a_field_for_each_axis_and_integers_stay_what_they_are(run, run_json, tmp_path):
     mesh = box((2, 1, 1), "prisms")
     mesh.at_points = {"velocity": np.arange(3.0 * len(mesh.points)).reshape(-1, 3)}
-    mesh.in_cells = {"material": np.arange(len(mesh.cells), dtype=np.int64) + (1 << 40)}
+    mesh.in_cells = {"material": np.arange(len(mesh.cells), dtype=np.int64) + (1 << 53)}
     ds = octavo.open(write_vtkhdf(tmp_path / "a.vtkhdf", mesh))
     assert ds.fields == ["velocity_x", "velocity_y", "velocity_z", "material"]
-    part = ds.part(0)
-    for axis, name in enumerate("xyz"):
-        assert np.array_equal(part.fields[f"velocity_{name}"], mesh.at_points["velocity"][:, axis])
-    assert np.array_equal(part.fields["material"], mesh.in_cells["material"])
+    run("convert", ds.path, tmp_path / "b.vtkhdf", "-q")
+    for part in (ds.part(0), octavo.open(tmp_path / "b.vtkhdf").part(0)):
+        for axis, name in enumerate("xyz"):
+            assert np.array_equal(part.fields[f"velocity_{name}"], mesh.at_points["velocity"][:, axis])
+        assert part.fields["material"].dtype == np.int64
+        assert np.array_equal(part.fields["material"], mesh.in_cells["material"])
+    (tmp_path / "single").mkdir()
+    run("convert", ds.path, tmp_path / "single" / "b.vtkhdf", "--precision", "single", "-q")
+    types = {f["name"]: f["dtype"] for f in run_json("info", tmp_path / "single" / "b.vtkhdf")["fields"]}
+    assert types == {"velocity_x": "float32", "velocity_y": "float32", "velocity_z": "float32", "material": "int64"}
 
 
 @pytest.mark.parametrize(
@@ -248,3 +254,20 @@ def test_ranks_share_verify_and_convert(run, path, tmp_path):
     assert np.array_equal(one.connectivity, two.connectivity)
     for made in (path, tmp_path / "two.octavo"):
         assert run("verify", made, "-q", ranks=2).returncode == 0
+
+
+def test_diff_compares_points_and_cells(run, tmp_path):
+    mesh = with_values(box((2, 2, 2)))
+    a = write_vtkhdf(tmp_path / "a.vtkhdf", mesh, TIMES)
+    run("convert", a, tmp_path / "a.octavo", "-q")
+    assert run("diff", a, tmp_path / "a.octavo", "-q").returncode == 0
+    mesh.in_cells["porosity"][2, 5] += 0.25
+    b = write_vtkhdf(tmp_path / "b.vtkhdf", mesh, TIMES)
+    done = run("diff", a, b, check=False)
+    assert done.returncode == 1 and "porosity differs" in done.stdout and "head differs" not in done.stdout
+    assert run("diff", a, b, "--abs", "0.3", "-q").returncode == 0
+    mesh.cells[0] = mesh.cells[0][::-1]
+    assert "the cells are others" in run("diff", b, write_vtkhdf(tmp_path / "c.vtkhdf", mesh, TIMES)).stderr
+    other = write_vtkhdf(tmp_path / "d.vtkhdf", with_values(box((2, 2, 1))), TIMES)
+    done = run("diff", a, other, check=False)
+    assert done.returncode == 1 and "the meshes differ: " in done.stdout
