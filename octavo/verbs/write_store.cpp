@@ -405,11 +405,26 @@ bool is_whole(const ConvertOptions& options) {
   return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
 }
 
+/// A store's cut of solids is the last field of its step. It stays behind: add_cut() says so, and adds another.
+mesh::Dataset without_cut(mesh::Dataset step) {
+  if (!mesh::holds_solids(step.header) || !step.header.attributes.contains(store::cut_attribute)) return step;
+  auto& fields = step.header.fields;
+  if (fields.empty() || !fields.back().name.starts_with(store::cut_field)) return step;
+  fields.pop_back();
+  step.read = [read = step.read, header = step.header](int part, mesh::Request request) {
+    if (!request.fields) {
+      request.fields.emplace();
+      for (const mesh::FieldInfo& info : header.fields) request.fields->push_back(info.name);
+    }
+    return read(part, request);
+  };
+  return step;
+}
+
 /// Adds the data that the step's code needs beside fields and particles, if the step can go back to that code.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
-  const mesh::Dataset given = source.open();
   mesh::Dataset dataset =
-      step::reshape(step::without_cell_values(given, options.fields),
+      step::reshape(step::without_cell_values(without_cut(source.open()), options.fields),
                     {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);

@@ -66,7 +66,26 @@ void check_counts(const TriangleMesh& whole, const mesh::Solids& mesh) {
         .at("mesh cells/corners");
 }
 
-mesh::Solids own_solids(const OpenedStep& step) {
+/// A mesh, and the part of each cell, if it was cut.
+struct StoredSolids {
+  mesh::Solids mesh;
+  std::vector<std::int32_t> part_of;
+};
+
+bool is_cut(const MeshArray& array) {
+  return name_of(array) == "cells/part" && array.info.type == ScalarType::int32 && array.info.components == 1;
+}
+
+std::vector<std::int32_t> parts_of_cells(const std::vector<MeshArray>& arrays, std::span<const StoredTriangles> parts) {
+  for (std::size_t a = 0; a < arrays.size(); ++a) {
+    if (!is_cut(arrays[a])) continue;
+    const mesh::Field values = joined(parts, a, arrays[a]);
+    return {values.as<std::int32_t>().begin(), values.as<std::int32_t>().end()};
+  }
+  return {};
+}
+
+StoredSolids own_solids(const OpenedStep& step) {
   if (!step.triangles || !step.triangles->of_solids())
     throw Error(Kind::corrupt, "the step has no mesh of solids, though another step takes it from there")
         .at(to_string(step.flow) + " step " + std::to_string(step.step));
@@ -75,35 +94,61 @@ mesh::Solids own_solids(const OpenedStep& step) {
     mesh::Solids mesh = solids_of(*step.triangles, step.mesh, parts);
     check_counts(*step.triangles, mesh);
     mesh::validate(mesh);
-    return mesh;
+    return {std::move(mesh), parts_of_cells(step.mesh, parts)};
   } catch (Error& error) {
     throw error.at(step.segments[step.parts.at(0).segment].path.string());
   }
 }
 
-mesh::Solids find_solids(const OpenedStep& step, const std::filesystem::path& store) {
+StoredSolids find_solids(const OpenedStep& step, const std::filesystem::path& store) {
   const auto& origin = step.triangles->origin;
   if (!origin) return own_solids(step);
-  mesh::Solids other = own_solids(open_origin(*origin, store, step.flow));
-  check_origin(*origin, solids_checksum(other));
+  StoredSolids other = own_solids(open_origin(*origin, store, step.flow));
+  check_origin(*origin, solids_checksum(other.mesh));
   return other;
 }
 
-mesh::Part read_solids(const OpenedStep& step, const mesh::Request& request, const std::filesystem::path& store) {
-  mesh::Part out;
-  out.mesh = request.mesh ? find_solids(step, store) : mesh::Solids{};
-  mesh::Request values = request;
+/// The fields of all parts, one part after another.
+std::vector<mesh::Field> joined_fields(const OpenedStep& step, const std::vector<std::string>& names) {
+  mesh::Request values;
+  values.fields = names;
   values.mesh = false;
+  std::vector<mesh::Field> out;
   for (std::size_t p = 0; p < step.parts.size(); ++p) {
     StoredTriangles part = read_stored(step, p, values);
-    for (std::size_t f = 0; f < part.fields.size(); ++f) {
-      if (p == 0)
-        out.fields.push_back(std::move(part.fields[f]));
-      else
-        out.fields[f].bytes.insert(out.fields[f].bytes.end(), part.fields[f].bytes.begin(), part.fields[f].bytes.end());
-    }
-    for (auto& [name, bytes] : part.opaque) out.opaque.emplace(name, std::move(bytes));
+    if (p == 0) out = std::move(part.fields);
+    for (std::size_t f = 0; f < out.size() && p > 0; ++f)
+      out[f].bytes.insert(out[f].bytes.end(), part.fields[f].bytes.begin(), part.fields[f].bytes.end());
   }
+  return out;
+}
+
+std::string free_name(const mesh::Header& header) {
+  std::string name = cut_field;
+  const auto& fields = header.fields;
+  while (std::any_of(fields.begin(), fields.end(), [&](const auto& info) { return info.name == name; })) name += '_';
+  return name;
+}
+
+// `header` also has the field with the part of each cell, if the mesh was cut: the last one.
+mesh::Part read_solids(const OpenedStep& step, const mesh::Header& header, const mesh::Request& request,
+                       const std::filesystem::path& store) {
+  std::vector<std::string> names;
+  bool wants_cut = false;
+  for (const std::size_t f : mesh::select_fields(header, request.fields))
+    if (f < step.header.fields.size())
+      names.push_back(header.fields[f].name);
+    else
+      wants_cut = true;
+  mesh::Part out;
+  out.fields = joined_fields(step, names);
+  StoredSolids stored;
+  if (request.mesh || wants_cut) stored = find_solids(step, store);
+  if (wants_cut) {
+    out.fields.push_back(mesh::make_field(header.fields.back(), stored.part_of.size()));
+    std::copy(stored.part_of.begin(), stored.part_of.end(), out.fields.back().as<std::int32_t>().begin());
+  }
+  out.mesh = std::move(stored.mesh);
   return out;
 }
 
@@ -171,17 +216,6 @@ void check_solids(const StoredTriangles& part) {
   mesh::validate(mesh);
 }
 
-std::vector<std::int32_t> parts_of_solids(const std::vector<MeshArray>& arrays,
-                                          std::span<const StoredTriangles> parts) {
-  for (std::size_t a = 0; a < arrays.size(); ++a) {
-    const mesh::FieldInfo& info = arrays[a].info;
-    if (name_of(arrays[a]) != "cells/part" || info.type != ScalarType::int32 || info.components != 1) continue;
-    const mesh::Field values = joined(parts, a, arrays[a]);
-    return {values.as<std::int32_t>().begin(), values.as<std::int32_t>().end()};
-  }
-  return {};
-}
-
 std::int64_t solids_checksum(const mesh::Solids& mesh) {
   base::RunningChecksum sum;
   for (const std::vector<double>* axis : {&mesh.x, &mesh.y, &mesh.z}) sum.add(std::as_bytes(std::span(*axis)));
@@ -197,9 +231,13 @@ void set_solids(mesh::Dataset& dataset, const std::shared_ptr<const OpenedStep>&
   dataset.levels = {{0, step->triangles->triangles, step->triangles->triangles}};
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
   dataset.part_bytes = [bytes = raw_bytes_of(*step)](int) { return bytes; };
-  dataset.read = [step, store](int part, const mesh::Request& request) {
+  const auto& origin = step->triangles->origin;
+  const std::vector<MeshArray> arrays = origin ? open_origin(*origin, store, step->flow).mesh : step->mesh;
+  if (std::any_of(arrays.begin(), arrays.end(), is_cut))
+    dataset.header.fields.push_back({free_name(dataset.header), "", ScalarType::int32, mesh::Centring::cell, 1, 0});
+  dataset.read = [step, header = dataset.header, store](int part, const mesh::Request& request) {
     if (part != 0) throw Error(Kind::usage, "there is no part " + std::to_string(part) + " of 1");
-    return read_solids(*step, request, store);
+    return read_solids(*step, header, request, store);
   };
 }
 

@@ -12,6 +12,10 @@
 /// a step, and how a step takes its mesh from another one. Values stand by number, at points or in cells.
 namespace octavo::store {
 
+/// The field of a step with the part of each cell, if the mesh was cut (cut_attribute): the last one. Its name goes on
+/// with "_" if there is another of this name.
+inline constexpr const char* cut_field = "part";
+
 /// Brings a whole mesh into stored form. With an origin, the mesh is left out.
 StoredTriangles fold_solids(const mesh::Part& part, const EncodeOptions& options, std::optional<MeshOrigin> origin);
 
@@ -21,13 +25,11 @@ mesh::Solids solids_of(const TriangleMesh& whole, const std::vector<MeshArray>& 
                        std::span<const StoredTriangles> parts);
 /// Checks what one part has of the mesh, as far as it alone tells. Throws Error(corrupt).
 void check_solids(const StoredTriangles& part);
-/// The part of each cell, if the mesh was cut (cut_attribute); else empty.
-std::vector<std::int32_t> parts_of_solids(const std::vector<MeshArray>& arrays, std::span<const StoredTriangles> parts);
-
 /// The checksum of coordinates and cells.
 std::int64_t solids_checksum(const mesh::Solids& mesh);
 
-/// Makes a Dataset of a step of solids: one part. `store` says where other steps are.
+/// Makes a Dataset of a step of solids: one part. A mesh that was cut gives it one field more, cut_field. `store` says
+/// where other steps are.
 void set_solids(mesh::Dataset& dataset, const std::shared_ptr<const OpenedStep>& step,
                 const std::filesystem::path& store);
 

@@ -46,10 +46,13 @@ struct StoredCube {
   testing::TemporaryDirectory dir;
   fs::path store = dir / "s";
   mesh::Part whole = cube();
+  std::vector<std::int32_t> part_of{};
 
   explicit StoredCube(int parts, const Change& change = {}) { write(parts, change, {}, 1); }
   void write(int parts, const Change& change, std::optional<MeshOrigin> origin, std::int64_t step) {
-    const StoredTriangles folded = fold_solids(whole, {}, origin);
+    EncodeOptions options;
+    options.part_of = part_of;
+    const StoredTriangles folded = fold_solids(whole, options, origin);
     SegmentPlan plan = testing::plan_of(step, static_cast<unsigned>(step));
     plan.store = store;
     SegmentWriter writer(plan, mesh::Header{});
@@ -92,6 +95,26 @@ TEST(stored_solids, come_back_bit_for_bit_from_one_part_or_two) {
     EXPECT_EQ(mesh::count_solids(step.header), (std::vector<std::int64_t>{0, 12, 8, 2}));
     EXPECT_EQ(step.read(0, {.fields = {{"rock"}}, .mesh = false}).fields.at(0), stored.whole.fields[1]);
     EXPECT_TRUE(verify(stored.store, 1).findings.empty());
+  }
+}
+
+TEST(stored_solids, a_cut_is_a_field_of_the_step_that_holds_it_and_of_those_that_take_its_mesh) {
+  StoredCube stored(1);
+  stored.part_of.assign(22, 3);
+  stored.part_of[7] = 1;
+  for (const int parts : {1, 2}) {
+    const std::int64_t number = 10 * parts;
+    stored.write(parts, {}, {}, number);
+    stored.write(1, {}, MeshOrigin{number, solids_checksum(std::get<mesh::Solids>(stored.whole.mesh))}, number + 1);
+    for (const std::int64_t step : {number, number + 1}) {
+      const mesh::Dataset dataset = open_step(stored.store, Flow::analysis, step);
+      ASSERT_EQ(dataset.header.fields.size(), 3U);
+      const mesh::Field part = dataset.read(0, {.fields = {{"part"}}, .mesh = false}).fields.at(0);
+      EXPECT_EQ(part.info.centring, mesh::Centring::cell);
+      EXPECT_THAT(part.as<std::int32_t>(), ::testing::ElementsAreArray(stored.part_of));
+      EXPECT_EQ(dataset.read(0, {.fields = {{"rock", "part"}}}).fields.size(), 2U);
+      EXPECT_EQ(dataset.read(0, {.fields = {{"rock"}}}).fields.size(), 1U);
+    }
   }
 }
 
