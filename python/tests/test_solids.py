@@ -115,6 +115,16 @@ def test_cells_that_are_no_solids_are_left_out_with_their_values(tmp_path):
     assert ds._data.notes == ["3 cells that are no solids (points, lines, sides) are left out"]
 
 
+def test_voxels_are_hexahedra(tmp_path):
+    mesh = with_values(box((3, 2, 2), "hexahedra"))
+    path = write_vtkhdf(tmp_path / "a.vtkhdf", mesh, TIMES)
+    with h5py.File(path, "r+") as file:
+        file["VTKHDF/Types"][:] = 11
+        cells = file["VTKHDF/Connectivity"][:].reshape(-1, 8)
+        file["VTKHDF/Connectivity"][:] = cells[:, [0, 1, 3, 2, 4, 5, 7, 6]].ravel()
+    assert np.array_equal(octavo.open(path).part(0).connectivity, mesh.connectivity)
+
+
 def test_vectors_become_a_field_for_each_axis_and_integers_stay_what_they_are(run, run_json, tmp_path):
     mesh = box((2, 1, 1), "prisms")
     mesh.at_points = {"velocity": np.arange(3.0 * len(mesh.points)).reshape(-1, 3)}

@@ -450,7 +450,7 @@ StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, 
   step.dataset = open_step_of(path, number);
   const std::int64_t file_number = step::step_number(step.dataset).value_or(0);
   if (step.dataset.unstructured)
-    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
+    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles or solids").at(path.string());
   if (own_names) step.dataset = by_own_names(step.dataset);
   mesh::Header& header = step.dataset.header;
   for (const mesh::FieldInfo& field : header.fields)

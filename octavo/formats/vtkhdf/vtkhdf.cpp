@@ -180,7 +180,11 @@ void count_polygons(const hdf5::File& file, const DataGroup& group, const std::v
 
 /// 0 for a cell that is no solid.
 std::uint8_t corners_of_solid(std::uint8_t type) {
-  return type == tetrahedron ? 4 : type == pyramid ? 5 : type == wedge ? 6 : type == hexahedron ? 8 : 0;
+  return type == tetrahedron                   ? 4
+         : type == pyramid                     ? 5
+         : type == wedge                       ? 6
+         : type == hexahedron || type == voxel ? 8
+                                               : 0;
 }
 
 std::vector<std::uint8_t> types_of(const hdf5::File& file, const DataGroup& group, std::int64_t cells) {
@@ -202,7 +206,7 @@ void check_solids(const hdf5::File& file, const DataGroup& group, const std::vec
     const std::uint8_t corners = corners_of_solid(types[c]);
     if (corners == 0 && types[c] > last_flat)
       refuse("a cell of VTK's type " + std::to_string(types[c]) +
-             " beside solids: expected tetrahedra (10), hexahedra (12), wedges (13) and pyramids (14)");
+             " beside solids: expected tetrahedra (10), voxels (11), hexahedra (12), wedges (13) and pyramids (14)");
     if (corners > 0 && offsets[c + 1] - offsets[c] != corners)
       throw Error(Kind::corrupt, "cell " + std::to_string(c) + " of VTK's type " + std::to_string(types[c]) +
                                      ": found " + std::to_string(offsets[c + 1] - offsets[c]) + " points");
@@ -237,7 +241,7 @@ void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents&
     polygons = polygons || more;
     if (type != (planes > 1 ? wedge : triangle) && !more)
       refuse("cells of VTK's type " + std::to_string(type) +
-             ": expected triangles (5), polygons (7), quadrangles (9), or solids (10, 12, 13, 14)");
+             ": expected triangles (5), polygons (7), quadrangles (9), or solids (10 to 14)");
   }
   const DataGroup data(file, in_root("CellData"));
   const bool values = std::any_of(data.sets().begin(), data.sets().end(),
@@ -360,6 +364,9 @@ mesh::Solids read_solids(const hdf5::File& file, const VtkhdfContents& contents)
     mesh.corners.push_back(corners);
     const auto first = points.begin() + (offsets[c] - offsets.front());
     mesh.connectivity.insert(mesh.connectivity.end(), first, first + corners);
+    if (types[c] != voxel) continue;
+    std::swap(mesh.connectivity.end()[-6], mesh.connectivity.end()[-5]);
+    std::swap(mesh.connectivity.end()[-2], mesh.connectivity.end()[-1]);
   }
   mesh::validate(mesh);
   return mesh;
