@@ -124,6 +124,9 @@ void describe(const mesh::Patches& patches, octavo_restart_info& info) {
     for (const mesh::IndexBox& box : level) info.values += num_cells(box, patches.dim);
   }
 }
+[[noreturn]] void describe(const mesh::Solids&, octavo_restart_info&) {
+  throw Error(Kind::unsupported, "a restart has no mesh of solids");
+}
 void describe(const mesh::Unstructured& triangles, octavo_restart_info& info) {
   info.mesh = OCTAVO_MESH_TRIANGLES;
   info.values = std::ssize(triangles.x) * triangles.planes;

@@ -78,6 +78,16 @@ const std::vector<std::int64_t>* patch_ratios(const Header& header) {
 
 constexpr int levels_of(std::int64_t ratio) { return ratio == 4 ? 2 : 1; }
 
+/// In the order of the attribute of solids.
+struct SolidWords {
+  std::uint8_t corners;
+  const char *one, *many;
+};
+constexpr std::array<SolidWords, 4> solid_words{{{4, "tetrahedron", "tetrahedra"},
+                                                 {5, "pyramid", "pyramids"},
+                                                 {6, "prism", "prisms"},
+                                                 {8, "hexahedron", "hexahedra"}}};
+
 }  // namespace
 
 // Patches refined by 4 skip a level of the tree. Such a tree level counts as the coarser one of the two beside it.
@@ -107,6 +117,32 @@ bool is_between_levels(const Header& header, int index) {
   return level_index(header, code_level(header, index)) != index;
 }
 
+std::vector<std::int64_t> count_solids(const Header& header) {
+  const auto found = header.attributes.find(solids_attribute);
+  if (found == header.attributes.end()) return {};
+  const auto* counts = std::get_if<std::vector<std::int64_t>>(&found->second);
+  return counts == nullptr || counts->size() != solid_words.size() ? std::vector<std::int64_t>{} : *counts;
+}
+
+std::vector<std::int64_t> count_solids(const Solids& mesh) {
+  std::vector<std::int64_t> counts(solid_words.size(), 0);
+  for (const std::uint8_t corners : mesh.corners)
+    for (std::size_t shape = 0; shape < counts.size(); ++shape)
+      counts[shape] += solid_words[shape].corners == corners ? 1 : 0;
+  return counts;
+}
+
+std::string describe_solids(const std::vector<std::int64_t>& counts) {
+  std::string out;
+  for (std::size_t shape = 0; shape < std::min(counts.size(), solid_words.size()); ++shape)
+    if (counts[shape] > 0)
+      out += (out.empty() ? "" : ", ") + std::to_string(counts[shape]) + " " +
+             (counts[shape] == 1 ? solid_words[shape].one : solid_words[shape].many);
+  return out;
+}
+
+bool holds_solids(const Header& header) { return !count_solids(header).empty(); }
+
 void forget_levels(Header& header) {
   std::erase_if(header.attributes, [](const auto& entry) { return entry.first.starts_with("patches/"); });
 }
@@ -134,8 +170,23 @@ std::int64_t field_bytes(const FieldInfo& info) {
   return static_cast<std::int64_t>(size_of(info.type)) * std::max(1, info.components);
 }
 
+/// Corners (64 bits) and places (three reals), and a value of each field at each point or in each cell.
+PartSizes sizes_of_solids(const Header& header, const std::vector<std::int64_t>& counts, std::int64_t points) {
+  PartSizes sizes;
+  std::int64_t cells = 0;
+  for (std::size_t shape = 0; shape < solid_words.size(); ++shape) {
+    cells += counts[shape];
+    sizes.mesh += counts[shape] * (1 + 8 * std::int64_t{solid_words[shape].corners});
+  }
+  sizes.mesh += points * 24;
+  for (const FieldInfo& info : header.fields)
+    sizes.fields += (info.centring == Centring::cell ? cells : points) * field_bytes(info);
+  return sizes;
+}
+
 /// A plane's triangles (three 64-bit corners) and places (two reals), and a value of each field at each point.
 PartSizes sizes_of_one_part(const Header& header, std::int64_t elements, std::int64_t points) {
+  if (const auto counts = count_solids(header); !counts.empty()) return sizes_of_solids(header, counts, points);
   const auto found = header.attributes.find("planes");
   const auto* number = found == header.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
   const std::int64_t planes = number == nullptr ? 1 : std::max<std::int64_t>(1, *number);
@@ -215,6 +266,14 @@ std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& r
   if (region && names_domains(*region))
     std::erase_if(parts, [&](int part) { return !in_domain(*region, number_of(dataset, part)); });
   return parts;
+}
+
+void refuse_solids(const Dataset& dataset, const std::string& what) {
+  if (!holds_solids(dataset.header)) return;
+  throw base::Error(base::Kind::unsupported,
+                    what + ": this mesh is of solids (" + describe_solids(count_solids(dataset.header)) + ")")
+      .at(dataset.path)
+      .hint("octavo convert IN OUT.vtkhdf writes it for ParaView; docs/solids.md lists what takes solids");
 }
 
 int number_of(const Dataset& dataset, int part) {

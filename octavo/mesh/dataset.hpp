@@ -13,15 +13,19 @@
 #include "octavo/mesh/particles.hpp"
 #include "octavo/mesh/patches.hpp"
 #include "octavo/mesh/region.hpp"
+#include "octavo/mesh/solids.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 namespace octavo::mesh {
 
-using Mesh = std::variant<Octree, Patches, Unstructured>;
+using Mesh = std::variant<Octree, Patches, Unstructured, Solids>;
 
 /// A scalar, an array or a text that a code writes beside its fields.
 using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                                std::vector<std::string>>;
+
+/// Header attribute of a mesh of solids: how many tetrahedra, pyramids, prisms and hexahedra all parts have.
+inline constexpr const char* solids_attribute = "solids";
 
 /// The properties that all parts of one step share.
 struct Header {
@@ -48,6 +52,12 @@ int code_level(const Header& header, int index);
 int level_index(const Header& header, int code_level);
 /// Whether a tree level lies between two of the code's own levels.
 bool is_between_levels(const Header& header, int index);
+/// The numbers of that attribute; empty: the mesh is none of solids.
+std::vector<std::int64_t> count_solids(const Header& header);
+std::vector<std::int64_t> count_solids(const Solids& mesh);
+/// "2 tetrahedra, 1 prism".
+std::string describe_solids(const std::vector<std::int64_t>& counts);
+bool holds_solids(const Header& header);
 /// Removes entries about levels and boxes that the tree does not have any more from the attributes.
 void forget_levels(Header& header);
 /// The domain in the units of regions.
@@ -104,7 +114,8 @@ struct Dataset {
   Header header;
   int num_parts = 0;
   std::vector<int> numbers{};  ///< of some parts of a step, ascending: their numbers in it, from 0; empty: all parts
-  bool unstructured = false;   ///< parts are mesh::Unstructured, values stand at points; no levels, roots or blocks
+  bool unstructured = false;   ///< parts are mesh::Unstructured, or mesh::Solids if holds_solids(header): values stand
+                               ///< at points or in cells; no levels, roots or blocks
   std::int64_t bytes = 0;      ///< on disk
   std::vector<LevelCount> levels;
   std::vector<SpeciesInfo> species;
@@ -143,7 +154,7 @@ Dataset with_walls_as_species(const Dataset& dataset);
 void take_walls_out(Dataset& dataset);
 
 /// Makes a Dataset of one unstructured part, with everything but `read`. `elements` and `points` count all planes; the
-/// header has the number of planes as an attribute.
+/// header has the number of planes as an attribute, or those of solids.
 Dataset of_one_part(std::string format, std::string path, Header header, std::int64_t bytes, std::int64_t elements,
                     std::int64_t points);
 
@@ -155,6 +166,9 @@ std::int64_t bytes_to_read(const Dataset& dataset, const PartSizes& sizes, const
 /// if there is no region. A level coarser than every leaf gives cells whose owner is told by the cell above them: the
 /// parts are then those of the region's box, widened to whole cells of the level above.
 std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& region, std::optional<int> max_level);
+
+/// Throws Error(unsupported) for a step of solids: `what` says who does not take them ("a camera is for ...").
+void refuse_solids(const Dataset& dataset, const std::string& what);
 
 /// The number of a part in the step, from 0: it differs where the data set has some parts of a step.
 int number_of(const Dataset& dataset, int part);

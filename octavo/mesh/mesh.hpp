@@ -12,6 +12,7 @@
 #include "octavo/mesh/patches/patches_to_octree.hpp"
 #include "octavo/mesh/region.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/solids.hpp"
 #include "octavo/mesh/tree/curve.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/mesh/tree/prune.hpp"

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "octavo/base/error.hpp"
+
 namespace octavo::mesh {
 namespace {
 

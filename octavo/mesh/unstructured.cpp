@@ -1,9 +1,9 @@
 #include "octavo/mesh/unstructured.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/global_points.hpp"
 
 namespace octavo::mesh {
 namespace {
@@ -25,20 +25,6 @@ void check_triangle(const Unstructured& mesh, std::size_t triangle) {
         .at("triangle " + std::to_string(triangle));
 }
 
-void check_global_points(const Unstructured& mesh) {
-  if (mesh.global_point.empty()) return;
-  if (mesh.global_point.size() != mesh.x.size())
-    throw Error(Kind::corrupt, "global point numbers: expected none or " + std::to_string(mesh.x.size()) + ", found " +
-                                   std::to_string(mesh.global_point.size()));
-  std::vector<std::int64_t> sorted = mesh.global_point;
-  std::sort(sorted.begin(), sorted.end());
-  if (sorted.front() < 0)
-    throw Error(Kind::corrupt, "global point numbers: expected 0 or more, found " + std::to_string(sorted.front()));
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-  if (twice != sorted.end())
-    throw Error(Kind::corrupt, "global point number " + std::to_string(*twice) + " is given to two points");
-}
-
 }  // namespace
 
 void validate(const Unstructured& mesh) {
@@ -50,7 +36,7 @@ void validate(const Unstructured& mesh) {
                                    std::to_string(mesh.connectivity.size()) + " entries");
   if (mesh.planes < 1) throw Error(Kind::corrupt, "planes: expected at least 1, found " + std::to_string(mesh.planes));
   for (std::size_t t = 0; t < mesh.connectivity.size() / 3; ++t) check_triangle(mesh, t);
-  check_global_points(mesh);
+  check_global_points(mesh.global_point, mesh.x.size());
 }
 
 }  // namespace octavo::mesh

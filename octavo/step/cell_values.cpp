@@ -23,7 +23,7 @@ std::string take_out(const mesh::Header& header, std::vector<mesh::FieldInfo>& f
 }  // namespace
 
 mesh::Dataset without_cell_values(mesh::Dataset step, const std::optional<std::vector<std::string>>& fields) {
-  if (!step.unstructured) return step;
+  if (!step.unstructured || mesh::holds_solids(step.header)) return step;
   const mesh::Header header = step.header;
   const std::string note = take_out(header, step.header.fields);
   if (note.empty()) return step;

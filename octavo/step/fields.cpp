@@ -88,7 +88,9 @@ const FieldInfo& info_named(const Header& header, const std::string& name) {
 /// A property of cells, by the name that geometry.hpp has for it.
 std::optional<std::string> property_named(const mesh::Dataset& dataset, const std::string& name) {
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(dataset.header.dim); ++axis)
-    if (name == std::string(1, "xyz"[axis]) && (axis < 2 || !dataset.unstructured)) return name;
+    if (name == std::string(1, "xyz"[axis]) &&
+        (axis < 2 || !dataset.unstructured || mesh::holds_solids(dataset.header)))
+      return name;
   if (dataset.unstructured) return {};
   if (name == "volume") return "cell_volume";
   if (name == "dx" || name == "level" || name == "cell_volume") return name;
@@ -322,8 +324,10 @@ void refuse_taken_names(const mesh::Dataset& dataset, const Definitions& own) {
 
 // ------------------------------------------------------------------------------------------------ reading
 
-/// Places of the points of triangles, plane after plane.
+/// Places of the points of solids, or of triangles plane after plane.
 std::vector<double> places_of_points(const mesh::Part& part, const std::string& axis, std::size_t count) {
+  if (const auto* solids = std::get_if<mesh::Solids>(&part.mesh))
+    return axis == "x" ? solids->x : axis == "y" ? solids->y : solids->z;
   const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
   const std::vector<double>& of_plane = axis == "x" ? mesh.x : mesh.y;
   std::vector<double> all(count);
@@ -335,7 +339,8 @@ std::size_t values_of_part(const mesh::Part& part) {
   if (const auto* tree = std::get_if<mesh::Octree>(&part.mesh)) return mesh::num_cells(*tree) * mesh::block_size(*tree);
   if (const auto* points = std::get_if<mesh::Unstructured>(&part.mesh))
     return points->x.size() * static_cast<std::size_t>(std::max(1, points->planes));
-  throw Error(Kind::unsupported, "formulas are evaluated on cells of a tree or points of triangles");
+  if (const auto* solids = std::get_if<mesh::Solids>(&part.mesh)) return solids->x.size();
+  throw Error(Kind::unsupported, "formulas are evaluated on cells of a tree or points of triangles and solids");
 }
 
 /// Columns by name, as doubles.
@@ -345,7 +350,7 @@ class Columns {
   /// How many values a formula of these inputs makes.
   std::size_t count_of(const MadeField& made) const {
     for (const mesh::Field& field : part_.fields)
-      if (made.info.centring == mesh::Centring::cell && std::holds_alternative<mesh::Unstructured>(part_.mesh) &&
+      if (made.info.centring == mesh::Centring::cell && !std::holds_alternative<mesh::Octree>(part_.mesh) &&
           field.info.name == made.program.inputs.at(0))
         return field.size();
     return count_;
@@ -382,15 +387,17 @@ bool asks_for(const mesh::Request& request, const std::string& name) {
   return !request.fields || std::find(request.fields->begin(), request.fields->end(), name) != request.fields->end();
 }
 
-/// The request of stored fields that the made ones among `request` follow from.
-mesh::Request stored_request(const mesh::Request& request, const std::vector<MadeField>& made, bool unstructured) {
+/// The request of stored fields that the made ones among `request` follow from. `of_mesh`: inputs that are places of
+/// the mesh.
+mesh::Request stored_request(const mesh::Request& request, const std::vector<MadeField>& made,
+                             const std::vector<std::string>& of_mesh) {
   if (!request.fields) return request;
   mesh::Request stored = request;
   for (const MadeField& field : made) {
     if (!asks_for(request, field.info.name)) continue;
     std::erase(*stored.fields, field.info.name);
     for (const std::string& input : field.program.inputs) {
-      if (unstructured && (input == "x" || input == "y")) {
+      if (std::find(of_mesh.begin(), of_mesh.end(), input) != of_mesh.end()) {
         stored.mesh = true;
         continue;
       }
@@ -418,14 +425,13 @@ mesh::Dataset with_formulas(mesh::Dataset dataset, const std::vector<MadeField>&
       if (!stores(dataset.header, input)) properties.push_back(input);
   dataset = mesh::with_geometry(std::move(dataset), properties);
   if (made.empty()) return dataset;
-  dataset.read = [read = dataset.read, made, unstructured = dataset.unstructured](int index,
-                                                                                  const mesh::Request& request) {
-    return with_made(read(index, stored_request(request, made, unstructured)), request, made);
+  if (!dataset.unstructured) properties.clear();  // fields of a tree by now
+  dataset.read = [read = dataset.read, made, properties](int index, const mesh::Request& request) {
+    return with_made(read(index, stored_request(request, made, properties)), request, made);
   };
   if (dataset.cost)
-    dataset.cost = [cost = dataset.cost, made, unstructured = dataset.unstructured](int index,
-                                                                                    const mesh::Request& request) {
-      return cost(index, stored_request(request, made, unstructured));
+    dataset.cost = [cost = dataset.cost, made, properties](int index, const mesh::Request& request) {
+      return cost(index, stored_request(request, made, properties));
     };
   for (const MadeField& field : made) dataset.header.fields.push_back(field.info);
   return dataset;

@@ -326,6 +326,8 @@ mesh::Part read_with_gradients(const GradientJob& job, int index, const mesh::Re
   for (const std::string& name : job.of)  // others read them together, too
     if (!is_asked(all, name)) all.fields->push_back(name);
   mesh::Part part = job.read(index, all);
+  if (std::holds_alternative<mesh::Solids>(part.mesh))
+    throw Error(Kind::unsupported, "slopes are of cells and triangles, not of solids");
   std::vector<mesh::Field> made = std::holds_alternative<mesh::Unstructured>(part.mesh)
                                       ? gradients_at_points(asked, part)
                                       : gradients_on_tree(job, asked, part, job.number(index), request.max_level);

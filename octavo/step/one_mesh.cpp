@@ -22,7 +22,7 @@ void OneMesh::require(const mesh::Dataset& step, const store::StepInfo& info) {
   if (same_.count(origin) > 0) return;
   mesh::Request only;
   only.fields = std::vector<std::string>{};
-  if (!(std::get<mesh::Unstructured>(step.read(0, only).mesh) == mesh_))
+  if (step.read(0, only).mesh != mesh_)
     throw base::Error(base::Kind::unsupported, "the mesh changes from step to step")
         .at(step.path)
         .at("step " + std::to_string(info.step));

@@ -89,7 +89,7 @@ void require_one_mesh(const std::filesystem::path& path, const std::vector<store
                       const std::function<mesh::Part(int, const mesh::Request&)>& last) {
   mesh::Request only;
   only.fields = std::vector<std::string>{};
-  OneMesh mesh(std::get<mesh::Unstructured>(last(0, only).mesh));
+  OneMesh mesh(last(0, only).mesh);
   for (const store::StepInfo& info : steps) mesh.require(open_one(path, info), info);
 }
 

@@ -315,6 +315,7 @@ std::int64_t read_box(const mesh::Dataset& dataset, const std::string& field, in
 
 PointsInBox read_points(const mesh::Dataset& dataset, const std::array<double, 2>& lo, const std::array<double, 2>& hi,
                         const std::vector<std::string>& fields) {
+  mesh::refuse_solids(dataset, "points in a rectangle are of meshes of triangles");
   if (!dataset.unstructured || dataset.num_parts != 1)
     throw Error(Kind::unsupported, "points are read of a mesh of triangles").at(dataset.path);
   if (!(lo[0] < hi[0]) || !(lo[1] < hi[1]))

@@ -17,10 +17,18 @@ using base::Kind;
 std::vector<mesh::FieldInfo> variables_of(const mesh::Header& header,
                                           const std::optional<std::vector<std::string>>& fields) {
   std::vector<mesh::FieldInfo> out;
-  for (const std::size_t f : mesh::select_fields(header, fields))
-    if (header.fields[f].type == mesh::ScalarType::float64 || header.fields[f].type == mesh::ScalarType::float32)
-      out.push_back(header.fields[f]);
+  for (const std::size_t f : mesh::select_fields(header, fields)) {
+    const mesh::ScalarType type = header.fields[f].type;
+    const bool real = type == mesh::ScalarType::float64 || type == mesh::ScalarType::float32;
+    const bool whole = type == mesh::ScalarType::int32 || type == mesh::ScalarType::int64;
+    if (real || (whole && mesh::holds_solids(header))) out.push_back(header.fields[f]);
+  }
   return out;
+}
+
+mesh::Mesh mesh_of(const formats::Series& series) {
+  if (mesh::holds_solids(series.first.header)) return series.solids;
+  return series.mesh;
 }
 
 }  // namespace
@@ -43,7 +51,11 @@ formats::Series series_of(mesh::Dataset first, const std::optional<std::vector<s
   series.first = std::move(first);
   mesh::Request only;
   only.fields = std::vector<std::string>{};
-  series.mesh = std::get<mesh::Unstructured>(series.first.read(0, only).mesh);
+  mesh::Part part = series.first.read(0, only);
+  if (mesh::holds_solids(series.first.header))
+    series.solids = std::get<mesh::Solids>(std::move(part.mesh));
+  else
+    series.mesh = std::get<mesh::Unstructured>(std::move(part.mesh));
   series.variables = variables_of(series.first.header, fields);
   if (!series.variables.empty())
     series.times = std::move(times);
@@ -52,11 +64,12 @@ formats::Series series_of(mesh::Dataset first, const std::optional<std::vector<s
   return series;
 }
 
-formats::Series open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
-                               const std::string& what, std::optional<store::Flow> flow) {
+formats::Series open_series(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
+                            const std::string& what, std::optional<store::Flow> flow) {
   const std::vector<store::StepInfo> all = steps_of_flow(path, flow);
   mesh::Dataset first = open(path, {flow, {}});
-  if (!first.unstructured) throw Error(Kind::unsupported, what + " holds meshes of triangles").at(path.string());
+  if (!first.unstructured)
+    throw Error(Kind::unsupported, what + " holds meshes of triangles, not of cells").at(path.string());
   if (first.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh in " + std::to_string(first.num_parts) + " parts")
         .at(path.string())
@@ -65,13 +78,20 @@ formats::Series open_triangles(const std::filesystem::path& path, const std::opt
   for (const store::StepInfo& info : all) times.push_back(info.time);
   formats::Series series = series_of(std::move(first), fields, std::move(times));
   // Each step of a store may have a mesh of its own.
-  const auto mesh = store::recognise(path) ? std::make_shared<OneMesh>(series.mesh) : nullptr;
+  const auto mesh = store::recognise(path) ? std::make_shared<OneMesh>(mesh_of(series)) : nullptr;
   series.open = [path, all, mesh](std::size_t number) {
     const store::StepInfo& info = all[number];
     mesh::Dataset step = open(path, {mesh ? std::optional(info.flow) : std::nullopt, info.step});
     if (mesh) mesh->require(step, info);
     return step;
   };
+  return series;
+}
+
+formats::Series open_triangles(const std::filesystem::path& path, const std::optional<std::vector<std::string>>& fields,
+                               const std::string& what, std::optional<store::Flow> flow) {
+  formats::Series series = open_series(path, fields, what, flow);
+  mesh::refuse_solids(series.first, what + " holds meshes of triangles");
   return series;
 }
 

@@ -87,16 +87,21 @@ void choose_fields(const mesh::Header& header, const Format& format, WriteReques
   request.fields = std::move(kept);
 }
 
+std::string kind_of_mesh(const mesh::Dataset& step) { return mesh::holds_solids(step.header) ? "solids" : "triangles"; }
+
 /// Integers on points have no place in files of triangles, but for the numbers of the boundary; a note names them.
 void note_integers(const formats::Series& series, const WriteRequest& request, WriteReport& report) {
   const mesh::Header& header = series.first.header;
   std::string left;
   for (const std::size_t f : mesh::select_fields(header, request.fields)) {
     const mesh::FieldInfo& field = header.fields[f];
-    if (mesh::is_integer(field.type) && field.name != "IPOBO" && field.name != "GLB")
+    const bool written = std::any_of(series.variables.begin(), series.variables.end(),
+                                     [&](const mesh::FieldInfo& info) { return info.name == field.name; });
+    if (mesh::is_integer(field.type) && !written && field.name != "IPOBO" && field.name != "GLB")
       left += (left.empty() ? "" : ", ") + field.name;
   }
-  if (!left.empty()) report.notes.push_back("files of triangles hold reals only: left out are " + left);
+  if (!left.empty())
+    report.notes.push_back("files of " + kind_of_mesh(series.first) + " hold reals only: left out are " + left);
 }
 
 /// Names of groups for a note: "inlet, wall"; empty without groups.
@@ -225,6 +230,23 @@ void write_output(const Format& format, const formats::Series& steps, const Writ
       [&](const fs::path& path) { format.write(steps, path, request, report); });
 }
 
+/// Solids have no boundary with numbers. Groups are those of the step's file, if that has any.
+WriteReport write_solids(formats::Series series, const Format& format, const fs::path& out, WriteRequest request) {
+  if (!format.solids)
+    mesh::refuse_solids(series.first, std::string(format.title) + " files hold triangles; solids are written to " +
+                                          formats::titles_of([](const Format& one) { return one.solids; }));
+  if (request.boundary) mesh::refuse_solids(series.first, "a boundary file (.cli) is of triangles");
+  request.out = out;
+  if (!format.integers)
+    std::erase_if(series.variables, [](const mesh::FieldInfo& info) { return mesh::is_integer(info.type); });
+  WriteReport report = formats::report_of(series);
+  note_integers(series, request, report);
+  if (!series.groups) series.groups = formats::MeshGroups{};
+  write_output(format, series, request, report);
+  report.bytes = static_cast<std::int64_t>(fs::file_size(out));
+  return report;
+}
+
 }  // namespace
 
 WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRequest& asked) {
@@ -232,7 +254,8 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
   const std::string title(format.title);
   if (format.triangles) throw Error(Kind::unsupported, title + " holds meshes of triangles").at(given.path);
   if (given.unstructured)
-    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(given.path);
+    throw Error(Kind::unsupported, "a mesh of " + kind_of_mesh(given) + " cannot be an output of a code on cells")
+        .at(given.path);
   formats::require_options(asked);
   WriteRequest request = asked;
   WriteReport report;
@@ -267,8 +290,11 @@ WriteReport write(const mesh::Dataset& given, const fs::path& out, const WriteRe
 WriteReport write(formats::Series series, const fs::path& out, const WriteRequest& asked) {
   const Format& format = formats::format_named(asked.to);
   if (!format.triangles)
-    throw Error(Kind::unsupported, "a mesh of triangles cannot be an output of a code on cells").at(series.first.path);
+    throw Error(Kind::unsupported,
+                "a mesh of " + kind_of_mesh(series.first) + " cannot be an output of a code on cells")
+        .at(series.first.path);
   formats::require_options(asked);
+  if (mesh::holds_solids(series.first.header)) return write_solids(std::move(series), format, out, asked);
   const std::string title(format.title);
   WriteRequest request = asked;
   request.out = out;

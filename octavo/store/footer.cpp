@@ -99,7 +99,8 @@ std::vector<std::string> unknown_features(const Footer& footer) {
   for (const std::string& feature : footer.must_understand)
     if (std::find(known_features.begin(), known_features.end(), feature) == known_features.end())
       unknown.push_back(feature);
-  if (footer.mesh != octree_mesh && footer.mesh != triangle_mesh) unknown.push_back("mesh of " + footer.mesh);
+  if (footer.mesh != octree_mesh && footer.mesh != triangle_mesh && footer.mesh != solid_mesh)
+    unknown.push_back("mesh of " + footer.mesh);
   return unknown;
 }
 

@@ -25,6 +25,7 @@ struct WriterProgram {
 /// Kinds of meshes.
 inline constexpr const char* octree_mesh = "octree";
 inline constexpr const char* triangle_mesh = "triangles";
+inline constexpr const char* solid_mesh = "solids";
 
 /// The main facts of a segment. It is small, so that listing the steps of a store is cheap; the rest is in the table.
 struct Footer {

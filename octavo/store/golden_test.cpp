@@ -5,8 +5,10 @@
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "tests/support/rewrite_segment.hpp"
+#include "tests/support/solids_fixture.hpp"
 #include "tests/support/store_fixture.hpp"
 #include "tests/support/triangle_halves.hpp"
 #include "tests/support/weigh_parents.hpp"
@@ -61,6 +63,14 @@ json described_triangles(const mesh::Part& part, const StoredMesh& stored) {
   return out;
 }
 
+json described_solids(const mesh::Part& part) {
+  const auto& mesh = std::get<mesh::Solids>(part.mesh);
+  json out{{"x", mesh.x}, {"y", mesh.y}, {"z", mesh.z}, {"corners", mesh.corners}, {"connectivity", mesh.connectivity}};
+  out["fields"] = json::object();
+  for (const mesh::Field& field : part.fields) out["fields"][field.info.name] = hexadecimal(field);
+  return out;
+}
+
 json described(const mesh::Part& part) {
   const auto& tree = std::get<mesh::Octree>(part.mesh);
   json held = json::array();
@@ -87,7 +97,8 @@ json described(const fs::path& store) {
     mesh::Request all;
     all.particles = all.opaque = true;
     for (int part = 0; part < dataset.num_parts; ++part)
-      parts.push_back(dataset.unstructured
+      parts.push_back(mesh::holds_solids(dataset.header) ? described_solids(dataset.read(part, all))
+                      : dataset.unstructured
                           ? described_triangles(dataset.read(part, all), stored_mesh(store, info.flow, info.step))
                           : described(dataset.read(part, all)));
     out["steps"].push_back(
@@ -328,12 +339,61 @@ void make_triangles(const fs::path& store) {
   }
 }
 
+/// A field at points of each kind, and two in cells.
+mesh::Part small_solids(int step) {
+  mesh::Solids mesh = testing::box_of_solids(3, 0);
+  for (std::size_t i = 0; i < mesh.x.size(); ++i) mesh.z[i] += static_cast<double>(i * i % 7) / 64;
+  const auto made = [&](const char* name, mesh::ScalarType type, mesh::Centring centring) {
+    const bool cells = centring == mesh::Centring::cell;
+    mesh::Field field =
+        mesh::make_field({name, "m", type, centring, 1, 0}, cells ? mesh.corners.size() : mesh.x.size());
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      const double value = step + (cells ? static_cast<double>(i) / 8 : mesh.x[i] - 2 * mesh.y[i] + mesh.z[i]);
+      if (type == mesh::ScalarType::float64) field.as<double>()[i] = value;
+      if (type == mesh::ScalarType::float32) field.as<float>()[i] = static_cast<float>(value);
+      if (type == mesh::ScalarType::int64) field.as<std::int64_t>()[i] = static_cast<std::int64_t>(i * i % 50);
+    }
+    return field;
+  };
+  mesh::Part part;
+  part.fields.push_back(made("exact", mesh::ScalarType::float64, mesh::Centring::node));
+  part.fields.push_back(made("single", mesh::ScalarType::float32, mesh::Centring::node));
+  part.fields.push_back(made("relative", mesh::ScalarType::float64, mesh::Centring::cell));
+  part.fields.push_back(made("material", mesh::ScalarType::int64, mesh::Centring::cell));
+  part.mesh = std::move(mesh);
+  return part;
+}
+
+void make_solids(const fs::path& store) {
+  EncodeOptions encoding;
+  encoding.field_codec["relative"] = {{codec::BoundKind::pointwise_relative, 1e-3}, codec::Effort::normal, {}};
+  for (const int step : {1, 2, 3}) {  // the second refers to the mesh of the first, the third is in two parts
+    const mesh::Part part = small_solids(step);
+    mesh::Header header;
+    header.dim = 3;
+    if (step == 2) {
+      header.attributes[mesh_step_attribute] = std::int64_t{1};
+      header.attributes[mesh_checksum_attribute] = solids_checksum(std::get<mesh::Solids>(part.mesh));
+    }
+    SegmentPlan plan = plan_of(step, static_cast<unsigned>(step));
+    plan.store = store;
+    SegmentWriter writer(plan, header);
+    const StoredTriangles whole = fold_solids(part, encoding, origin_in(header));
+    for (int half = 0; half < (step == 3 ? 2 : 1); ++half) {
+      const StoredTriangles stored = step == 3 ? testing::half_of_solids(whole, half) : whole;
+      writer.add(encode(view_of(stored), header, encoding));
+    }
+    writer.commit();
+    note_durable(store, plan.flow, writer.order(), plan.step);
+  }
+}
+
 TEST(Golden, DISABLED_writes_a_new_store) {
   const char* name = std::getenv("OCTAVO_NEW_GOLDEN");
   ASSERT_NE(name, nullptr) << "OCTAVO_NEW_GOLDEN says what to call them";
   const std::map<std::string, void (*)(const fs::path&)> makers{
-      {"lossless", make_lossless}, {"bounded", make_bounded}, {"blocks", make_blocks},  {"triangles", make_triangles},
-      {"layouts", make_layouts},   {"roots", make_roots},     {"weights", make_weights}};
+      {"lossless", make_lossless}, {"bounded", make_bounded}, {"blocks", make_blocks},   {"triangles", make_triangles},
+      {"layouts", make_layouts},   {"roots", make_roots},     {"weights", make_weights}, {"solids", make_solids}};
   for (const auto& [kind, make] : makers) {
     const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
     if (fs::exists(directory)) continue;  // golden files are for ever

@@ -94,23 +94,30 @@ struct MeshOrigin {
   bool operator==(const MeshOrigin&) const = default;
 };
 
-/// A mesh of triangles that the parts of a step share (docs/format.md, "Triangles").
+/// A mesh of triangles or solids that the parts of a step share (docs/format.md, "Triangles" and "Solids").
 struct TriangleMesh {
-  std::int64_t points = 0, triangles = 0;  ///< of one plane, of all parts
+  std::int64_t points = 0, triangles = 0;  ///< of one plane, of all parts; of solids, `triangles` are the cells
   int planes = 1;
-  std::optional<MeshOrigin> origin{};  ///< none: the step holds its own mesh
+  std::optional<MeshOrigin> origin{};    ///< none: the step holds its own mesh
+  std::array<std::int64_t, 4> shapes{};  ///< tetrahedra, pyramids, prisms, hexahedra; none: a mesh of triangles
+  bool of_solids() const { return shapes != std::array<std::int64_t, 4>{}; }
+  std::int64_t corners() const { return 4 * shapes[0] + 5 * shapes[1] + 6 * shapes[2] + 8 * shapes[3]; }
   bool operator==(const TriangleMesh&) const = default;
 };
 
-/// The items on which an array of a mesh of triangles has its values.
-enum class MeshSet : std::uint8_t { points, triangles, boundary };
+/// The items on which an array of a mesh of triangles or solids has its values.
+enum class MeshSet : std::uint8_t { points, triangles, boundary, cells, corners };
 
-/// A part's share of a mesh of triangles.
+/// A part's share of a mesh of triangles or solids.
 struct TriangleShare {
-  std::uint64_t places = 0;  ///< points along the curve whose values the part has
-  std::uint64_t points = 0, triangles = 0, boundary = 0;
+  std::uint64_t places = 0;  ///< points along the curve whose values the part has; of solids, points by number
+  std::uint64_t points = 0, triangles = 0, boundary = 0;  ///< of solids, `triangles` are the cells
+  std::uint64_t cell_places = 0, corners = 0;  ///< of solids: cells whose values it has; corners of its cells
   std::uint64_t of(MeshSet set) const {
-    return set == MeshSet::points ? points : set == MeshSet::triangles ? triangles : boundary;
+    return set == MeshSet::points     ? points
+           : set == MeshSet::boundary ? boundary
+           : set == MeshSet::corners  ? corners
+                                      : triangles;
   }
   bool operator==(const TriangleShare&) const = default;
 };
@@ -126,8 +133,8 @@ struct MeshValues {
   Values values;
 };
 
-/// A part whose values the caller owns: they are not copied before they are encoded or written. It has a tree or
-/// triangles.
+/// A part whose values the caller owns: they are not copied before they are encoded or written. It has a tree,
+/// triangles or solids.
 struct PartView {
   int index = 0;
   const mesh::Octree* tree = nullptr;
@@ -195,8 +202,8 @@ struct EncodedPart {
   std::vector<Stream> streams;
 };
 
-/// Encodes one part: an octree, or a whole mesh of triangles. Pure and thread-safe; the bytes depend on nothing but the
-/// arguments. Throws Error(unsupported) for patches.
+/// Encodes one part: an octree, or a whole mesh of triangles or solids. Pure and thread-safe; the bytes depend on
+/// nothing but the arguments. Throws Error(unsupported) for patches.
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options);
 /// The same for a view. Fields whose codec is raw are not copied: their streams refer to the view's values, which must
 /// stay in place until the part is written.

@@ -19,7 +19,12 @@ constexpr std::int64_t most_int = std::numeric_limits<int>::max();
 constexpr std::int64_t most_kind = 255;
 
 const std::vector<std::string> centring_names{"cell", "face_x", "face_y", "face_z", "node", "particle"};
-const std::vector<std::string> set_names{"points", "triangles", "boundary"};
+const std::vector<std::string> set_names{"points", "triangles", "boundary", "cells", "corners"};
+
+bool is_set_of(const TriangleMesh& mesh, MeshSet set) {
+  const bool of_solids = set == MeshSet::cells || set == MeshSet::corners;
+  return set == MeshSet::points || of_solids == mesh.of_solids();
+}
 
 // ------------------------------------------------------------------ small pieces of the header
 
@@ -102,10 +107,10 @@ mesh::FieldInfo parse_field(const cbor::Map& map) {
   return info;
 }
 
-// Attributes of triangles are not stored as such: the table has entries of its own for them.
+// Attributes of triangles and solids are not stored as such: the table has entries of its own for them.
 bool is_of_triangles(const std::string& attribute) {
-  return attribute == "triangles" || attribute == "planes" || attribute == mesh_step_attribute ||
-         attribute == mesh_checksum_attribute;
+  return attribute == "triangles" || attribute == "planes" || attribute == mesh::solids_attribute ||
+         attribute == mesh_step_attribute || attribute == mesh_checksum_attribute;
 }
 
 cbor::Map from_header(const Table& table) {
@@ -152,8 +157,12 @@ struct ListLength {
 };
 
 void set_attributes(const TriangleMesh& mesh, mesh::Header& header) {
-  header.attributes["triangles"] = mesh.triangles;
-  header.attributes["planes"] = std::int64_t{mesh.planes};
+  if (mesh.of_solids()) {
+    header.attributes[mesh::solids_attribute] = std::vector<std::int64_t>(mesh.shapes.begin(), mesh.shapes.end());
+  } else {
+    header.attributes["triangles"] = mesh.triangles;
+    header.attributes["planes"] = std::int64_t{mesh.planes};
+  }
   if (!mesh.origin) return;
   header.attributes[mesh_step_attribute] = mesh.origin->step;
   header.attributes[mesh_checksum_attribute] = mesh.origin->checksum;
@@ -213,7 +222,7 @@ void parse_species(const cbor::Array& items, Table& table) {
   }
 }
 
-// ------------------------------------------------------------------ triangles
+// ------------------------------------------------------------------ triangles and solids
 
 cbor::Map from_triangles(const Table& table) {
   const TriangleMesh& mesh = *table.triangles;
@@ -225,6 +234,11 @@ cbor::Map from_triangles(const Table& table) {
     map.push_back({"of", {set_names[static_cast<std::size_t>(array.of)]}});
     arrays.push_back({std::move(map)});
   }
+  if (mesh.of_solids())
+    return {{"points", {mesh.points}},
+            {"shapes", cbor::column(std::vector<std::uint64_t>(mesh.shapes.begin(), mesh.shapes.end()))},
+            {"origin", origin},
+            {"arrays", {std::move(arrays)}}};
   return {{"points", {mesh.points}},
           {"triangles", {mesh.triangles}},
           {"planes", {std::int64_t{mesh.planes}}},
@@ -232,12 +246,28 @@ cbor::Map from_triangles(const Table& table) {
           {"arrays", {std::move(arrays)}}};
 }
 
-void parse_triangles(const cbor::Map& map, Table& table) {
+void parse_shapes(const cbor::Map& map, TriangleMesh& mesh) {
+  const auto shapes = cbor::counts(map, "shapes", mesh.shapes.size());
+  for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+    const std::uint64_t most = static_cast<std::uint64_t>(most_points - mesh.triangles);
+    if (shapes[shape] > most)
+      throw inconsistent("cells: expected at most " + std::to_string(most_points) + ", found more");
+    mesh.shapes[shape] = static_cast<std::int64_t>(shapes[shape]);
+    mesh.triangles += mesh.shapes[shape];
+  }
+  if (mesh.triangles == 0) throw inconsistent("a mesh of solids without a cell");
+}
+
+void parse_triangles(const cbor::Map& map, bool solids, Table& table) {
   constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = -(least + 1);
   TriangleMesh& mesh = table.triangles.emplace();
   mesh.points = cbor::integer(map, "points", 1, most_points);
-  mesh.triangles = cbor::integer(map, "triangles", 0, most_points);
-  mesh.planes = static_cast<int>(cbor::integer(map, "planes", 1, static_cast<std::int64_t>(most_width)));
+  if (solids) {
+    parse_shapes(map, mesh);
+  } else {
+    mesh.triangles = cbor::integer(map, "triangles", 0, most_points);
+    mesh.planes = static_cast<int>(cbor::integer(map, "planes", 1, static_cast<std::int64_t>(most_width)));
+  }
   if (const cbor::Value& value = cbor::at(map, "origin"); !std::holds_alternative<std::monostate>(value.value)) {
     const cbor::Map& origin = cbor::map(value, "origin");
     mesh.origin = {cbor::integer(origin, "step", least, most), cbor::integer(origin, "checksum", least, most)};
@@ -246,8 +276,11 @@ void parse_triangles(const cbor::Map& map, Table& table) {
     const cbor::Map& array = cbor::map(item, "array");
     const std::string of = cbor::text(array, "of");
     const auto found = std::find(set_names.begin(), set_names.end(), of);
-    if (found == set_names.end()) throw Error(Kind::unsupported, "a mesh of triangles with arrays of \"" + of + "\"");
-    table.mesh.push_back({static_cast<MeshSet>(found - set_names.begin()), parse_field(array)});
+    const auto set = static_cast<MeshSet>(found - set_names.begin());
+    if (found == set_names.end() || !is_set_of(mesh, set))
+      throw Error(Kind::unsupported,
+                  std::string("a mesh of ") + (solids ? "solids" : "triangles") + " with arrays of \"" + of + "\"");
+    table.mesh.push_back({set, parse_field(array)});
   }
 }
 
@@ -278,15 +311,22 @@ cbor::Map from_parts(const Table& table) {
 }
 
 cbor::Map from_shares(const Table& table) {
-  Counts index, places, points, triangles, boundary, streams;
+  Counts index, places, points, triangles, boundary, streams, cell_places, corners;
   for (const PartRow& part : table.parts) {
     index.push_back(static_cast<std::uint64_t>(part.index));
     places.push_back(part.share.places);
     points.push_back(part.share.points);
     triangles.push_back(part.share.triangles);
     boundary.push_back(part.share.boundary);
+    cell_places.push_back(part.share.cell_places);
+    corners.push_back(part.share.corners);
     streams.push_back(part.last_stream - part.first_stream);
   }
+  if (table.triangles->of_solids())
+    return {{"index", cbor::column(index)},     {"places", cbor::column(places)},
+            {"points", cbor::column(points)},   {"cell_places", cbor::column(cell_places)},
+            {"cells", cbor::column(triangles)}, {"corners", cbor::column(corners)},
+            {"streams", cbor::column(streams)}};
   return {{"index", cbor::column(index)},       {"places", cbor::column(places)},
           {"points", cbor::column(points)},     {"triangles", cbor::column(triangles)},
           {"boundary", cbor::column(boundary)}, {"streams", cbor::column(streams)}};
@@ -377,14 +417,20 @@ void parse_parts(const cbor::Map& map, std::size_t count, Table& table) {
 }
 
 void parse_shares(const cbor::Map& map, std::size_t count, Table& table) {
+  const bool solids = table.triangles->of_solids();
+  const auto of_one_kind = [&](const char* key, bool of_solids) {
+    return solids == of_solids ? cbor::counts(map, key, count) : Counts(count, 0);
+  };
   const auto index = cbor::counts(map, "index", count), places = cbor::counts(map, "places", count),
-             points = cbor::counts(map, "points", count), triangles = cbor::counts(map, "triangles", count),
-             boundary = cbor::counts(map, "boundary", count);
+             points = cbor::counts(map, "points", count),
+             triangles = cbor::counts(map, solids ? "cells" : "triangles", count),
+             boundary = of_one_kind("boundary", false), cell_places = of_one_kind("cell_places", true),
+             corners = of_one_kind("corners", true);
   for (std::size_t p = 0; p < count; ++p) {
     PartRow part;
     part.index = small(index[p], most_int, "part index");
     part.intervals = 0;
-    part.share = {places[p], points[p], triangles[p], boundary[p]};
+    part.share = {places[p], points[p], triangles[p], boundary[p], cell_places[p], corners[p]};
     table.parts.push_back(std::move(part));
   }
 }
@@ -484,13 +530,14 @@ std::string describe(const Table& table, const StreamRow& stream) {
 
 std::vector<std::byte> to_bytes(const Table& table) {
   const bool triangles = table.triangles.has_value();
-  const cbor::Map map{{"header", {from_header(table)}},
-                      triangles ? cbor::Entry{"triangles", {from_triangles(table)}}
-                                : cbor::Entry{"species", {from_species(table.species)}},
-                      {"opaque", {from_texts(table.opaque)}},
-                      {"codecs", {from_texts(table.codecs)}},
-                      {"parts", {triangles ? from_shares(table) : from_parts(table)}},
-                      {"streams", {from_streams(table)}}};
+  const cbor::Map map{
+      {"header", {from_header(table)}},
+      triangles ? cbor::Entry{table.triangles->of_solids() ? solid_mesh : triangle_mesh, {from_triangles(table)}}
+                : cbor::Entry{"species", {from_species(table.species)}},
+      {"opaque", {from_texts(table.opaque)}},
+      {"codecs", {from_texts(table.codecs)}},
+      {"parts", {triangles ? from_shares(table) : from_parts(table)}},
+      {"streams", {from_streams(table)}}};
   std::vector<std::byte> out;
   cbor::write({map}, out);
   return out;
@@ -502,9 +549,9 @@ Table parse_table(std::span<const std::byte> bytes, const Footer& footer) {
   const cbor::Map& map = cbor::map(value, "table");
   Table table;
   // First what the header's and the parts' entries depend on.
-  const bool triangles = footer.mesh == triangle_mesh;
+  const bool solids = footer.mesh == solid_mesh, triangles = solids || footer.mesh == triangle_mesh;
   if (triangles)
-    parse_triangles(cbor::map(cbor::at(map, "triangles"), "triangles"), table);
+    parse_triangles(cbor::map(cbor::at(map, footer.mesh), footer.mesh), solids, table);
   else
     parse_species(cbor::array(cbor::at(map, "species"), "species"), table);
   parse_header(cbor::map(cbor::at(map, "header"), "header"), table);

@@ -17,7 +17,7 @@ constexpr std::uint64_t most_levels = 33;                     ///< positions of 
 constexpr std::uint64_t most_width = std::uint64_t{1} << 24;  ///< values a tree cell
 constexpr std::uint64_t most_particles = std::uint64_t{1} << 40;
 constexpr std::uint64_t most_opaque = std::uint64_t{1} << 40;  ///< bytes of one name in a part
-constexpr std::int64_t most_points = 0x7FFFFFFF;               ///< of a plane of triangles, and triangles: 32 bits
+constexpr std::int64_t most_points = 0x7FFFFFFF;  ///< of a plane of triangles, triangles, and cells: 32 bits
 
 /// A part in a table; its streams are `[first_stream, last_stream)`.
 struct PartRow {
@@ -27,7 +27,7 @@ struct PartRow {
   mesh::Point3 lo{}, hi{};                          ///< of owned cells, in fractions of the x extent
   mesh::KeyInterval keys;                           ///< Morton keys of owned leaves
   std::vector<std::uint64_t> particles;             ///< per species of the table
-  TriangleShare share{};                            ///< of triangles: then all of the above but `index` is empty
+  TriangleShare share{};  ///< of triangles or solids: then all of the above but `index` is empty
   std::size_t first_stream = 0, last_stream = 0;
 };
 
@@ -49,8 +49,8 @@ struct Table {
   mesh::Header header;                ///< its fields are the stored ones
   std::vector<std::uint64_t> widths;  ///< per field: values a tree cell, or a point
   std::vector<mesh::SpeciesInfo> species;
-  /// Instead of a tree. Attributes of the header say the same: `triangles`, `planes`, and, if another step holds the
-  /// mesh, mesh_step_attribute and mesh_checksum_attribute.
+  /// Instead of a tree. Attributes of the header say the same: `triangles` and `planes`, or `solids`; and, if another
+  /// step holds the mesh, mesh_step_attribute and mesh_checksum_attribute.
   std::optional<TriangleMesh> triangles{};
   std::vector<MeshArray> mesh{};
   std::vector<std::string> opaque;  ///< names
@@ -99,6 +99,8 @@ std::string name_of(const Table& table, const StreamRow& stream);
 
 /// "triangles/connectivity".
 std::string name_of(const MeshArray& array);
+/// How many values a part of triangles or solids has of a field of the table.
+std::uint64_t values_of_share(const Table& table, const PartRow& part, std::size_t field);
 
 /// Whether a field is stored in integer chunks, bit for bit: every type but floats of 32 and 64 bits.
 constexpr bool has_integer_chunks(mesh::ScalarType type) noexcept {

@@ -41,18 +41,37 @@ void check_share(const Table& table, const PartRow& part) {
   const TriangleMesh& mesh = *table.triangles;
   const TriangleShare& share = part.share;
   const auto points = static_cast<std::uint64_t>(mesh.points), triangles = static_cast<std::uint64_t>(mesh.triangles);
-  const bool none = share.points == 0 && share.triangles == 0 && share.boundary == 0;
-  if (share.places > points || share.points > points || share.triangles > triangles ||
+  const bool none = share.points == 0 && share.triangles == 0 && share.boundary == 0 && share.corners == 0;
+  const char* elements = mesh.of_solids() ? " cells" : " triangles";
+  if (share.places > points || share.points > points || share.triangles > triangles || share.cell_places > triangles ||
+      share.corners > static_cast<std::uint64_t>(mesh.corners()) ||
       share.boundary > static_cast<std::uint64_t>(most_points) || (mesh.origin && !none))
     throw inconsistent("a part of a mesh of " + std::to_string(points) + " points and " + std::to_string(triangles) +
-                       " triangles" + (mesh.origin ? ", which is another step's," : "") + " cannot have " +
-                       std::to_string(share.points) + " points, " + std::to_string(share.triangles) + " triangles, " +
-                       std::to_string(share.boundary) + " on the boundary, and values of " +
-                       std::to_string(share.places))
+                       elements + (mesh.origin ? ", which is another step's," : "") + " cannot have " +
+                       std::to_string(share.points) + " points, " + std::to_string(share.triangles) + elements + ", " +
+                       std::to_string(mesh.of_solids() ? share.corners : share.boundary) +
+                       (mesh.of_solids() ? " corners" : " on the boundary") + ", and values of " +
+                       std::to_string(share.places) +
+                       (mesh.of_solids() ? " points and " + std::to_string(share.cell_places) + " cells" : ""))
         .at("part " + std::to_string(part.index));
 }
 
-// Checks the arrays that every mesh has, and fields of integers. Triangles and boundary may have further arrays.
+// The arrays that every mesh of the kind has.
+std::vector<std::string> needed_arrays(const TriangleMesh& mesh) {
+  if (mesh.of_solids()) return {"points/x", "points/y", "points/z", "cells/corners", "corners/point"};
+  return {"points/x", "points/y", "triangles/connectivity"};
+}
+
+void check_centring(const TriangleMesh& mesh, const mesh::FieldInfo& field) {
+  const bool at_points = field.centring == mesh::Centring::node;
+  if (field.components != 1 || (!at_points && !(mesh.of_solids() && field.centring == mesh::Centring::cell)))
+    throw Error(Kind::unsupported, mesh.of_solids()
+                                       ? "a field of solids: expected a value at each point or in each cell"
+                                       : "a field of triangles: expected a value at each point")
+        .at("field " + field.name);
+}
+
+// Checks the arrays that every mesh has, and fields of integers. Triangles, cells and boundary may have further arrays.
 void check_arrays(const Table& table) {
   std::set<std::string> names;
   const auto expect = [](const MeshArray& array, int components, bool type) {
@@ -61,21 +80,23 @@ void check_arrays(const Table& table) {
                          std::string(mesh::name_of(array.info.type)) + " each, expected " + std::to_string(components))
           .at("mesh " + name_of(array));
   };
-  for (const mesh::FieldInfo& field : table.header.fields)
-    if (field.centring != mesh::Centring::node || field.components != 1)
-      throw Error(Kind::unsupported, "a field of triangles: expected a value at each point").at("field " + field.name);
+  for (const mesh::FieldInfo& field : table.header.fields) check_centring(*table.triangles, field);
   for (const MeshArray& array : table.mesh) {
     const std::string name = name_of(array);
     if (!names.insert(name).second) throw inconsistent("two arrays \"" + name + "\"");
     const mesh::ScalarType type = array.info.type;
-    if (name == "points/x" || name == "points/y")
+    if (name == "points/x" || name == "points/y" || (name == "points/z" && table.triangles->of_solids()))
       expect(array, 1, type == mesh::ScalarType::float32 || type == mesh::ScalarType::float64);
     else if (name == "triangles/connectivity")
       expect(array, 3, type == mesh::ScalarType::int32);
+    else if (name == "cells/corners")
+      expect(array, 1, type == mesh::ScalarType::uint8);
+    else if (name == "corners/point")
+      expect(array, 1, type == mesh::ScalarType::int32);
     else if (array.of == MeshSet::points)
       expect(array, table.triangles->planes, mesh::is_integer(type));
   }
-  for (const char* name : {"points/x", "points/y", "triangles/connectivity"})
+  for (const std::string& name : needed_arrays(*table.triangles))
     if (names.count(name) == (table.triangles->origin ? 1u : 0u))
       throw inconsistent(std::string("the mesh ") +
                          (table.triangles->origin ? "is another step's, but has " : "lacks ") + name);
@@ -106,8 +127,8 @@ bool is_next_opaque(const Table& table, const StreamRow& stream, std::size_t nex
          stream.last_level == 0 && stream.raw_bytes <= most_opaque;
 }
 
-// The streams that a part of triangles must have: mesh arrays of which it has values, then fields. Sets kind, index and
-// size of each.
+// The streams that a part of triangles or solids must have: mesh arrays of which it has values, then fields. Sets kind,
+// index and size of each.
 std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part) {
   std::vector<StreamRow> streams;
   const auto add = [&](StreamKind kind, std::size_t index, std::uint64_t values, mesh::ScalarType type) {
@@ -122,8 +143,7 @@ std::vector<StreamRow> streams_of_share(const Table& table, const PartRow& part)
     if (count > 0) add(StreamKind::mesh, a, count * static_cast<std::uint64_t>(array.info.components), array.info.type);
   }
   for (std::size_t f = 0; f < table.header.fields.size(); ++f)
-    add(StreamKind::field, f, part.share.places * static_cast<std::uint64_t>(table.triangles->planes),
-        table.header.fields[f].type);
+    add(StreamKind::field, f, values_of_share(table, part, f), table.header.fields[f].type);
   return streams;
 }
 
@@ -146,6 +166,7 @@ void check_share_streams(const Table& table, const PartRow& part) {
     if (next == expected.size() || stream.kind != expected[next].kind || stream.index != expected[next].index)
       throw wrong("stream " + std::to_string(s) + ": expected " + next_name() + ", found kind " +
                   std::to_string(static_cast<int>(stream.kind)) + ", index " + std::to_string(stream.index));
+    if (stream.weights) throw wrong(next_name() + ": such a field has no weights");
     if (stream.raw_bytes != expected[next].raw_bytes)
       throw wrong(next_name() + ": expected " + std::to_string(expected[next].raw_bytes) + " bytes of values, found " +
                   std::to_string(stream.raw_bytes));
@@ -241,6 +262,11 @@ void check_streams(const Table& table, const Footer& footer) {
 }
 
 }  // namespace
+
+std::uint64_t values_of_share(const Table& table, const PartRow& part, std::size_t field) {
+  if (table.header.fields[field].centring == mesh::Centring::cell) return part.share.cell_places;
+  return part.share.places * static_cast<std::uint64_t>(table.triangles->planes);
+}
 
 void check_table(const Table& table, const Footer& footer) {
   if (table.triangles) check_arrays(table);

@@ -86,13 +86,15 @@ ConvertReport report_of(const formats::WriteReport& written, const fs::path& out
 /// All steps, or what they combine to, of all triangles or those in the polygon.
 formats::Series series_to_write(const fs::path& input, const ConvertOptions& options, std::vector<std::string>& notes) {
   const std::string title(formats::format_named(options.to).title);
-  formats::Series series = step::open_triangles(input, options.fields, title, options.from.flow);
+  formats::Series series = step::open_series(input, options.fields, title, options.from.flow);
   if (options.over_time) {
     const mesh::Dataset all = step::over_time(input, *options.over_time, options.from.flow);
     series = step::series_of(all, options.fields, {all.header.time});
     series.open = [all](std::size_t) { return all; };
   }
-  return options.polygon ? step::cut_out(series, *options.polygon, notes) : series;
+  if (!options.polygon) return series;
+  mesh::refuse_solids(series.first, "a polygon cuts triangles out");
+  return step::cut_out(series, *options.polygon, notes);
 }
 
 /// Over time and polygons are of files of triangles.

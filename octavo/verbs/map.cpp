@@ -194,6 +194,7 @@ detail::MapShare detail::share_map(const step::SharedStep& step, const MapOption
 }
 
 Map map(const step::SharedStep& step, const MapOptions& options) {
+  mesh::refuse_solids(step, "a map shows cells and triangles");
   check_blur(step, options);
   if (!options.where.empty()) return map_where(step, options);
   if (options.camera) return detail::map_from_camera(step, options);

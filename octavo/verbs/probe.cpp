@@ -158,6 +158,7 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
   const mesh::Dataset dataset = step::open(path, {options.flow, {}});
   if (!dataset.unstructured)
     throw Error(Kind::unsupported, "time series are read of meshes of triangles").at(path.string());
+  mesh::refuse_solids(dataset, "time series are read of meshes of triangles");
   Located located = locate_in_parts(dataset, options);
   step::OneMesh mesh(std::move(located.mesh));
   ProbeSeries out;

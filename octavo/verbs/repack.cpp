@@ -177,7 +177,7 @@ RepackedStep prepare(const store::Scan& scan, const store::StepFound& found,
   const int parts = static_cast<int>(work.step.parts.size());
   work.keep = options.domains == 0 || options.domains == parts;
   if (!work.keep && work.step.triangles)
-    throw Error(Kind::unsupported, "a mesh of triangles keeps its parts: expected " + std::to_string(parts) +
+    throw Error(Kind::unsupported, "a mesh of triangles or solids keeps its parts: expected " + std::to_string(parts) +
                                        ", found " + std::to_string(options.domains))
         .hint("convert it to a store of one part");
   work.files = plan_files(work.keep ? parts : options.domains, options.per_file, options.ranks);

@@ -38,6 +38,7 @@ analysis::Statistics shared_triangle_statistics(const mesh::Dataset& step, const
 }  // namespace
 
 Stats stats(const step::SharedStep& step, const StatsOptions& options) {
+  mesh::refuse_solids(step, "statistics are of cells and triangles");
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
   made.push_back(options.where);
   const mesh::Header header = step::with_fields(step, made, options.definitions).header;

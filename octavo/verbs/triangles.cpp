@@ -110,6 +110,7 @@ analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unst
 }  // namespace
 
 PointValues read_values(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool mesh) {
+  mesh::refuse_solids(dataset, "triangles are expected");
   if (dataset.num_parts != 1)
     throw Error(Kind::unsupported, "a mesh of triangles in " + std::to_string(dataset.num_parts) + " parts: expected 1")
         .at(dataset.path);

@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/formats/formats.hpp"
+#include "octavo/mesh/solids/tetrahedra.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/store/read/verify.hpp"
 
@@ -45,9 +46,9 @@ void note_twins(const mesh::Unstructured& mesh, store::Report& report) {
   twins.note("points stand where another does", report);
 }
 
-void note_lost_points(const mesh::Unstructured& mesh, store::Report& report) {
-  std::vector<bool> used(mesh.x.size(), false);
-  for (const std::int64_t point : mesh.connectivity) used[static_cast<std::size_t>(point)] = true;
+void note_lost_points(const std::vector<std::int64_t>& connectivity, std::size_t points, store::Report& report) {
+  std::vector<bool> used(points, false);
+  for (const std::int64_t point : connectivity) used[static_cast<std::size_t>(point)] = true;
   Odd lost;
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i]) lost.add(number(i));
@@ -136,7 +137,26 @@ bool is_piece(const mesh::Dataset& dataset) {
   return numbers != nullptr && numbers->size() == 10 && ((*numbers)[7] != 0 || (*numbers)[8] != 0);
 }
 
+void note_volumes(const mesh::Solids& mesh, store::Report& report) {
+  Odd flat, turned;
+  const std::vector<double> volumes = mesh::volumes_of(mesh);
+  for (std::size_t cell = 0; cell < volumes.size(); ++cell)
+    if (!(volumes[cell] > 0)) (volumes[cell] < 0 ? turned : flat).add(number(cell));
+  turned.note("cells have a negative volume: their corners stand the other way round", report);
+  flat.note("cells have no volume", report);
+}
+
+void note_oddities_of_solids(const mesh::Dataset& dataset, store::Report& report) {
+  mesh::Request request;
+  request.fields.emplace();
+  const mesh::Part part = dataset.read(0, request);
+  const auto& mesh = std::get<mesh::Solids>(part.mesh);
+  note_lost_points(mesh.connectivity, mesh.x.size(), report);
+  note_volumes(mesh, report);
+}
+
 void note_oddities(const mesh::Dataset& dataset, store::Report& report) {
+  if (mesh::holds_solids(dataset.header)) return note_oddities_of_solids(dataset, report);
   mesh::Request request;
   request.fields.emplace();
   const auto& fields = dataset.header.fields;
@@ -147,7 +167,7 @@ void note_oddities(const mesh::Dataset& dataset, store::Report& report) {
   const mesh::Part part = dataset.read(0, request);
   const auto& mesh = std::get<mesh::Unstructured>(part.mesh);
   note_twins(mesh, report);
-  note_lost_points(mesh, report);
+  note_lost_points(mesh.connectivity, mesh.x.size(), report);
   note_areas(mesh, report);
   note_repeated_elements(mesh, report);
   if (!part.fields.empty() && mesh.planes == 1 && !is_piece(dataset))

@@ -19,6 +19,7 @@
 #include "octavo/store/durable.hpp"
 #include "octavo/store/particle_order.hpp"
 #include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/store_files.hpp"
@@ -291,19 +292,25 @@ void note_losses(mesh::Dataset& dataset, const ConvertOptions& options) {
 
 struct Totals {
   ConvertReport report;
-  std::int64_t done = 0, total = 0;                           ///< input bytes of this rank
-  std::optional<std::pair<std::int64_t, std::int64_t>> mesh;  ///< of triangles, stored last: its checksum and step
-  store::NeighbourSource neighbours;                          ///< of that mesh
-  std::map<std::string, Accuracy> asked;                      ///< bounds of the last step
+  std::int64_t done = 0, total = 0;  ///< input bytes of this rank
+  std::optional<std::pair<std::int64_t, std::int64_t>>
+      mesh;                               ///< of triangles or solids, stored last: its checksum and step
+  store::NeighbourSource neighbours;      ///< of that mesh
+  std::map<std::string, Accuracy> asked;  ///< bounds of the last step
 };
 
-/// A mesh of triangles that the step before had too is not stored again.
+std::int64_t checksum_of(const mesh::Mesh& mesh) {
+  if (const auto* solids = std::get_if<mesh::Solids>(&mesh)) return store::solids_checksum(*solids);
+  return store::mesh_checksum(std::get<mesh::Unstructured>(mesh));
+}
+
+/// A mesh of triangles or solids that the step before had too is not stored again.
 void share_mesh(mesh::Dataset& dataset, std::int64_t step, codec::Method method, Totals& totals) {
   if (!dataset.unstructured) return;
   mesh::Request only;
   only.fields = std::vector<std::string>{};
-  auto mesh = std::get<mesh::Unstructured>(dataset.read(0, only).mesh);
-  const std::int64_t checksum = store::mesh_checksum(mesh);
+  mesh::Mesh mesh = dataset.read(0, only).mesh;
+  const std::int64_t checksum = checksum_of(mesh);
   auto& attributes = dataset.header.attributes;
   attributes.erase(store::mesh_step_attribute);
   attributes.erase(store::mesh_checksum_attribute);
@@ -313,9 +320,10 @@ void share_mesh(mesh::Dataset& dataset, std::int64_t step, codec::Method method,
   } else {
     totals.mesh = {checksum, step};
     totals.neighbours = {};
-    if (method != codec::Method::automatic && method != codec::Method::tree) return;  // the others do not predict
+    const bool predicts = method == codec::Method::automatic || method == codec::Method::tree;
+    if (!predicts || !std::holds_alternative<mesh::Unstructured>(mesh)) return;
     // Held once, by all copies of the function, until neighbours are found.
-    const auto kept = std::make_shared<mesh::Unstructured>(std::move(mesh));
+    const auto kept = std::make_shared<mesh::Unstructured>(std::get<mesh::Unstructured>(std::move(mesh)));
     totals.neighbours = store::neighbours_of([kept] { return std::move(*kept); });
   }
 }
@@ -397,10 +405,26 @@ bool is_whole(const ConvertOptions& options) {
   return keeps_parts(options) && !options.max_level && !options.fields && options.particles;
 }
 
+/// A store's cut of solids is the last field of its step. It stays behind: add_cut() says so, and adds another.
+mesh::Dataset without_cut(mesh::Dataset step) {
+  if (!mesh::holds_solids(step.header) || !step.header.attributes.contains(store::cut_attribute)) return step;
+  auto& fields = step.header.fields;
+  if (fields.empty() || !fields.back().name.starts_with(store::cut_field)) return step;
+  fields.pop_back();
+  step.read = [read = step.read, header = step.header](int part, mesh::Request request) {
+    if (!request.fields) {
+      request.fields.emplace();
+      for (const mesh::FieldInfo& info : header.fields) request.fields->push_back(info.name);
+    }
+    return read(part, request);
+  };
+  return step;
+}
+
 /// Adds the data that the step's code needs beside fields and particles, if the step can go back to that code.
 mesh::Dataset open_source(const Source& source, const ConvertOptions& options) {
   mesh::Dataset dataset =
-      step::reshape(step::without_cell_values(source.open(), options.fields),
+      step::reshape(step::without_cell_values(without_cut(source.open()), options.fields),
                     {options.refine, options.block, options.fill, options.fill_by, options.per_mass});
   if (!dataset.carry || !is_whole(options)) return dataset;
   dataset.carry(dataset.header);

@@ -344,9 +344,44 @@ const mesh::Unstructured& triangles_of(const mesh::Part& part) {
       .at("part " + std::to_string(part.index));
 }
 
+const mesh::Solids& solids_of(const mesh::Part& part) {
+  if (const auto* mesh = std::get_if<mesh::Solids>(&part.mesh)) return *mesh;
+  throw base::Error(base::Kind::unsupported, "the part is no mesh of solids").at("part " + std::to_string(part.index));
+}
+
+/// The places of points of solids, or of a plane of triangles, along x or y.
+nb::object places_of(nb::handle self, std::vector<double> mesh::Unstructured::*plane,
+                     std::vector<double> mesh::Solids::*space) {
+  const auto& part = nb::cast<const mesh::Part&>(self);
+  const bool solids = std::holds_alternative<mesh::Solids>(part.mesh);
+  return values_view(solids ? solids_of(part).*space : triangles_of(part).*plane, 1, self);
+}
+
+void bind_points(nb::class_<mesh::Part>& part) {
+  part.def_prop_ro(
+          "x", [](nb::handle self) { return places_of(self, &mesh::Unstructured::x, &mesh::Solids::x); },
+          "Places of the points of solids, or of one plane of triangles [code length]; a view.")
+      .def_prop_ro("y", [](nb::handle self) { return places_of(self, &mesh::Unstructured::y, &mesh::Solids::y); })
+      .def_prop_ro(
+          "z", [](nb::handle self) { return values_view(solids_of(nb::cast<const mesh::Part&>(self)).z, 1, self); },
+          "Of solids; a view.")
+      .def_prop_ro(
+          "corners",
+          [](nb::handle self) { return values_view(solids_of(nb::cast<const mesh::Part&>(self)).corners, 1, self); },
+          "Of solids, one a cell: 4 tetrahedron, 5 pyramid, 6 prism, 8 hexahedron; a view.")
+      .def_prop_ro(
+          "connectivity",
+          [](nb::handle self) {
+            return values_view(solids_of(nb::cast<const mesh::Part&>(self)).connectivity, 1, self);
+          },
+          "Of solids: the cells' corners, one cell after another, in VTK's order; points from 0. A view.");
+}
+
 void bind_part(nb::module_& m) {
-  nb::class_<mesh::Part>(m, "Part", "One contributor's tree and values: what the store and the formats hand over.")
-      .def_ro("index", &mesh::Part::index)
+  nb::class_<mesh::Part> part(m, "Part",
+                              "One contributor's mesh and values: what the store and the formats hand over.");
+  bind_points(part);
+  part.def_ro("index", &mesh::Part::index)
       .def_prop_ro(
           "fields", [](nb::handle self) { return fields_of(self); },
           "{name: array over all tree cells, breadth first}; views, not copies.")
@@ -362,11 +397,6 @@ void bind_part(nb::module_& m) {
       .def_prop_ro(
           "owned", [](const mesh::Part& part) { return levels_of(octree_of(part).owned); },
           "Per level: bool array, whether this part answers for the cell.")
-      .def_prop_ro(
-          "x", [](nb::handle self) { return values_view(triangles_of(nb::cast<const mesh::Part&>(self)).x, 1, self); },
-          "Of triangles: places of the points of one plane [code length]; a view.")
-      .def_prop_ro(
-          "y", [](nb::handle self) { return values_view(triangles_of(nb::cast<const mesh::Part&>(self)).y, 1, self); })
       .def_prop_ro(
           "triangles",
           [](nb::handle self) {
@@ -511,6 +541,9 @@ void bind_levels(nb::class_<mesh::Dataset>& dataset) {
       .def_prop_ro(
           "levels", [](const Dataset& d) { return describe_levels(d); },
           "Owned cells and leaves by level, and blocks (None where a code has none).")
+      .def_prop_ro(
+          "solids", [](const Dataset& d) { return mesh::count_solids(d.header); },
+          "How many tetrahedra, pyramids, prisms and hexahedra there are; empty: no mesh of solids.")
       .def_prop_ro(
           "cell_sizes",
           [](const Dataset& d) {

@@ -22,6 +22,7 @@ from octavo.sizes import bytes_of
 from octavo.triangles.outlines import Line as Outline
 from octavo.triangles.outlines import line_of, polygon_of
 from octavo.triangles.polygons import fields_in_cells
+from octavo.triangles.solids import refuse_solids
 from octavo.triangles.transect import Transect
 from octavo.units import factor, in_fractions, stats_in
 
@@ -683,7 +684,7 @@ class Selection(Regions):
         return pandas_table(self, _listed(fields))
 
     def to_pyvista(self, fields: str | Sequence[str] | None = None) -> Any:
-        """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles the mesh with fields at its points.
+        """The cells as a pyvista.UnstructuredGrid with fields and level; of triangles and solids the mesh with its fields.
         Raises Unsupported without PyVista."""
         from octavo.exports.libraries import pyvista_grid
 
@@ -762,6 +763,11 @@ class Selection(Regions):
     ) -> Iterator[dict[str, np.ndarray]]:
         """The same in pieces of whole domains that take at most `memory` together (or one domain, if that is more).
         Arrays of a piece that is one domain are handed over without a copy."""
+        refuse_solids(
+            self._data,
+            "arrays are of cells of an adaptive mesh",
+            "part(0): .x, .y, .z, .corners, .connectivity, .fields",
+        )
         if self._data.unstructured:
             raise UsageError(
                 "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"

@@ -10,7 +10,9 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
+#include "tests/support/solids_fixture.hpp"
 #include "tests/support/triangle_halves.hpp"
 
 // Input: a byte of flags, then either edits of a sound subfile, four bytes each, or (flag 2) a subfile itself. With
@@ -228,6 +230,37 @@ Bytes sound_triangles(bool halves) {
   return taken(store);
 }
 
+// A cube of solids, in halves; the second step takes the mesh of the first.
+Bytes sound_solids() {
+  const fs::path store = scratch() / "seed";
+  mesh::Part part;
+  part.mesh = octavo::testing::box_of_solids(2, 0);
+  const auto& mesh = std::get<mesh::Solids>(part.mesh);
+  part.fields.push_back(
+      mesh::make_field({"head", "m", mesh::ScalarType::float64, mesh::Centring::node, 1, 0}, mesh.x.size()));
+  part.fields.push_back(
+      mesh::make_field({"rock", "", mesh::ScalarType::int32, mesh::Centring::cell, 1, 0}, mesh.corners.size()));
+  for (std::size_t i = 0; i < mesh.x.size(); ++i) part.fields[0].as<double>()[i] = mesh.x[i] - mesh.z[i];
+  for (std::int64_t number : {1, 2}) {
+    mesh::Header header;
+    if (number == 2) {
+      header.attributes[mesh_step_attribute] = std::int64_t{1};
+      header.attributes[mesh_checksum_attribute] = solids_checksum(mesh);
+    }
+    const StoredTriangles whole = fold_solids(part, {}, origin_in(header));
+    SegmentPlan plan;
+    plan.store = store;
+    plan.step = number;
+    SegmentWriter writer(plan, header);
+    for (int half = 0; half < 2; ++half) {
+      const StoredTriangles stored = octavo::testing::half_of_solids(whole, half);
+      writer.add(encode(view_of(stored), header, {}));
+    }
+    writer.commit();
+  }
+  return taken(store);
+}
+
 // An edit: where (two bytes, modulo the size), what, and a value for it.
 void edit(Bytes& file, const std::uint8_t* what) {
   const std::size_t at = static_cast<std::size_t>(what[0] * 256 + what[1]) % file.size();
@@ -243,8 +276,9 @@ void edit(Bytes& file, const std::uint8_t* what) {
 }
 
 Bytes subfile_of(const std::uint8_t* data, std::size_t size) {
-  static const Bytes sound = sound_subfile(), triangles = sound_triangles(true), predicted = sound_triangles(false);
-  Bytes file = (data[0] & 4) == 0 ? sound : (data[0] & 8) == 0 ? triangles : predicted;
+  static const Bytes sound = sound_subfile(), triangles = sound_triangles(true), predicted = sound_triangles(false),
+                     solids = sound_solids();
+  Bytes file = (data[0] & 16) != 0 ? solids : (data[0] & 4) == 0 ? sound : (data[0] & 8) == 0 ? triangles : predicted;
   if ((data[0] & 2) != 0) {
     file.resize(size - 1);
     std::transform(data + 1, data + size, file.begin(), [](std::uint8_t b) { return static_cast<std::byte>(b); });

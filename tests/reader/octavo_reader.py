@@ -4,7 +4,7 @@ It shares no code with the library and exists to prove that the document is enou
 
     steps = octavo_reader.read_store("run.octavo")   # complete, not superseded; by flow, then number
     part = octavo_reader.read_part(steps[-1], 0)     # part.fields["density"]: one array a level
-    # steps whose `triangles` is not None: octavo_triangles.py
+    # steps whose `triangles` is not None: octavo_triangles.py; whose `solids` is not None: octavo_solids.py
     octavo-reader run.octavo                         # or python octavo_reader.py: reads and checks everything
 
 Whatever is not as the document says raises Damage, another version of the format Unsupported.
@@ -26,7 +26,7 @@ HEAD_MAGIC, RECORD_MAGIC = b"\x89OCTVO\r\n", b"\x89COMI2\r\n"
 BLOCK, SECTOR = 4096, 512
 HEAD_SIZE = 3 * BLOCK
 REFINEMENT, OWNERSHIP, FIELD, PARTICLES, OPAQUE, MESH = range(6)
-MESHES = {"octree", "triangles"}
+MESHES = {"octree", "triangles", "solids"}
 TYPES = {
     "float64",
     "float32",
@@ -45,7 +45,7 @@ CENTRINGS = {"cell", "face_x", "face_y", "face_z", "node", "particle"}
 COLUMN_TYPES = {64: "<u1", 69: "<u2", 70: "<u4", 71: "<u8", 79: "<i8", 86: "<f8"}
 
 Commit = namedtuple("Commit", "path footer offset length")
-Step = namedtuple("Step", "flow step attempt time header species triangles segments parts")
+Step = namedtuple("Step", "flow step attempt time header species triangles solids segments parts")
 Part = namedtuple("Part", "index held refined owned fields particles opaque")
 
 
@@ -244,7 +244,7 @@ def open_step(commits):
     segments = list(zip(commits, tables, strict=True))
     attributes = full["header"]["attributes"] | tables[0]["header"]["attributes"]  # long lists stand in segment 0 alone
     header = full["header"] | {"attributes": attributes}
-    return Step(*identity, header, species, full.get("triangles"), segments, parts)
+    return Step(*identity, header, species, full.get("triangles"), full.get("solids"), segments, parts)
 
 
 def type_of(field):
@@ -278,9 +278,9 @@ def read_table(commit):
     expect(xxh3(raw) == checksum, f"{commit.path}: the table is damaged")
     table = plain(cbor2.loads(raw))
     fields = list(table["header"]["fields"])
-    if mesh == "triangles":
+    if mesh != "octree":
         table["rows"] = share_rows(table)
-        fields += table["triangles"]["arrays"]
+        fields += table[mesh]["arrays"]
     else:
         table["rows"] = part_rows(table)
         fields += [attribute for info in table["species"] for attribute in info["attributes"]]
@@ -317,11 +317,10 @@ def part_rows(table):
 
 
 def share_rows(table):
-    """The same for parts of triangles."""
-    row = namedtuple("ShareRow", "index places points triangles boundary streams")
+    """The same for parts of triangles or solids."""
     streams, at, rows = columns(table["streams"]), 0, []
     for share in columns(table["parts"]):
-        rows.append(row(*share[:-1], streams[at : at + share.streams]))
+        rows.append(share._replace(streams=streams[at : at + share.streams]))
         at += share.streams
     expect(at == len(streams), "streams that belong to no part")
     return rows
@@ -516,6 +515,21 @@ def summary_of_triangles(steps, step):
     return {"flow": step.flow, "step": step.step, **counts, "fields": extremes}
 
 
+def summary_of_solids(steps, step):
+    import octavo_solids  # which imports this module
+
+    mesh, fields = octavo_solids.read(steps, step)
+    counts = {"time": step.time, "parts": len(step.parts), "cells": len(mesh.corners)}
+    extremes = {name: (float(np.nanmin(values)), float(np.nanmax(values))) for name, values in fields.items()}
+    return {"flow": step.flow, "step": step.step, **counts, "fields": extremes}
+
+
+def summary_of(steps, step):
+    if step.solids is not None:
+        return summary_of_solids(steps, step)
+    return summary(step) if step.triangles is None else summary_of_triangles(steps, step)
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: octavo-reader STORE   reads and checks everything, prints a line of JSON for each step")
@@ -523,7 +537,7 @@ def main():
         steps = read_store(sys.argv[1])
         expect(steps, f"{sys.argv[1]}: no complete step of a store")
         for step in steps:
-            print(json.dumps(summary(step) if step.triangles is None else summary_of_triangles(steps, step)))
+            print(json.dumps(summary_of(steps, step)))
     except (Damage, Unsupported, OSError) as error:
         sys.exit(f"error: {type(error).__name__}: {error}")
 

@@ -11,6 +11,7 @@ import xxhash
 
 sys.path.insert(0, str(Path(__file__).parent))
 import octavo_reader
+import octavo_solids
 import octavo_triangles
 import rewrite
 
@@ -38,10 +39,13 @@ def test_every_bit_is_as_it_was_written(name):
     for step, want in zip(steps, expected["steps"], strict=True):
         assert step.flow == want["flow"]
         assert step.time == want["time"]
-        assert step.triangles is not None or len(step.parts) == len(want["parts"])
+        assert step.triangles is not None or step.solids is not None or len(step.parts) == len(want["parts"])
         for number, part_wanted in enumerate(want["parts"]):
             if "triangles" in part_wanted:
                 assert_triangles(*octavo_triangles.read(steps, step), part_wanted)
+                continue
+            if "corners" in part_wanted:
+                assert_solids(*octavo_solids.read(steps, step), part_wanted)
                 continue
             part = octavo_reader.read_part(step, number)
             assert part.index == part_wanted["index"]
@@ -66,6 +70,12 @@ def assert_triangles(mesh, fields, wanted):
     others = {name: values.ravel().tolist() for name, values in mesh.others.items()}
     boundary = {f"boundary/{name}": values for name, values in wanted["boundary"].items()}
     assert others == {"triangles/part": wanted["part"], **boundary}
+
+
+def assert_solids(mesh, fields, wanted):
+    assert mesh.points.T.tolist() == [wanted[axis] for axis in "xyz"]
+    assert (mesh.corners.tolist(), mesh.connectivity.tolist()) == (wanted["corners"], wanted["connectivity"])
+    assert {name: hexadecimal([values]) for name, values in fields.items()} == wanted["fields"]
 
 
 def test_a_flipped_bit_is_noticed(tmp_path):

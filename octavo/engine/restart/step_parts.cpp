@@ -228,6 +228,8 @@ SegmentRef read_footer_of(StoredStep& step, const std::string& file, int segment
                                    " of the step, found segment " + std::to_string(commit.footer.segment) + " of " +
                                    std::to_string(commit.footer.segments))
         .at((step.store / file).string());
+  if (commit.footer.mesh == store::solid_mesh)
+    throw Error(Kind::unsupported, "a run cannot start from a mesh of solids").at((step.store / file).string());
   step.triangles = step.triangles || commit.footer.mesh == store::triangle_mesh;
   return {file, 0, commit.footer.parts, commit.at};
 }
@@ -448,7 +450,7 @@ StepParts open_output(const fs::path& path, std::optional<std::int64_t> number, 
   step.dataset = open_step_of(path, number);
   const std::int64_t file_number = step::step_number(step.dataset).value_or(0);
   if (step.dataset.unstructured)
-    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles").at(path.string());
+    throw Error(Kind::unsupported, "a run on cells cannot start from a mesh of triangles or solids").at(path.string());
   if (own_names) step.dataset = by_own_names(step.dataset);
   mesh::Header& header = step.dataset.header;
   for (const mesh::FieldInfo& field : header.fields)

@@ -11,11 +11,12 @@ using base::Error;
 using base::Kind;
 
 std::int64_t num_points(const Series& series) {
-  return static_cast<std::int64_t>(series.mesh.x.size()) * series.mesh.planes;
+  return static_cast<std::int64_t>(series.mesh.x.size()) * series.mesh.planes + std::ssize(series.solids.x);
 }
 
 std::int64_t num_elements(const Series& series) {
-  return static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1);
+  return static_cast<std::int64_t>(series.mesh.connectivity.size() / 3) * std::max(1, series.mesh.planes - 1) +
+         std::ssize(series.solids.corners);
 }
 
 WriteReport report_of(const Series& series) {
@@ -41,7 +42,8 @@ void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, cons
 
 namespace {
 
-std::vector<double> values_at(std::size_t places, const mesh::Dataset& step, const std::string& variable) {
+template <class T>
+std::vector<T> values_at(std::size_t places, const mesh::Dataset& step, const std::string& variable) {
   const auto& fields = step.header.fields;
   if (std::none_of(fields.begin(), fields.end(), [&](const auto& info) { return info.name == variable; }))
     throw Error(Kind::unsupported, "variable " + variable + " has no values at the step of time " +
@@ -55,7 +57,15 @@ std::vector<double> values_at(std::size_t places, const mesh::Dataset& step, con
   const mesh::Part part = step.read(0, request);
   const mesh::Field& field = part.fields.at(0);
   if (field.size() != places) throw Error(Kind::unsupported, "the mesh changes from step to step").at(step.path);
-  return mesh::visit_values(field, [](auto all) { return std::vector<double>(all.begin(), all.end()); });
+  return mesh::visit_values(field, [](auto all) { return std::vector<T>(all.begin(), all.end()); });
+}
+
+/// How many values a variable has.
+std::size_t places_of(const Series& series, const mesh::FieldInfo& info) {
+  if (!mesh::in_cells(series.first.header, info)) return static_cast<std::size_t>(num_points(series));
+  return mesh::holds_solids(series.first.header)
+             ? series.solids.corners.size()
+             : static_cast<std::size_t>(mesh::num_cells(mesh::cells_by_corners(series.first.header)));
 }
 
 }  // namespace
@@ -66,13 +76,16 @@ std::vector<double> values_of(const Series& series, const mesh::Dataset& step, c
       throw Error(Kind::unsupported, "its values stand in cells: expected values at points")
           .at("variable " + variable)
           .at(step.path);
-  return values_at(static_cast<std::size_t>(num_points(series)), step, variable);
+  return values_at<double>(static_cast<std::size_t>(num_points(series)), step, variable);
 }
 
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info) {
   if (!mesh::in_cells(series.first.header, info)) return values_of(series, step, info.name);
-  const std::int64_t cells = mesh::num_cells(mesh::cells_by_corners(series.first.header));
-  return values_at(static_cast<std::size_t>(cells), step, info.name);
+  return values_at<double>(places_of(series, info), step, info.name);
+}
+
+std::vector<std::int64_t> integers_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info) {
+  return values_at<std::int64_t>(places_of(series, info), step, info.name);
 }
 
 std::vector<double> plane_heights(const Series& series) {

@@ -12,7 +12,8 @@
 #include "octavo/formats/row/words.hpp"
 #include "octavo/mesh/dataset.hpp"
 
-/// All steps on one mesh of triangles, from any format or store, in the form that writers of whole files take.
+/// All steps on one mesh of triangles, or of solids, from any format or store, in the form that writers of whole files
+/// take.
 namespace octavo::formats {
 
 /// The steps of a file that may hold many.
@@ -24,7 +25,9 @@ struct FileSteps {
 struct Series {
   mesh::Dataset first;  ///< as open() gives it: the last step of a file
   mesh::Unstructured mesh;
-  std::vector<mesh::FieldInfo> variables;          ///< fields of reals that were asked for, in the file's order
+  mesh::Solids solids{};  ///< instead, if mesh::holds_solids(first.header)
+  /// Fields of reals that were asked for, in the file's order; of solids, those of int32 and int64 too.
+  std::vector<mesh::FieldInfo> variables;
   std::vector<double> times;                       ///< of all steps; none if no variable has values
   std::function<mesh::Dataset(std::size_t)> open;  ///< a step, from 0
   std::vector<std::int32_t> boundary;  ///< number of each point of all planes along the boundary (IPOBO), 0 inside; set
@@ -33,7 +36,7 @@ struct Series {
   std::optional<MeshGroups> groups;
 };
 
-/// Points and elements of all planes.
+/// Points and elements of all planes, or of all solids.
 std::int64_t num_points(const Series& series);
 std::int64_t num_elements(const Series& series);
 /// A report with steps, points and elements.
@@ -50,6 +53,8 @@ void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, cons
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);
 /// The same for a field at points or in cells.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info);
+/// The same for a field of integers, exactly.
+std::vector<std::int64_t> integers_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info);
 
 /// Heights for a mesh of planes without steps: 0 at the points of the lowest plane, 1 at those of the next, and so on.
 std::vector<double> plane_heights(const Series& series);

@@ -15,6 +15,8 @@ constexpr const char* own_place = "Place";        ///< of a field among the othe
 constexpr const char* own_length = "LengthUnit";  ///< of our group: "m", where the file knows it
 /// VTK's numbers of cell types (vtkCellType.h).
 constexpr std::uint8_t triangle = 5, polygon = 7, quadrangle = 9, wedge = 13;
+constexpr std::uint8_t tetrahedron = 10, hexahedron = 12, pyramid = 14;  ///< solids, with wedges
+constexpr std::uint8_t voxel = 11;                                       ///< a hexahedron whose corners stand x fastest
 
 /// The name of a field's data set: one that HDF5 takes (a slash would be a group), and that no other field has. The
 /// field's own name is an attribute.

@@ -23,6 +23,8 @@ constinit const Format row{
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,
+    .solids = true,
+    .integers = true,
     .endings = endings,
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport&) { vtkhdf::write(steps, path, request); },

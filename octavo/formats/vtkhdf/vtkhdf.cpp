@@ -20,10 +20,11 @@ namespace hdf5 = file::hdf5;
 using base::Error;
 using base::Kind;
 
-/// A data set at points or in cells, and where each step's values begin.
+/// A data set at points or in cells, or one of its columns, and where each step's values begin.
 struct VtkhdfField {
   mesh::FieldInfo info;
   hdf5::Info set;
+  std::size_t column = 0;
   std::vector<std::int64_t> first;  ///< row, by step
 };
 
@@ -34,7 +35,10 @@ struct VtkhdfContents {
   std::vector<std::int64_t> first_point;  ///< row of Points, by step
   std::int64_t num_points = 0, num_cells = 0;
   int planes = 1;
-  std::vector<std::int64_t> cells;  ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
+  std::vector<std::int64_t> cells;   ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
+  std::vector<std::int64_t> solids;  ///< by shape (mesh::count_solids); empty: no solids
+  std::vector<std::size_t> kept;     ///< the cells that are solids, if others are left out
+  std::int64_t left_out = 0;
   std::vector<double> times;
   bool has_steps = false;
   std::vector<VtkhdfField> fields;
@@ -136,23 +140,25 @@ void read_steps(const hdf5::File& file, VtkhdfContents& to) {
   if (to.planes == 1 && !all_zero(to.first_point)) refuse("points that move from step to step");
 }
 
-std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type) {
+/// `wide`: integers of 8 bytes too.
+std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type, bool wide = false) {
   if (type.kind == hdf5::Class::real && type.bytes == 8) return mesh::ScalarType::float64;
   if (type.kind == hdf5::Class::real && type.bytes == 4) return mesh::ScalarType::float32;
   if (type.kind == hdf5::Class::integer && type.bytes == 4) return mesh::ScalarType::int32;
+  if (type.kind == hdf5::Class::integer && type.bytes == 8 && wide) return mesh::ScalarType::int64;
   return {};
 }
 
-/// Where each cell begins in the list of points, checked against that list.
-std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContents& contents) {
+/// Where each cell begins in the list of points, checked against that list. A cell has `least` points or more.
+std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContents& contents, std::int64_t least = 3) {
   std::vector<std::int64_t> offsets(static_cast<std::size_t>(contents.num_cells) + 1);
   hdf5::read_rows<std::int64_t>(file, contents.offsets, 0, offsets.size(), offsets);
   for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
     const std::int64_t most = 1000;  // as for any polygon: finding a fan takes the square of its corners
-    if (offsets[c] < 0 || offsets[c + 1] < offsets[c] + 3 || offsets[c + 1] - offsets[c] > most)
-      throw Error(Kind::corrupt, "Offsets of cell " + std::to_string(c) + ": expected 3 to " + std::to_string(most) +
-                                     " points, found " + std::to_string(offsets[c]) + " and " +
-                                     std::to_string(offsets[c + 1]));
+    if (offsets[c] < 0 || offsets[c + 1] < offsets[c] + least || offsets[c + 1] - offsets[c] > most)
+      throw Error(Kind::corrupt, "Offsets of cell " + std::to_string(c) + ": expected " + std::to_string(least) +
+                                     " to " + std::to_string(most) + " points, found " + std::to_string(offsets[c]) +
+                                     " and " + std::to_string(offsets[c + 1]));
   }
   require_rows(contents.connectivity, offsets.front(), offsets.back() - offsets.front());
   return offsets;
@@ -172,6 +178,48 @@ void count_polygons(const hdf5::File& file, const DataGroup& group, const std::v
   }
 }
 
+/// 0 for a cell that is no solid.
+std::uint8_t corners_of_solid(std::uint8_t type) {
+  return type == tetrahedron                   ? 4
+         : type == pyramid                     ? 5
+         : type == wedge                       ? 6
+         : type == hexahedron || type == voxel ? 8
+                                               : 0;
+}
+
+std::vector<std::uint8_t> types_of(const hdf5::File& file, const DataGroup& group, std::int64_t cells) {
+  std::vector<std::uint8_t> types(static_cast<std::size_t>(cells));
+  require_rows(group.get("Types"), 0, cells);
+  hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
+  return types;
+}
+
+/// Cells of fewer dimensions beside solids are sides of them: what a boundary condition holds on.
+void check_solids(const hdf5::File& file, const DataGroup& group, const std::vector<std::uint8_t>& types,
+                  VtkhdfContents& to) {
+  constexpr std::uint8_t last_flat = 9;  // VTK's types 1 to 9 are points, lines and flat cells of straight sides
+  to.offsets = group.get("Offsets");
+  require_rows(to.offsets, 0, to.num_cells + 1);
+  const std::vector<std::int64_t> offsets = offsets_of(file, to, 0);
+  mesh::Solids shapes;
+  for (std::size_t c = 0; c < types.size(); ++c) {
+    const std::uint8_t corners = corners_of_solid(types[c]);
+    if (corners == 0 && types[c] > last_flat)
+      refuse("a cell of VTK's type " + std::to_string(types[c]) +
+             " beside solids: expected tetrahedra (10), voxels (11), hexahedra (12), wedges (13) and pyramids (14)");
+    if (corners > 0 && offsets[c + 1] - offsets[c] != corners)
+      throw Error(Kind::corrupt, "cell " + std::to_string(c) + " of VTK's type " + std::to_string(types[c]) +
+                                     ": found " + std::to_string(offsets[c + 1] - offsets[c]) + " points");
+    if (corners == 0)
+      ++to.left_out;
+    else
+      shapes.corners.push_back(corners);
+  }
+  to.solids = mesh::count_solids(shapes);
+  for (std::size_t c = 0; c < types.size() && to.left_out > 0; ++c)
+    if (corners_of_solid(types[c]) > 0) to.kept.push_back(c);
+}
+
 void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents& to) {
   to.num_points = only(group, "NumberOfPoints");
   to.num_cells = only(group, "NumberOfCells");
@@ -183,16 +231,17 @@ void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents&
   if (!whole)
     throw Error(Kind::corrupt, std::to_string(planes) + " planes of " + std::to_string(to.num_points) + " points");
   to.planes = static_cast<int>(planes);
-  std::vector<std::uint8_t> types(static_cast<std::size_t>(to.num_cells));
-  require_rows(group.get("Types"), 0, to.num_cells);
-  hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
+  const std::vector<std::uint8_t> types = types_of(file, group, to.num_cells);
+  if (planes == 1 &&
+      std::any_of(types.begin(), types.end(), [](std::uint8_t type) { return corners_of_solid(type) > 0; }))
+    return check_solids(file, group, types, to);
   bool polygons = planes == 1 && hdf5::read_numbers(file, own, mesh::cells_attribute).has_value();
   for (const std::uint8_t type : types) {
     const bool more = planes == 1 && (type == quadrangle || type == polygon);
     polygons = polygons || more;
     if (type != (planes > 1 ? wedge : triangle) && !more)
       refuse("cells of VTK's type " + std::to_string(type) +
-             ": expected triangles (5), polygons (7), quadrangles (9), or wedges (13) of Octavo");
+             ": expected triangles (5), polygons (7), quadrangles (9), or solids (10 to 14)");
   }
   const DataGroup data(file, in_root("CellData"));
   const bool values = std::any_of(data.sets().begin(), data.sets().end(),
@@ -203,14 +252,29 @@ void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents&
     require_rows(to.connectivity, 0, to.num_cells * (planes > 1 ? 6 : 3));
 }
 
+constexpr std::uint64_t most_columns = 9;  // of a tensor
+
+/// A field of each column; one with three of them has the axes for names.
+void add_columns(VtkhdfField entry, std::vector<VtkhdfField>& to) {
+  const std::uint64_t columns = entry.set.shape.size() == 1 ? 1 : entry.set.shape[1];
+  const std::string name = entry.info.name;
+  for (std::size_t k = 0; k < columns; ++k) {
+    entry.column = k;
+    if (columns > 1)
+      entry.info.name = name + (columns == 3 ? "_" + std::string(1, "xyz"[k]) : "_" + std::to_string(k + 1));
+    to.push_back(entry);
+  }
+}
+
 void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents& to) {
   const std::string name_of = centring == mesh::Centring::cell ? "CellData" : "PointData";
   const DataGroup data(file, in_root(name_of)), offsets(file, in_root("Steps/" + name_of + "Offsets"));
   for (const hdf5::Info& set : data.sets()) {
-    const auto type = scalar_of(set.type);
-    if (!type || set.shape.size() != 1) continue;
+    const auto type = scalar_of(set.type, !to.solids.empty());
+    const bool vectors = !to.solids.empty() && set.shape.size() == 2 && set.shape[1] <= most_columns;
+    if (!type || (set.shape.size() != 1 && !vectors)) continue;
     const std::string name = data.short_name(set);
-    VtkhdfField entry{{}, set, {0}};
+    VtkhdfField entry{{}, set, 0, {0}};
     entry.info.name = hdf5::read_words(file, set.name, own_name).value_or(name);
     for (const VtkhdfField& other : to.fields)
       if (other.info.name == entry.info.name) entry.info.name = name + " (" + name_of + ")";
@@ -219,7 +283,7 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents
     entry.info.centring = centring;
     if (to.has_steps) entry.first = offsets.by_step(name, to.steps());
     for (const std::int64_t first : entry.first) require_rows(set, first, to.places(entry.info));
-    to.fields.push_back(std::move(entry));
+    add_columns(std::move(entry), to.fields);
   }
 }
 
@@ -227,7 +291,7 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents
 void order_fields(const hdf5::File& file, VtkhdfContents& to) {
   const auto order = [&](const VtkhdfField& entry) {
     const auto place = hdf5::read_numbers(file, entry.set.name, own_place);
-    return std::pair(entry.info.type == mesh::ScalarType::int32,
+    return std::pair(mesh::is_integer(entry.info.type),
                      place && place->size() == 1 ? (*place)[0] : std::numeric_limits<std::int64_t>::max());
   };
   std::stable_sort(to.fields.begin(), to.fields.end(),
@@ -246,7 +310,7 @@ VtkhdfContents read_contents(const std::filesystem::path& path) {
     throw Error(Kind::corrupt, "Points: expected three coordinates each, found " + hdf5::describe(to.points));
   for (const std::int64_t first : to.first_point) require_rows(to.points, first, to.num_points);
   read_fields(file, mesh::Centring::node, to);
-  if (!to.cells.empty()) read_fields(file, mesh::Centring::cell, to);
+  if (!to.cells.empty() || !to.solids.empty()) read_fields(file, mesh::Centring::cell, to);
   order_fields(file, to);
   return to;
 }
@@ -281,7 +345,34 @@ void read_polygons(const hdf5::File& file, const VtkhdfContents& contents, mesh:
                    static_cast<std::int64_t>(c), mesh);
 }
 
-mesh::Unstructured read_mesh(const hdf5::File& file, const VtkhdfContents& contents) {
+mesh::Solids read_solids(const hdf5::File& file, const VtkhdfContents& contents) {
+  mesh::Solids mesh;
+  const std::vector<double> places = read_places(file, contents, 0);
+  for (std::size_t i = 0; i < places.size(); i += 3) {
+    mesh.x.push_back(places[i]);
+    mesh.y.push_back(places[i + 1]);
+    mesh.z.push_back(places[i + 2]);
+  }
+  const std::vector<std::uint8_t> types = types_of(file, DataGroup(file, root), contents.num_cells);
+  const std::vector<std::int64_t> offsets = offsets_of(file, contents, 0);
+  std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
+  hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
+                                points);
+  for (std::size_t c = 0; c < types.size(); ++c) {
+    const std::uint8_t corners = corners_of_solid(types[c]);
+    if (corners == 0) continue;
+    mesh.corners.push_back(corners);
+    const auto first = points.begin() + (offsets[c] - offsets.front());
+    mesh.connectivity.insert(mesh.connectivity.end(), first, first + corners);
+    if (types[c] != voxel) continue;
+    std::swap(mesh.connectivity.end()[-6], mesh.connectivity.end()[-5]);
+    std::swap(mesh.connectivity.end()[-2], mesh.connectivity.end()[-1]);
+  }
+  mesh::validate(mesh);
+  return mesh;
+}
+
+mesh::Unstructured read_triangles(const hdf5::File& file, const VtkhdfContents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.planes;
   const std::vector<double> places = read_places(file, contents, 0);
@@ -306,9 +397,28 @@ mesh::Unstructured read_mesh(const hdf5::File& file, const VtkhdfContents& conte
   return mesh;
 }
 
+mesh::Mesh read_mesh(const hdf5::File& file, const VtkhdfContents& contents) {
+  if (!contents.solids.empty()) return read_solids(file, contents);
+  return read_triangles(file, contents);
+}
+
 template <class T>
 void read_values(const hdf5::File& file, const VtkhdfField& entry, std::size_t step, mesh::Field& to) {
-  hdf5::read_rows<T>(file, entry.set, static_cast<std::uint64_t>(entry.first[step]), to.size(), to.as<T>());
+  const std::size_t columns = entry.set.shape.size() == 1 ? 1 : static_cast<std::size_t>(entry.set.shape[1]);
+  const auto first = static_cast<std::uint64_t>(entry.first[step]);
+  if (columns == 1) return hdf5::read_rows<T>(file, entry.set, first, to.size(), to.as<T>());
+  std::vector<T> rows(to.size() * columns);
+  hdf5::read_rows<T>(file, entry.set, first, to.size(), rows);
+  for (std::size_t i = 0; i < to.size(); ++i) to.as<T>()[i] = rows[i * columns + entry.column];
+}
+
+/// The values of solids alone.
+mesh::Field without_others(const mesh::Field& field, const std::vector<std::size_t>& kept) {
+  const std::size_t size = mesh::size_of(field.info.type);
+  mesh::Field out = mesh::make_field(field.info, kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    std::copy_n(field.bytes.data() + kept[i] * size, size, out.bytes.data() + i * size);
+  return out;
 }
 
 mesh::Field read_field(const hdf5::File& file, const VtkhdfContents& contents, const VtkhdfField& entry,
@@ -317,8 +427,11 @@ mesh::Field read_field(const hdf5::File& file, const VtkhdfContents& contents, c
   switch (entry.info.type) {
     case mesh::ScalarType::float64: read_values<double>(file, entry, step, field); break;
     case mesh::ScalarType::float32: read_values<float>(file, entry, step, field); break;
+    case mesh::ScalarType::int64: read_values<std::int64_t>(file, entry, step, field); break;
     default: read_values<std::int32_t>(file, entry, step, field);
   }
+  if (entry.info.centring == mesh::Centring::cell && !contents.kept.empty())
+    return without_others(field, contents.kept);
   return field;
 }
 
@@ -326,7 +439,10 @@ mesh::Part read_part(const VtkhdfContents& contents, std::size_t step, const mes
                      const mesh::Request& request) {
   const hdf5::File file = hdf5::open(contents.path);
   mesh::Part part;
-  part.mesh = request.mesh ? read_mesh(file, contents) : mesh::Unstructured{};
+  if (request.mesh)
+    part.mesh = read_mesh(file, contents);
+  else
+    part.mesh = contents.solids.empty() ? mesh::Mesh(mesh::Unstructured{}) : mesh::Mesh(mesh::Solids{});
   for (const std::size_t f : mesh::select_fields(header, request.fields))
     part.fields.push_back(read_field(file, contents, contents.fields[f], step));
   return part;
@@ -345,17 +461,24 @@ void set_box(const VtkhdfContents& contents, std::size_t step, mesh::Header& hea
   }
 }
 
-mesh::Header header_of(const VtkhdfContents& contents, std::size_t step) {
-  mesh::Header header;
-  header.code = "VTKHDF";
-  header.dim = contents.planes > 1 ? 3 : 2;
-  header.unit_length = contents.unit_length;
-  header.attributes = contents.attributes;
+void describe_triangles(const VtkhdfContents& contents, mesh::Header& header) {
   const std::int64_t layers = std::max(1, contents.planes - 1);
   header.attributes["triangles"] =
       contents.cells.empty() ? contents.num_cells / layers : mesh::num_triangles(contents.cells);
   if (!contents.cells.empty()) header.attributes[mesh::cells_attribute] = contents.cells;
   header.attributes["planes"] = std::int64_t{contents.planes};
+}
+
+mesh::Header header_of(const VtkhdfContents& contents, std::size_t step) {
+  mesh::Header header;
+  header.code = "VTKHDF";
+  header.dim = contents.planes > 1 || !contents.solids.empty() ? 3 : 2;
+  header.unit_length = contents.unit_length;
+  header.attributes = contents.attributes;
+  if (!contents.solids.empty())
+    header.attributes[mesh::solids_attribute] = contents.solids;
+  else
+    describe_triangles(contents, header);
   if (contents.has_steps) {
     header.time = contents.times[step];
     header.attributes["step"] = static_cast<std::int64_t>(step);
@@ -369,7 +492,10 @@ mesh::Dataset dataset_of(VtkhdfContents found, std::size_t step) {
   const auto contents = std::make_shared<const VtkhdfContents>(std::move(found));
   mesh::Dataset dataset = mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
                                             static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
-                                            contents->num_cells, contents->num_points);
+                                            contents->num_cells - contents->left_out, contents->num_points);
+  if (contents->left_out > 0)
+    dataset.notes.push_back(std::to_string(contents->left_out) +
+                            " cells that are no solids (points, lines, sides) are left out");
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     return read_part(*contents, step, header, request);
   };

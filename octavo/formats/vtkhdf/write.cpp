@@ -7,6 +7,13 @@
 #include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::vtkhdf {
+
+/// As VTK has them.
+struct VtkCells {
+  std::vector<std::int64_t> points, offsets;  ///< one offset more than cells
+  std::vector<std::uint8_t> types;
+};
+
 namespace {
 
 namespace hdf5 = file::hdf5;
@@ -19,16 +26,19 @@ void write_list(const hdf5::File& file, const std::string& name, const hdf5::Ite
   hdf5::write_rows<T>(file, name, 0, values.size(), values);
 }
 
+const hdf5::ItemType& type_of(const mesh::FieldInfo& info) {
+  switch (info.type) {
+    case mesh::ScalarType::float32: return hdf5::float32_type;
+    case mesh::ScalarType::int32: return hdf5::int32_type;
+    case mesh::ScalarType::int64: return hdf5::int64_type;
+    default: return hdf5::float64_type;
+  }
+}
+
 bool fit_floats(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(),
                      [](double v) { return static_cast<double>(static_cast<float>(v)) == v; });
 }
-
-/// As VTK has them.
-struct VtkCells {
-  std::vector<std::int64_t> points, offsets;  ///< one offset more than cells
-  std::vector<std::uint8_t> types;
-};
 
 /// Triangles, or the wedges on them: the lower face, counter-clockwise seen from above, then the upper one, as VTK's
 /// parametric coordinates have them (its volumes are negative the other way round, whatever its page on cells says).
@@ -61,6 +71,16 @@ VtkCells polygons_of(const mesh::Unstructured& mesh) {
   return cells;
 }
 
+/// Their corners stand as VTK has them.
+VtkCells solids_of(const mesh::Solids& mesh) {
+  VtkCells cells{mesh.connectivity, {0}, {}};
+  for (const std::uint8_t corners : mesh.corners) {
+    cells.offsets.push_back(cells.offsets.back() + corners);
+    cells.types.push_back(corners == 4 ? tetrahedron : corners == 5 ? pyramid : corners == 6 ? wedge : hexahedron);
+  }
+  return cells;
+}
+
 }  // namespace
 
 std::string set_name(std::string name, std::span<const std::string> taken) {
@@ -78,23 +98,35 @@ VtkhdfWriter::VtkhdfWriter(const std::filesystem::path& path, const mesh::Unstru
       y_(mesh.y),
       points_(mesh.x.size() * static_cast<std::size_t>(mesh.planes)),
       planes_(mesh.planes) {
-  hdf5::make_group(file_, root);
-  hdf5::write_numbers(file_, root, "Version", std::array<std::int64_t, 2>{2, 0});
-  hdf5::write_words(file_, root, "Type", "UnstructuredGrid");
   // In 3-D the points move up and down, so each step has its own.
-  const std::uint64_t copies = planes_ > 1 ? std::max<std::uint64_t>(series_.times.size(), 1) : 1;
-  const bool single = fit_floats(x_) && fit_floats(y_);
-  hdf5::make(file_, in_root("Points"), single ? hdf5::float32_type : hdf5::float64_type,
-             std::array<std::uint64_t, 2>{copies * points_, 3});
+  make_points(fit_floats(x_) && fit_floats(y_), planes_ > 1 ? std::max<std::uint64_t>(series_.times.size(), 1) : 1);
   if (planes_ == 1) put_heights(0, std::vector<double>(points_, 0));
-  write_cells(mesh);
+  write_cells(series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh));
   make_fields(numbers);
   if (!series_.times.empty()) make_steps(!numbers.empty());
   write_attributes();
 }
 
+VtkhdfWriter::VtkhdfWriter(const std::filesystem::path& path, const mesh::Solids& mesh, SeriesInfo series)
+    : file_(hdf5::create(path)), series_(std::move(series)), points_(mesh.x.size()), solids_(true) {
+  make_points(fit_floats(mesh.x) && fit_floats(mesh.y) && fit_floats(mesh.z), 1);
+  put_points(0, mesh.x, mesh.y, mesh.z);
+  write_cells(solids_of(mesh));
+  make_fields({});
+  if (!series_.times.empty()) make_steps(false);
+  write_attributes();
+}
+
+void VtkhdfWriter::make_points(bool single, std::uint64_t copies) {
+  hdf5::make_group(file_, root);
+  hdf5::write_numbers(file_, root, "Version", std::array<std::int64_t, 2>{2, 0});
+  hdf5::write_words(file_, root, "Type", "UnstructuredGrid");
+  hdf5::make(file_, in_root("Points"), single ? hdf5::float32_type : hdf5::float64_type,
+             std::array<std::uint64_t, 2>{copies * points_, 3});
+}
+
 bool VtkhdfWriter::in_cells(const mesh::FieldInfo& info) const {
-  return !series_.cells.empty() && info.centring == mesh::Centring::cell;
+  return (solids_ || !series_.cells.empty()) && info.centring == mesh::Centring::cell;
 }
 
 bool VtkhdfWriter::any_in_cells() const {
@@ -113,9 +145,7 @@ void VtkhdfWriter::make_fields(std::span<const std::int32_t> numbers) {
   for (const mesh::FieldInfo& info : series_.fields) {
     names_.push_back(set_name(info.name, names_));
     const std::string name = in_root(group_of(info) + "/" + names_.back());
-    const bool is_float = info.type == mesh::ScalarType::float32;
-    hdf5::make(file_, name, is_float ? hdf5::float32_type : hdf5::float64_type,
-               Shape{series_.times.size() * (in_cells(info) ? cells_ : points_)});
+    hdf5::make(file_, name, type_of(info), Shape{series_.times.size() * (in_cells(info) ? cells_ : points_)});
     hdf5::write_words(file_, name, own_name, info.name);
     hdf5::write_words(file_, name, own_unit, info.unit);
     hdf5::write_numbers(file_, name, own_place,
@@ -123,8 +153,7 @@ void VtkhdfWriter::make_fields(std::span<const std::int32_t> numbers) {
   }
 }
 
-void VtkhdfWriter::write_cells(const mesh::Unstructured& mesh) {
-  const VtkCells cells = series_.cells.empty() ? cells_of(mesh) : polygons_of(mesh);
+void VtkhdfWriter::write_cells(const VtkCells& cells) {
   cells_ = cells.types.size();
   const auto one = [&](const char* name, std::size_t value) {
     write_list<std::int64_t>(file_, in_root(name), hdf5::int64_type, {static_cast<std::int64_t>(value)});
@@ -185,17 +214,29 @@ void VtkhdfWriter::write_attributes() {
 }
 
 void VtkhdfWriter::put_values(std::int64_t step, std::size_t field, std::span<const double> values) {
-  const mesh::FieldInfo& info = series_.fields.at(field);
-  const std::uint64_t places = in_cells(info) ? cells_ : points_;
-  hdf5::write_rows<double>(file_, in_root(group_of(info) + "/" + names_.at(field)),
-                           static_cast<std::uint64_t>(step) * places, places, values);
+  put(step, field, values);
 }
 
-void VtkhdfWriter::put_heights(std::int64_t step, std::span<const double> z) {
+void VtkhdfWriter::put_values(std::int64_t step, std::size_t field, std::span<const std::int64_t> values) {
+  put(step, field, values);
+}
+
+template <class T>
+void VtkhdfWriter::put(std::int64_t step, std::size_t field, std::span<const T> values) {
+  const mesh::FieldInfo& info = series_.fields.at(field);
+  const std::uint64_t places = in_cells(info) ? cells_ : points_;
+  hdf5::write_rows<T>(file_, in_root(group_of(info) + "/" + names_.at(field)),
+                      static_cast<std::uint64_t>(step) * places, places, values);
+}
+
+void VtkhdfWriter::put_heights(std::int64_t step, std::span<const double> z) { put_points(step, x_, y_, z); }
+
+void VtkhdfWriter::put_points(std::int64_t step, std::span<const double> x, std::span<const double> y,
+                              std::span<const double> z) {
   std::vector<double> places;
   places.reserve(3 * points_);
-  for (std::size_t i = 0; i < points_; ++i)
-    for (const double value : {x_[i % x_.size()], y_[i % x_.size()], z[i]}) places.push_back(value);
+  for (std::size_t i = 0; i < points_; ++i)  // x and y are the same in all planes
+    for (const double value : {x[i % x.size()], y[i % y.size()], z[i]}) places.push_back(value);
   hdf5::write_rows<double>(file_, in_root("Points"), static_cast<std::uint64_t>(step) * points_, points_, places);
 }
 

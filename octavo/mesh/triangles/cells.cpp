@@ -90,7 +90,7 @@ std::vector<std::int64_t> cells_by_corners(const Header& header) {
 }
 
 bool in_cells(const Header& header, const FieldInfo& field) {
-  return field.centring == Centring::cell && header.attributes.count(cells_attribute) > 0;
+  return field.centring == Centring::cell && (header.attributes.count(cells_attribute) > 0 || holds_solids(header));
 }
 
 std::int64_t num_cells(std::span<const std::int64_t> by_corners) {

@@ -17,7 +17,7 @@ inline constexpr const char* cells_attribute = "cells";
 
 /// The numbers of that attribute; empty: it is missing.
 std::vector<std::int64_t> cells_by_corners(const Header& header);
-/// Whether a field of a mesh of triangles has a value in each cell, and not at each point.
+/// Whether a field of a mesh of triangles, or of solids, has a value in each cell, and not at each point.
 bool in_cells(const Header& header, const FieldInfo& field);
 /// Cells, and the triangles that they are cut into.
 std::int64_t num_cells(std::span<const std::int64_t> by_corners);

@@ -13,9 +13,9 @@
 namespace octavo::mesh {
 namespace {
 
-using Cell = std::vector<std::int64_t>;
+using Corners = std::vector<std::int64_t>;
 
-double twice_area(const Unstructured& mesh, const Cell& cell) {
+double twice_area(const Unstructured& mesh, const Corners& cell) {
   double sum = 0;
   for (std::size_t k = 0; k < cell.size(); ++k) {
     const auto a = static_cast<std::size_t>(cell[k]), b = static_cast<std::size_t>(cell[(k + 1) % cell.size()]);
@@ -25,13 +25,13 @@ double twice_area(const Unstructured& mesh, const Cell& cell) {
 }
 
 /// Starts with the smallest number.
-Cell turned(Cell cell) {
+Corners turned(Corners cell) {
   std::rotate(cell.begin(), std::min_element(cell.begin(), cell.end()), cell.end());
   return cell;
 }
 
-std::vector<Cell> cells_in(const Unstructured& mesh) {
-  std::vector<Cell> out;
+std::vector<Corners> cells_in(const Unstructured& mesh) {
+  std::vector<Corners> out;
   const auto first = first_triangles(mesh.connectivity);
   for (std::size_t c = 0; c + 1 < first.size(); ++c)
     out.push_back(turned(corners_of(mesh.connectivity, first[c], first[c + 1])));
@@ -42,7 +42,7 @@ std::vector<Cell> cells_in(const Unstructured& mesh) {
 /// six corners. Cells begin with any corner.
 struct Mixed {
   Unstructured mesh;
-  std::vector<Cell> cells;
+  std::vector<Corners> cells;
 };
 Mixed mixed(std::uint32_t seed, std::int64_t n, double shake) {
   std::mt19937 random(seed);
@@ -67,7 +67,7 @@ Mixed mixed(std::uint32_t seed, std::int64_t n, double shake) {
         out.cells.push_back({a, b, c, d});
       }
     }
-  for (Cell& cell : out.cells)
+  for (Corners& cell : out.cells)
     std::rotate(cell.begin(), cell.begin() + static_cast<std::ptrdiff_t>(random() % cell.size()), cell.end());
   return out;
 }
@@ -81,8 +81,8 @@ TEST(Cells, any_mesh_of_cells_comes_back_from_its_triangles) {
       count_cell(m.cells[c].size(), by_corners);
     }
     validate(m.mesh);
-    std::vector<Cell> expected;
-    for (const Cell& cell : m.cells) expected.push_back(turned(cell));
+    std::vector<Corners> expected;
+    for (const Corners& cell : m.cells) expected.push_back(turned(cell));
     EXPECT_EQ(cells_in(m.mesh), expected) << seed;
     EXPECT_EQ(num_cells(by_corners), std::ssize(m.cells));
     EXPECT_EQ(num_triangles(by_corners), std::ssize(m.mesh.connectivity) / 3);
@@ -109,7 +109,7 @@ TEST(Cells, added_again_they_give_the_same_triangles) {
 TEST(Cells, a_quadrangle_with_a_corner_inside_is_cut_at_that_corner) {
   Unstructured dart{{0, 2, 0.5, 0}, {0, 0, 0.5, 2}, {}, 1, {}};  // point 2 is inside of the hull
   for (std::size_t begin = 0; begin < 4; ++begin) {
-    Cell cell{0, 1, 2, 3};
+    Corners cell{0, 1, 2, 3};
     std::rotate(cell.begin(), cell.begin() + static_cast<std::ptrdiff_t>(begin), cell.end());
     dart.connectivity.clear();
     add_cell(cell, 0, dart);
@@ -123,13 +123,13 @@ TEST(Cells, a_quadrangle_with_a_corner_inside_is_cut_at_that_corner) {
 
 TEST(Cells, clockwise_ones_are_turned_round) {
   Unstructured mesh{{0, 1, 1, 0}, {0, 0, 1, 1}, {}, 1, {}};
-  add_cell(Cell{0, 3, 2, 1}, 0, mesh);
-  EXPECT_THAT(cells_in(mesh), ::testing::ElementsAre(Cell{0, 1, 2, 3}));
+  add_cell(Corners{0, 3, 2, 1}, 0, mesh);
+  EXPECT_THAT(cells_in(mesh), ::testing::ElementsAre(Corners{0, 1, 2, 3}));
 }
 
 TEST(Cells, bad_ones_are_named) {
   const Unstructured square{{0, 1, 1, 0}, {0, 0, 1, 1}, {}, 1, {}};
-  const auto added = [&](Cell cell) {
+  const auto added = [&](Corners cell) {
     Unstructured mesh = square;
     return testing::message_of([&] { add_cell(cell, 17, mesh); });
   };
@@ -139,7 +139,7 @@ TEST(Cells, bad_ones_are_named) {
   EXPECT_THAT(added({0, 1, 2, 1}), ::testing::AllOf(::testing::HasSubstr("1 twice"), ::testing::HasSubstr("cell 17")));
   // No corner of a U sees all of it.
   Unstructured u{{0, 3, 3, 2, 2, 1, 1, 0}, {0, 0, 3, 3, 1, 1, 3, 3}, {}, 1, {}};
-  EXPECT_EQ(testing::kind_of([&] { add_cell(Cell{0, 1, 2, 3, 4, 5, 6, 7}, 0, u); }), base::Kind::unsupported);
+  EXPECT_EQ(testing::kind_of([&] { add_cell(Corners{0, 1, 2, 3, 4, 5, 6, 7}, 0, u); }), base::Kind::unsupported);
 }
 
 TEST(Cells, apart_each_triangle_has_points_of_its_own) {

@@ -3,6 +3,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/read/described.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
 
 namespace octavo::store {
@@ -215,7 +216,7 @@ mesh::Dataset dataset_of(const fs::path& path, const std::shared_ptr<const Opene
   dataset.lossy = lossy_fields(*step);
   dataset.notes = std::move(notes);
   if (step->triangles) {
-    set_triangles(dataset, step, path);
+    (step->triangles->of_solids() ? set_solids : set_triangles)(dataset, step, path);
     return dataset;
   }
   dataset.num_parts = static_cast<int>(step->parts.size());

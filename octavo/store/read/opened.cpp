@@ -54,25 +54,29 @@ void order_parts(OpenedStep& step) {
       throw Error(Kind::corrupt, "part " + std::to_string(index(step.parts[i])) + " is in the step twice");
 }
 
-// Parts of triangles are stretches of one mesh, one after another.
+// Parts of triangles and solids are stretches of one mesh, one after another.
 void check_shares(const OpenedStep& step) {
   TriangleShare sum;
+  const TriangleMesh& mesh = *step.triangles;
+  const std::string kind = std::string("a mesh of ") + (mesh.of_solids() ? "solids" : "triangles");
   for (std::size_t p = 0; p < step.parts.size(); ++p) {
     const PartRow& part = part_row(step, step.parts[p]);
     if (part.index != static_cast<int>(p))
-      throw Error(Kind::corrupt, "a mesh of triangles: part " + std::to_string(p) + " is missing");
+      throw Error(Kind::corrupt, kind + ": part " + std::to_string(p) + " is missing");
     sum.places += part.share.places, sum.points += part.share.points, sum.triangles += part.share.triangles;
+    sum.cell_places += part.share.cell_places, sum.corners += part.share.corners;
   }
-  const TriangleMesh& mesh = *step.triangles;
-  const auto expect = [](const char* what, std::uint64_t found, std::int64_t expected) {
+  const auto expect = [&](const char* what, std::uint64_t found, std::int64_t expected) {
     if (found != static_cast<std::uint64_t>(expected))
-      throw Error(Kind::corrupt, std::string("a mesh of triangles: expected ") + what + " " + std::to_string(expected) +
+      throw Error(Kind::corrupt, kind + ": expected " + what + " " + std::to_string(expected) +
                                      " in all parts, found " + std::to_string(found));
   };
   expect("values of points", sum.places, mesh.points);
+  if (mesh.of_solids()) expect("values of cells", sum.cell_places, mesh.triangles);
   if (mesh.origin) return;
   expect("points", sum.points, mesh.points);
-  expect("triangles", sum.triangles, mesh.triangles);
+  expect(mesh.of_solids() ? "cells" : "triangles", sum.triangles, mesh.triangles);
+  expect("corners", sum.corners, mesh.corners());
 }
 
 }  // namespace

@@ -488,8 +488,10 @@ StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::R
       part.values[stream.index] = decode_attribute(array.info, count, stream, source.fetch(stream)).bytes;
     });
   }
-  const auto places = static_cast<std::size_t>(row.share.places) * static_cast<std::size_t>(part.mesh.planes);
-  part.fields = decode_fields(table, row, {{0, places}, {{}}, 1, nullptr}, chosen, 0, source);
+  for (const std::size_t field : chosen) {
+    const auto values = static_cast<std::size_t>(values_of_share(table, row, field));
+    part.fields.push_back(std::move(decode_fields(table, row, {{0, values}, {{}}, 1, nullptr}, {field}, 0, source)[0]));
+  }
   return part;
 }
 

@@ -39,19 +39,20 @@ void decode_each(const Table& table, std::size_t row, const std::vector<std::siz
 std::vector<std::size_t> with_weights(const Table& table, const PartRow& part, std::vector<std::size_t> fields,
                                       std::size_t deepest);
 
-/// A part of a mesh of triangles as it is stored.
+/// A part of a mesh of triangles or solids as it is stored.
 struct StoredTriangles {
   int index = 0;
   TriangleMesh mesh;
   TriangleShare share;
   std::vector<MeshArray> arrays;
   std::vector<std::vector<std::byte>> values;  ///< of each array
-  std::vector<mesh::Field> fields;             ///< values at the part's places along the curve, plane after plane
+  /// Values at the part's places along the curve, plane after plane; of solids, at points or in cells by number.
+  std::vector<mesh::Field> fields;
   std::map<std::string, std::vector<std::byte>> opaque;
 };
 
-/// The same for a part of triangles. From the request it uses the fields and whether the mesh and opaque bytes are
-/// wanted.
+/// The same for a part of triangles or solids. From the request it uses the fields and whether the mesh and opaque
+/// bytes are wanted.
 StoredTriangles decode_triangles(const Table& table, std::size_t row, const mesh::Request& request,
                                  const PartSource& source);
 

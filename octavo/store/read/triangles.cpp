@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/point_curve.hpp"
 #include "octavo/mesh/triangles/point_neighbours.hpp"
+#include "octavo/store/read/mesh_arrays.hpp"
 
 namespace octavo::store {
 namespace {
@@ -63,51 +64,13 @@ mesh::Field reordered(const mesh::Field& field, const std::vector<std::uint32_t>
   return out;
 }
 
-// ------------------------------------------------------------------ arrays
-
-void add(StoredTriangles& part, MeshArray array, std::vector<std::byte> values) {
-  part.arrays.push_back(std::move(array));
-  part.values.push_back(std::move(values));
-}
-
-template <class T>
-std::vector<std::byte> copied_bytes(std::span<const T> values) {
-  const auto bytes = std::as_bytes(values);
-  return {bytes.begin(), bytes.end()};
-}
-
-void add_coordinates(StoredTriangles& part, const std::string& name, const std::vector<double>& values) {
-  if (!fit_float32(values))
-    return add(part, mesh_array(MeshSet::points, name, ScalarType::float64, 1), copied_bytes<double>(values));
-  add(part, mesh_array(MeshSet::points, name, ScalarType::float32, 1),
-      copied_bytes<float>(std::vector<float>(values.begin(), values.end())));
-}
-
-template <class T>
-void add_array(StoredTriangles& part, MeshSet of, const std::string& name, int components, std::span<const T> values) {
-  add(part, mesh_array(of, name, mesh::scalar_type_of<T>(), components), copied_bytes(values));
-}
-
+/// Fields of integers have a value for each plane.
 bool is_number(const MeshArray& array) {
   return array.of == MeshSet::points && array.info.name != "x" && array.info.name != "y";
 }
 
-// Joins an array of all parts: in each plane, one part's values after another's.
-mesh::Field joined(std::span<const StoredTriangles> parts, std::size_t array, const MeshArray& described) {
-  const std::size_t planes = is_number(described) ? static_cast<std::size_t>(described.info.components) : 1;
-  mesh::Field whole{described.info, {}};
-  for (std::size_t plane = 0; plane < planes; ++plane)
-    for (const StoredTriangles& part : parts) {
-      const std::vector<std::byte>& values = part.values.at(array);
-      const auto size = static_cast<std::ptrdiff_t>(values.size() / planes);
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(plane) * size;
-      whole.bytes.insert(whole.bytes.end(), begin, begin + size);
-    }
-  return whole;
-}
-
-std::vector<double> doubles(const mesh::Field& field) {
-  return mesh::visit_values(field, [](auto values) { return std::vector<double>(values.begin(), values.end()); });
+std::size_t planes_of(const MeshArray& array) {
+  return is_number(array) ? static_cast<std::size_t>(array.info.components) : 1;
 }
 
 // Undoes triangle_steps().
@@ -118,39 +81,10 @@ std::vector<std::int64_t> connectivity_of(std::span<const std::int32_t> steps) {
   return points;
 }
 
-template <class T>
-void check_points(const std::vector<T>& points, const TriangleMesh& whole, const MeshArray& array) {
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (points[i] < 0 || points[i] >= whole.points)
-      throw Error(Kind::corrupt, "point of entry " + std::to_string(i) + ": expected 0 to " +
-                                     std::to_string(whole.points - 1) + ", found " + std::to_string(points[i]))
-          .at("mesh " + name_of(array));
-}
-
 // ------------------------------------------------------------------ reading
 
-StoredTriangles read_stored(const OpenedStep& step, std::size_t part, const mesh::Request& request,
-                            const NeighbourSource& neighbours) {
-  const PartPlace& place = step.parts[part];
-  const OpenedSegment& segment = step.segments[place.segment];
-  const file::File file = file::open_read(segment.path);
-  try {
-    PartSource source = source_of(file);
-    source.neighbours = neighbours;
-    return decode_triangles(segment.table, place.row, request, source);
-  } catch (Error& error) {
-    throw error.at(segment.path.string());
-  }
-}
-
 StoredMesh own_mesh(const OpenedStep& step) {
-  if (!step.triangles || step.triangles->origin)
-    throw Error(Kind::corrupt, "the step has no mesh of triangles, though another step takes it from there")
-        .at(to_string(step.flow) + " step " + std::to_string(step.step));
-  mesh::Request only;
-  only.fields.emplace();
-  std::vector<StoredTriangles> parts;
-  for (std::size_t p = 0; p < step.parts.size(); ++p) parts.push_back(read_stored(step, p, only, {}));
+  const std::vector<StoredTriangles> parts = read_arrays(step);
   try {
     StoredMesh stored = mesh_of(*step.triangles, step.mesh, parts);
     mesh::validate(stored.mesh);
@@ -158,14 +92,6 @@ StoredMesh own_mesh(const OpenedStep& step) {
   } catch (Error& error) {
     throw error.at(step.segments[step.parts.at(0).segment].path.string());
   }
-}
-
-OpenedStep open_origin(const MeshOrigin& origin, const fs::path& store, Flow flow) try {
-  return open_numbered(store, flow, origin.step);
-} catch (Error& error) {
-  if (error.kind() != Kind::usage) throw;
-  throw Error(Kind::corrupt, "the mesh is stored with step " + std::to_string(origin.step) + ", which is not there")
-      .at(store.string());
 }
 
 // Reads the mesh from the step that holds it: this one, or the one that it names as origin.
@@ -241,7 +167,8 @@ mesh::Part read_whole(const OpenedStep& step, const mesh::Header& header, const 
 }  // namespace
 
 MeshArray mesh_array(MeshSet of, std::string name, mesh::ScalarType type, int components, std::string unit) {
-  const mesh::Centring centring = of == MeshSet::triangles ? mesh::Centring::cell : mesh::Centring::node;
+  const bool in_cells = of == MeshSet::triangles || of == MeshSet::cells;
+  const mesh::Centring centring = in_cells ? mesh::Centring::cell : mesh::Centring::node;
   return {of, {std::move(name), std::move(unit), type, centring, components, 0}};
 }
 
@@ -263,14 +190,14 @@ StoredMesh mesh_of(const TriangleMesh& whole, const std::vector<MeshArray>& arra
   for (std::size_t a = 0; a < arrays.size(); ++a) {
     const MeshArray& array = arrays[a];
     const std::string name = name_of(array);
-    mesh::Field values = joined(parts, a, array);
+    mesh::Field values = joined(parts, a, array, planes_of(array));
     if (name == "points/x") {
-      out.mesh.x = doubles(values);
+      out.mesh.x = doubles_of(values);
     } else if (name == "points/y") {
-      out.mesh.y = doubles(values);
+      out.mesh.y = doubles_of(values);
     } else if (name == "triangles/connectivity") {
       out.mesh.connectivity = connectivity_of(values.as<std::int32_t>());
-      check_points(out.mesh.connectivity, whole, array);
+      check_points(out.mesh.connectivity, whole.points, array);
     } else if (name == "triangles/part" && array.info.type == ScalarType::int32 && array.info.components == 1) {
       const auto part_of = values.as<std::int32_t>();
       out.part_of.assign(part_of.begin(), part_of.end());
@@ -345,17 +272,22 @@ StoredTriangles fold(const mesh::Part& part, const EncodeOptions& options, std::
   add_coordinates(out, "y", mesh.y);
   for (const mesh::Field& field : part.fields)
     if (is_integer(field.info))
-      add(out, mesh_array(MeshSet::points, field.info.name, field.info.type, mesh.planes, field.info.unit),
-          field.bytes);
-  add_array<std::int32_t>(out, MeshSet::triangles, "connectivity", 3, triangle_steps(mesh.connectivity));
-  if (!options.part_of.empty()) add_array(out, MeshSet::triangles, "part", 1, options.part_of);
+      add_values(out, mesh_array(MeshSet::points, field.info.name, field.info.type, mesh.planes, field.info.unit),
+                 field.bytes);
+  add_values<std::int32_t>(out, mesh_array(MeshSet::triangles, "connectivity", ScalarType::int32, 3),
+                           triangle_steps(mesh.connectivity));
+  if (!options.part_of.empty())
+    add_values(out, mesh_array(MeshSet::triangles, "part", ScalarType::int32, 1), options.part_of);
   if (options.boundary == nullptr) return out;
   const BoundaryArrays& boundary = *options.boundary;
   out.share.boundary = boundary.point.size();
-  add_array<std::int32_t>(out, MeshSet::boundary, "point", 1, boundary.point);
-  add_array<std::int32_t>(out, MeshSet::boundary, "codes", 4, boundary.codes);
-  add_array<double>(out, MeshSet::boundary, "values", 7, boundary.values);
-  add_array<std::int32_t>(out, MeshSet::boundary, "colour", 1, boundary.colour);
+  const auto line_array = [](const char* name, ScalarType type, int components) {
+    return mesh_array(MeshSet::boundary, name, type, components);
+  };
+  add_values<std::int32_t>(out, line_array("point", ScalarType::int32, 1), boundary.point);
+  add_values<std::int32_t>(out, line_array("codes", ScalarType::int32, 4), boundary.codes);
+  add_values<double>(out, line_array("values", ScalarType::float64, 7), boundary.values);
+  add_values<std::int32_t>(out, line_array("colour", ScalarType::int32, 1), boundary.colour);
   return out;
 }
 
@@ -380,7 +312,8 @@ PartView view_of(const StoredTriangles& part) {
 
 StoredMesh stored_mesh(const fs::path& store, Flow flow, std::int64_t step) {
   const OpenedStep opened = open_numbered(store, flow, step);
-  if (!opened.triangles) throw Error(Kind::usage, "the step is not of triangles").at(store.string());
+  if (!opened.triangles || opened.triangles->of_solids())
+    throw Error(Kind::usage, "the step is not of triangles").at(store.string());
   return find_mesh(
       *opened.triangles, [&] { return own_mesh(opened); }, store, flow);
 }
@@ -415,10 +348,7 @@ void set_triangles(mesh::Dataset& dataset, const std::shared_ptr<const OpenedSte
   const std::vector<MeshArray> arrays = mesh.origin ? open_origin(*mesh.origin, store, step->flow).mesh : step->mesh;
   for (const mesh::FieldInfo& field : number_fields(arrays)) dataset.header.fields.push_back(field);
   dataset.parts_touching = [](const mesh::Region&) { return std::vector<int>{0}; };
-  std::uint64_t bytes = 0;
-  for (const OpenedSegment& segment : step->segments)
-    for (const StreamRow& stream : segment.table.streams) bytes += stream.raw_bytes;
-  dataset.part_bytes = [bytes](int) { return static_cast<std::int64_t>(bytes); };
+  dataset.part_bytes = [bytes = raw_bytes_of(*step)](int) { return bytes; };
   dataset.read = [step, header = dataset.header, store](int part, const mesh::Request& request) {
     if (part != 0) throw Error(Kind::usage, "there is no part " + std::to_string(part) + " of 1");
     return read_whole(*step, header, request, store);

@@ -15,6 +15,7 @@
 #include "octavo/store/read/described.hpp"
 #include "octavo/store/read/index.hpp"
 #include "octavo/store/read/opened.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
 
 /// Checks every byte of a store that has a meaning, and that the bytes between are zero. Rank 0 reads heads, footers
@@ -201,6 +202,10 @@ void check_triangles(const PartJob& job, const file::File& file, const mesh::Req
   if (!part.mesh.origin) mesh_of(part.mesh, part.arrays, {&part, 1});
 }
 
+void check_part_of_solids(const PartJob& job, const file::File& file, const mesh::Request& everything) {
+  check_solids(decode_triangles(job.segment->table, *job.row, everything, source_of(file)));
+}
+
 VerifiedPart check_part_of(const PartJob& job) {
   VerifiedPart result;
   attempt_to(result.findings, [&] {
@@ -213,7 +218,7 @@ VerifiedPart check_part_of(const PartJob& job) {
       everything.particles = everything.opaque = true;
       const Table& table = job.segment->table;
       if (table.triangles)
-        check_triangles(job, file, everything);
+        (table.triangles->of_solids() ? check_part_of_solids : check_triangles)(job, file, everything);
       else
         check_part(table, *job.row, decode_part(table, *job.row, everything, source_of(file)));
     } catch (Error& error) {
@@ -322,7 +327,7 @@ using SharedMeshes = std::map<std::tuple<Flow, std::int64_t, std::int64_t>, Neig
 
 NeighbourSource shared_neighbours(const OpenedSegment& segment, const fs::path& store, SharedMeshes& meshes) {
   const auto& mesh = segment.table.triangles;
-  if (!mesh || !mesh->origin) return {};
+  if (!mesh || !mesh->origin || mesh->of_solids()) return {};
   NeighbourSource& source = meshes[{segment.footer.flow, mesh->origin->step, mesh->origin->checksum}];
   if (!source) source = neighbours_of_step(*mesh, {}, store, segment.footer.flow);
   return source;

@@ -11,6 +11,7 @@
 #include "octavo/store/level_boxes.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/particle_order.hpp"
+#include "octavo/store/read/solids.hpp"
 #include "octavo/store/read/triangles.hpp"
 #include "octavo/store/store.hpp"
 #include "octavo/store/table.hpp"
@@ -542,13 +543,16 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   out.share = part.share;
   out.intervals = 0;
   for (const MeshValues& array : part.mesh) encode_array(array, options, out);
-  const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
-  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, {}};
+  const auto places = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
   for (const Values& field : part.fields) {
-    if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
+    const bool cells = part.triangles->of_solids() && field.info.centring == mesh::Centring::cell;
+    const std::size_t values = cells ? static_cast<std::size_t>(part.share.cell_places) : places;
+    if (field.size != values || field.info.components != 1 || (!cells && field.info.centring != mesh::Centring::node))
       throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
-                                   " points of all planes, found " + std::to_string(field.size))
+                                   (cells ? " cells" : " points of all planes") + ", found " +
+                                   std::to_string(field.size))
           .at("field " + field.info.name);
+    const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, {}};
     encode_field(field, 1, options, table, {}, out, out.streams);
   }
   for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, options.codec.effort, out);
@@ -679,6 +683,10 @@ EncodedPart encode_triangles(const mesh::Part& part, const mesh::Header& header,
 }  // namespace
 
 EncodedPart encode(const mesh::Part& part, const mesh::Header& header, const EncodeOptions& options) {
+  if (std::holds_alternative<mesh::Solids>(part.mesh)) {
+    const StoredTriangles folded = fold_solids(part, options, origin_in(header));
+    return encode_whole(view_of(folded), header, options);
+  }
   const bool triangles = std::holds_alternative<mesh::Unstructured>(part.mesh);
   return triangles ? encode_triangles(part, header, options) : encode_tree(part, header, options);
 }

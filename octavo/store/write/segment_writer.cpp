@@ -203,7 +203,7 @@ void SegmentWriter::State::commit() {
   if (recorded > position) throw Error(Kind::usage, "a part was written outside of the space reserved");
   if (reserved && recorded <= *reserved) throw Error(Kind::usage, "space was reserved that no part was written to");
   footer.writer = {"Octavo", OCTAVO_VERSION};
-  footer.mesh = table.triangles ? triangle_mesh : octree_mesh;
+  footer.mesh = !table.triangles ? octree_mesh : table.triangles->of_solids() ? solid_mesh : triangle_mesh;
   footer.table = put_block(to_bytes(table));
   const Extent at = put_block(to_bytes(footer));
   pad();

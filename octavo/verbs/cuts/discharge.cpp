@@ -126,6 +126,7 @@ StepSeries discharge(const std::filesystem::path& path, const std::vector<analys
   StepSeries out;
   base::agree(options.ranks, [&] {
     const mesh::Dataset first = step::open(path, {options.flow, {}});
+    mesh::refuse_solids(first, "a discharge is of triangles and their planes");
     if (first.unstructured && first.header.dim == 3) fields[0] = detail::elevation_field(first.header);
     series = series_at(path, fields, options);
     for (std::size_t l = 0; l < lines.size(); ++l) {
@@ -154,6 +155,7 @@ StepSeries volume(const std::filesystem::path& path, const std::vector<mesh::Pol
   base::agree(options.ranks, [&] {
     for (const mesh::Polygon& polygon : polygons) mesh::validate(polygon);
     const mesh::Dataset first = step::open(path, {options.flow, {}});
+    mesh::refuse_solids(first, "a volume of water is of triangles and their planes");
     prisms = first.unstructured && first.header.dim == 3;
     if (prisms) fields.push_back(detail::elevation_field(first.header));
     series = series_at(path, fields, options);

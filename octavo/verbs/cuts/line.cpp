@@ -43,6 +43,7 @@ LineTable empty_table(const mesh::Header& header, const analysis::Line& line, co
 }  // namespace
 
 LineTable line(const step::SharedStep& step, const LineOptions& options) {
+  mesh::refuse_solids(step, "a line lists cells and triangles");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cells on a line")
         .at(step.path)

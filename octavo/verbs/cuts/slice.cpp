@@ -33,6 +33,7 @@ analysis::Orientation axes_of_slice(const SliceOptions& options) {
 }
 
 void check_sliceable(const step::SharedStep& step, const analysis::Orientation& axes) {
+  mesh::refuse_solids(step, "a slice shows cells and planes of triangles");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no slice")
         .at(step.path)

@@ -22,6 +22,7 @@ using base::Error;
 using base::Kind;
 
 void require_triangles(const step::SharedStep& step, const std::string& what) {
+  mesh::refuse_solids(step, what + " is for meshes of triangles");
   if (step.unstructured) return;
   throw Error(Kind::unsupported, what + " is for meshes of triangles").at(step.path);
 }

@@ -68,6 +68,48 @@ bool same_triangles(const mesh::Unstructured& a, const mesh::Unstructured& b, Di
   return true;
 }
 
+/// Of solids, values are compared point by point and cell by cell.
+bool same_solids(const mesh::Solids& a, const mesh::Solids& b, DiffReport& report) {
+  if (a.x.size() != b.x.size() || a.corners.size() != b.corners.size()) {
+    differ(report, "the meshes differ: " + std::to_string(a.x.size()) + " points and " +
+                       std::to_string(a.corners.size()) + " cells, and " + std::to_string(b.x.size()) + " and " +
+                       std::to_string(b.corners.size()) + "; no values are compared");
+    return false;
+  }
+  const std::string by_number = ": values are compared by number";
+  if (a.corners != b.corners || a.connectivity != b.connectivity)
+    report.notes.push_back("the cells are others, or in another order" + by_number);
+  double largest = 0;
+  for (std::size_t i = 0; i < a.x.size(); ++i)
+    largest = std::max({largest, std::fabs(a.x[i] - b.x[i]), std::fabs(a.y[i] - b.y[i]), std::fabs(a.z[i] - b.z[i])});
+  if (largest > 0) report.notes.push_back("points have other places, by up to " + std::to_string(largest) + by_number);
+  return true;
+}
+
+/// One side's mesh and some of its fields, as doubles.
+struct SideValues {
+  mesh::Mesh mesh;
+  std::vector<std::vector<double>> fields;
+};
+
+SideValues read_side(const mesh::Dataset& step, const std::vector<std::string>& names, bool mesh) {
+  if (!mesh::holds_solids(step.header)) {
+    PointValues read = read_values(step, names, mesh);
+    return {std::move(read.mesh), std::move(read.fields)};
+  }
+  SideValues out;
+  mesh::Request request;
+  request.mesh = false;
+  for (const std::string& name : names) {
+    request.fields = std::vector{name};
+    out.fields.push_back(mesh::to_doubles(step.read(0, request).fields.at(0)));
+  }
+  request.fields = std::vector<std::string>{};
+  request.mesh = mesh;
+  out.mesh = step.read(0, request).mesh;
+  return out;
+}
+
 /// Rank 0's findings about the meshes, as all ranks report them.
 struct MeshesCompared {
   std::int64_t points = 0;  ///< on all planes; 0: there are no values to compare
@@ -80,7 +122,7 @@ void both(Way& way, MeshesCompared& found) {
 }
 
 /// Values may stand at points or in cells. @pre the meshes have as many points
-void require_same_places(const PointValues& a, const PointValues& b, const std::vector<std::string>& names) {
+void require_same_places(const SideValues& a, const SideValues& b, const std::vector<std::string>& names) {
   for (std::size_t f = 0; f < names.size(); ++f)
     if (a.fields[f].size() != b.fields[f].size())
       throw Error(Kind::unsupported, std::to_string(a.fields[f].size()) + " and " + std::to_string(b.fields[f].size()) +
@@ -89,12 +131,17 @@ void require_same_places(const PointValues& a, const PointValues& b, const std::
 }
 
 /// Collective. The number of points if both meshes, which rank 0 has read, have as many; else 0.
-std::size_t compare_meshes(const mesh::Unstructured& a, const mesh::Unstructured& b, const base::Ranks& ranks,
-                           DiffReport& report) {
+std::size_t compare_meshes(const mesh::Mesh& a, const mesh::Mesh& b, const base::Ranks& ranks, DiffReport& report) {
   MeshesCompared found;
   if (ranks.rank == 0) {
     DiffReport here;
-    if (same_triangles(a, b, here)) found.points = std::ssize(a.x) * a.planes;
+    if (const auto* solids = std::get_if<mesh::Solids>(&a)) {
+      if (same_solids(*solids, std::get<mesh::Solids>(b), here)) found.points = std::ssize(solids->x);
+    } else {
+      const auto& plane = std::get<mesh::Unstructured>(a);
+      if (same_triangles(plane, std::get<mesh::Unstructured>(b), here))
+        found.points = std::ssize(plane.x) * plane.planes;
+    }
     found.reasons = std::move(here.reasons);
     found.notes = std::move(here.notes);
   }
@@ -109,7 +156,9 @@ std::size_t compare_meshes(const mesh::Unstructured& a, const mesh::Unstructured
 void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptions& options, const Rules& rules,
                  DiffReport& report) {
   if (!a.unstructured || !b.unstructured)
-    throw Error(Kind::usage, "a mesh of triangles and one of cells have nothing to compare");
+    throw Error(Kind::usage, "a mesh of triangles or solids and one of cells have nothing to compare");
+  if (mesh::holds_solids(a.header) != mesh::holds_solids(b.header))
+    throw Error(Kind::usage, "a mesh of solids and one of triangles have nothing to compare");
   std::vector<std::string> in_a, in_b;
   for (const auto& [first, second] : shared_names(a.header, b.header, options, rules, report)) {
     in_a.push_back(first);
@@ -121,12 +170,12 @@ void diff_points(const mesh::Dataset& a, const mesh::Dataset& b, const DiffOptio
   const auto mine = [&, begin = first, end = last](const std::vector<std::string>& names) {
     return std::vector<std::string>(names.begin() + begin, names.begin() + end);
   };
-  PointValues x, y;
+  SideValues x, y;
   const bool reads = ranks.rank == 0 || first < last;
   base::agree(ranks, [&] {
     if (!reads) return;
-    x = read_values(a, mine(in_a), ranks.rank == 0);
-    y = read_values(b, mine(in_b), ranks.rank == 0);
+    x = read_side(a, mine(in_a), ranks.rank == 0);
+    y = read_side(b, mine(in_b), ranks.rank == 0);
   });
   const std::int64_t readers = base::sum(ranks, std::vector<std::int64_t>{reads ? 1 : 0})[0];
   report.reads = {readers, readers};

@@ -79,6 +79,7 @@ void refuse_giant(const mesh::IndexBox& box, int level, const std::string& path)
 
 Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, int level) {
   const mesh::Header& header = dataset.header;
+  mesh::refuse_solids(dataset, "a cube is of cells of an adaptive mesh");
   if (dataset.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cube of cells")
         .at(dataset.path)

@@ -49,6 +49,7 @@ std::vector<mesh::FieldInfo> fields_to_export(const mesh::Header& header, const 
 }  // namespace
 
 ExportJob begin_export(const step::SharedStep& step, const ExportOptions& options) {
+  mesh::refuse_solids(step, "an export is of cells of an adaptive mesh");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cells of an adaptive mesh")
         .at(step.path)

@@ -84,6 +84,7 @@ mesh::Dataset labelled(const mesh::Dataset& step, std::shared_ptr<const Labels> 
 }  // namespace
 
 Clumps clumps(const step::SharedStep& step, const ClumpsOptions& options) {
+  mesh::refuse_solids(step, "clumps are of cells");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no clumps")
         .at(step.path)

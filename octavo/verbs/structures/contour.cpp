@@ -14,6 +14,7 @@ using base::Error;
 using base::Kind;
 
 void check_contour(const step::SharedStep& step, const ContourOptions& options) {
+  mesh::refuse_solids(step, "contours are of cells and triangles");
   if (!std::isfinite(options.at)) throw Error(Kind::usage, "the value of a contour is no finite number");
   if (step.header.dim == 1)
     throw Error(Kind::unsupported, "1-D data has no contour").at(step.path).hint("octavo line lists its cells");

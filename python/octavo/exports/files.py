@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from octavo import _core
 from octavo.errors import Unsupported, UsageError
 from octavo.printable import printable
+from octavo.triangles.solids import refuse_solids
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -57,6 +58,7 @@ def write(
     """Writes a selection of an opened step, and returns what was written. Collective over `ranks`. NumPy is imported for
     files that it writes alone."""
     ending = os.path.splitext(path)[1].lower()
+    refuse_solids(data, "an export is of cells of an adaptive mesh, of triangles or of particles")
     if data.unstructured and (kind == "ug" or (kind is None and ending not in KINDS["points"])):
         return _write_triangles(data, chosen, path, fields, single_precision, overwrite)
     kind = kind_of(path, kind)

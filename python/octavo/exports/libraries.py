@@ -11,6 +11,8 @@ from octavo import _core
 from octavo.errors import Unsupported, UsageError
 from octavo.extras import source_of
 from octavo.triangles.polygons import by_corners, fields_in_cells, first_triangles, vtk_cells
+from octavo.triangles.solids import refuse_solids
+from octavo.triangles.solids import vtk_cells as cells_of_solids
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -31,6 +33,11 @@ def needed(name: str) -> Any:
 
 def _points(ds: Selection, fields: list[str] | None) -> Any:
     """The mesh of triangles of a selection, with fields at its points."""
+    refuse_solids(
+        ds._data,
+        "a table has a row for each cell of an adaptive mesh or point of triangles",
+        "to_pyvista() hands it over",
+    )
     if ds.region or ds.max_level is not None or ds.condition:
         raise Unsupported("a mesh of triangles is handed over whole, without a selection", [ds._data.path], "")
     part = ds._data.read(0, fields)
@@ -62,6 +69,7 @@ def dask_table(ds: Selection, fields: list[str] | None) -> Any:
     """The table in partitions, a domain each, that are read where they are computed."""
     from octavo.delayed import dask
 
+    refuse_solids(ds._data, "a table has a row for each cell of an adaptive mesh", "to_pyvista() hands it over")
     frames, delayed = needed("dask.dataframe"), needed("dask").delayed
     if ds._data.unstructured:
         raise Unsupported("a mesh of triangles has no domains", [ds._data.path], "to_pandas() gives its points")
@@ -81,8 +89,10 @@ def edges(data: Any) -> np.ndarray:
 
 
 def pyvista_grid(ds: Selection, fields: list[str] | None) -> Any:
-    """A pyvista.UnstructuredGrid of voxels, pixels, lines or triangles."""
+    """A pyvista.UnstructuredGrid of voxels, pixels, lines, triangles or solids."""
     pyvista = needed("pyvista")
+    if ds._data.solids:
+        return _solids_grid(ds, fields)
     if ds._data.unstructured:
         part = _points(ds, fields)
         points = np.stack([part.x, part.y, np.zeros_like(part.x)], axis=1)
@@ -103,6 +113,20 @@ def pyvista_grid(ds: Selection, fields: list[str] | None) -> Any:
     numbers = np.arange(count << dim).reshape(count, 1 << dim)
     grid = pyvista.UnstructuredGrid({_VTK_CELLS[dim]: numbers}, points.reshape(-1, 3))
     grid.cell_data.update({name: values for name, values in cells.items() if name not in ("x", "y", "z", "dx")})
+    return grid
+
+
+def _solids_grid(ds: Selection, fields: list[str] | None) -> Any:
+    if ds.region or ds.max_level is not None or ds.condition or ds._data.num_parts != 1:
+        raise Unsupported(
+            "a mesh of solids is handed over whole, in one part, without a selection", [ds._data.path], ""
+        )
+    part = ds._data.read(0, fields)
+    points = np.stack([part.x, part.y, part.z], axis=1)
+    grid = needed("pyvista").UnstructuredGrid(*cells_of_solids(part.corners, part.connectivity), points)
+    own = fields_in_cells(ds._data)
+    grid.point_data.update({name: values for name, values in part.fields.items() if name not in own})
+    grid.cell_data.update({name: values for name, values in part.fields.items() if name in own})
     return grid
 
 
@@ -133,6 +157,7 @@ def yt_dataset(ds: Selection, fields: list[str] | None) -> Any:
     if ds.region or ds.condition:
         raise Unsupported("yt takes a whole step, without a region or a condition", [data.path],
                           "yt's own regions select; .level(L) may stay")  # fmt: skip
+    refuse_solids(data, "yt takes boxes here", "to_pyvista() hands it over")
     if data.unstructured:
         raise Unsupported("yt takes no mesh of triangles here", [data.path], "to_pyvista() hands it over")
     names = [info["name"] for info in data.fields] if fields is None else fields

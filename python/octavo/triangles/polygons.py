@@ -22,8 +22,10 @@ def described(counts: list[int]) -> str:
 
 
 def fields_in_cells(data: Any) -> set[str]:
-    """The stored fields with a value in each cell, and not at each point."""
-    return {info["name"] for info in data.fields if info["centring"] == "cell"} if by_corners(data) else set()
+    """The stored fields with a value in each cell, and not at each point; of solids too."""
+    if not by_corners(data) and not data.solids:
+        return set()
+    return {info["name"] for info in data.fields if info["centring"] == "cell"}
 
 
 def first_triangles(triangles: np.ndarray) -> np.ndarray:

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
     from octavo.triangles.polygons import by_corners
+    from octavo.triangles.solids import SHAPES
 
     ds = options.open_dataset(arguments)
     facts = describe(ds)
@@ -73,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
         facts["file_bytes"] = Path(ds.path).stat().st_size
     if counts := by_corners(ds):
         facts["elements"] = {str(k + 3): count for k, count in enumerate(counts) if count}
+    if ds.solids:
+        facts["solids"] = dict(zip(SHAPES, ds.solids, strict=True))
     if arguments.json:
         console.print_json(facts)
         return 0
@@ -139,7 +142,7 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         columns = ["level", "blocks", "cells", "leaves"] if facts["block"] else ["level", "cells", "leaves"]
         table("levels", columns, ([level[column] for column in columns] for level in facts["levels"]))
     columns, rows = ["field", "unit", "type"], [[f["name"], f["unit"], f["dtype"]] for f in facts["fields"]]
-    if "elements" in facts:
+    if "elements" in facts or "solids" in facts:
         own = fields_in_cells(ds)
         columns.append("values")
         rows = [[*row, "in cells" if row[0] in own else "at points"] for row in rows]
@@ -169,6 +172,8 @@ def _elements(facts: dict[str, Any]) -> str:
     from octavo.cli.console import number
     from octavo.triangles.polygons import described
 
+    if "solids" in facts:
+        return ", ".join(f"{number(count)} {name}" for name, count in facts["solids"].items() if count)
     if "elements" not in facts:
         return number(facts["cells"])
     counts = {int(corners): count for corners, count in facts["elements"].items()}
@@ -176,7 +181,7 @@ def _elements(facts: dict[str, Any]) -> str:
 
 
 def _lines_of_triangles(facts: dict[str, Any], extent: str) -> list[tuple[str, str]]:
-    """Describes triangles: no levels, no blocks, and metres and seconds where the file says so."""
+    """Describes triangles and solids: no levels, no blocks, and metres and seconds where the file says so."""
     from octavo.cli.console import number, size
 
     metres = facts["units"]["length"] == 100
