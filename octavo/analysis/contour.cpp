@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/solids/tetrahedra.hpp"
 
 namespace octavo::analysis {
 namespace {
@@ -172,7 +173,8 @@ void for_each_dual_cell(const LeafTree& tree, double at, const Cell& cell, const
       });
 }
 
-/// Makes one point of those with the same edge; the first stands for them.
+}  // namespace
+
 void join_points(Surface& surface) {
   std::vector<std::uint32_t> order(surface.points.size()), place(order.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -196,8 +198,6 @@ void join_points(Surface& surface) {
   for (auto& triangle : surface.triangles)
     for (std::size_t k = 0; k < static_cast<std::size_t>(surface.dim); ++k) triangle[k] = place[triangle[k]];
 }
-
-}  // namespace
 
 Surface part_surface(const mesh::Part& part, const mesh::Header& header, const CommonGrid& grid,
                      const Selection& selection, const std::string& field, double at) {
@@ -274,6 +274,32 @@ Surface triangle_lines(const mesh::Unstructured& mesh, const std::vector<double>
         (mesh.x[b] - mesh.x[a]) * (mesh.y[c] - mesh.y[a]) - (mesh.y[b] - mesh.y[a]) * (mesh.x[c] - mesh.x[a]);
     turn > 0 ? maker.flat(a, b, c) : maker.flat(a, c, b);
   }
+  return surface;
+}
+
+Surface solid_surface(const mesh::Solids& mesh, const std::vector<double>& values, double at,
+                      std::span<const char> chosen) {
+  if (values.size() >= LeafTree::none) throw base::Error(base::Kind::unsupported, "a surface in 2^32 points");
+  Surface surface;
+  std::vector<ValuedLeaf> points(values.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto number =
+        static_cast<std::uint64_t>(mesh.global_point.empty() ? static_cast<std::int64_t>(i) : mesh.global_point[i]);
+    points[i] = {{0, number}, values[i], static_cast<std::uint32_t>(i), 0};
+  }
+  const auto place = [&](std::uint32_t i) { return mesh::Point3{mesh.x[i], mesh.y[i], mesh.z[i]}; };
+  SurfaceMaker maker(points, at, place, surface);
+  // All tetrahedra of a cell turn as the cell does, even one that is inside out: so sides fit together.
+  const std::vector<double> volumes = mesh::volumes_of(mesh);
+  mesh::for_each_tetrahedron(
+      mesh, [&](std::size_t cell, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+        if (!chosen.empty() && chosen[cell] == 0) return;
+        if (volumes[cell] < 0) std::swap(c, d);
+        const std::array corners{static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b),
+                                 static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(d)};
+        if (std::all_of(corners.begin(), corners.end(), [&](std::uint32_t i) { return std::isfinite(values[i]); }))
+          maker.tetrahedron(corners);
+      });
   return surface;
 }
 

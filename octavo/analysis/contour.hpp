@@ -1,11 +1,13 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "octavo/analysis/leaf_tree.hpp"
+#include "octavo/mesh/solids.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 /// Surfaces (in 2-D lines) on which a field has a value. The leaves around each corner of the mesh make a cell of the
@@ -15,7 +17,8 @@
 /// there.
 namespace octavo::analysis {
 
-/// Which two leaves (of triangles: points) a corner of the surface lies between, the first along the curve first.
+/// Which two leaves (of triangles and solids: points) a corner of the surface lies between, the first along the curve
+/// first.
 using CrossedEdge = std::array<mesh::CurveKey, 2>;
 
 struct Surface {
@@ -34,9 +37,17 @@ Surface part_surface(const mesh::Part& part, const mesh::Header& header, const C
 void add(Surface& to, Surface&& later);
 /// Adds the surface between parts, and makes one point of all with the same edge. `border` is empty then.
 void join_surface(Surface& surface, const CommonGrid& grid, double at);
+/// Makes one point of those with the same edge; the first stands for them.
+void join_points(Surface& surface);
 
 /// The lines on a mesh of triangles between whose points values are linear. NaN opens them.
 Surface triangle_lines(const mesh::Unstructured& mesh, const std::vector<double>& values, double at);
+
+/// The surface in solids between whose points values are linear in tetrahedra. It is closed but at the outermost sides
+/// of the cells that `chosen` has 1 for (empty: of all), and at points whose value is not finite. Surfaces of several
+/// parts add up; join_points() joins them.
+Surface solid_surface(const mesh::Solids& mesh, const std::vector<double>& values, double at,
+                      std::span<const char> chosen);
 
 template <class Way>
 void both(Way& way, Surface& surface) {
