@@ -478,7 +478,6 @@ Bins bins(const step::SharedStep& step, const BinsOptions& options) {
 }
 
 std::vector<Bins> diagrams(const step::SharedStep& step, const std::vector<BinsOptions>& several) {
-  mesh::refuse_solids(step, "diagrams are of cells, triangles and particles");
   const std::vector<BinsOptions> asked = completed(step, several);
   const BinsOptions& options = asked.front();
   const std::vector<std::string> names = names_in(step.header, asked);

@@ -96,7 +96,7 @@ struct Bins {
 /// Throws Error(usage) for an unknown field, a selection without cells, a quantity without a finite value, limits that
 /// bin_edges() refuses, a weight "mass" without a density, and more than 2^24 bins, and percentiles with a weight below
 /// 0; Error(no_space) for more bins than memory. Points of triangles are taken as cells whose volume is point_areas(),
-/// with planes times their height.
+/// with planes times their height; points of solids with analysis::point_volumes, and their cells as cells.
 Bins bins(const step::SharedStep& step, const BinsOptions& options);
 
 /// The same of several diagrams of one selection, in one pass over the parts: each part is read once for all of them,

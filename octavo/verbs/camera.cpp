@@ -11,6 +11,7 @@
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
 #include "octavo/verbs/sum_image.hpp"
+#include "octavo/verbs/triangles.hpp"
 
 namespace octavo::verbs::detail {
 namespace {
@@ -20,7 +21,7 @@ using base::Error;
 using base::Kind;
 
 void check_camera(const step::SharedStep& step, const MapOptions& options) {
-  if (step.unstructured)
+  if (step.unstructured && !mesh::holds_solids(step.header))
     throw Error(Kind::unsupported, "meshes of triangles are seen along z, not by a camera").at(step.path);
   if (step.header.dim < 3)
     throw Error(Kind::unsupported, "a camera is for 3-D data").at(step.path).hint("octavo map without --camera");
@@ -100,9 +101,11 @@ Map map_from_camera(const step::SharedStep& step, const MapOptions& options) {
   frame.pixels = view.pixels;
   frame.kind = options.kind;
   const Workers workers{threads_within_memory(share.mine, options.threads), options.ranks, options.progress};
-  analysis::ImageRows image = sum_image(share.parts, workers, frame, [&](std::size_t i) {
+  std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
     return drawing_of_rays(header, rays, options, share.mine.read(static_cast<int>(i), request));
-  });
+  };
+  if (mesh::holds_solids(step.header)) read = solid_drawing(share.mine, options, view);
+  analysis::ImageRows image = sum_image(share.parts, workers, frame, read);
   result.rows = image.rows;
   result.values = analysis::finish(frame.kind, std::move(image));
   require_cells(step, options, result);

@@ -14,6 +14,7 @@
 #include "octavo/verbs/camera.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/solids/solid_pictures.hpp"
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/sum_image.hpp"
 #include "octavo/verbs/triangles.hpp"
@@ -37,7 +38,8 @@ void check_blur(const step::SharedStep& step, const MapOptions& options) {
     throw Error(Kind::usage, "a maximum or minimum of smoothed cells is none of the cells'")
         .hint("a blur is of the kinds integral and mean");
   if (step.unstructured)
-    throw Error(Kind::unsupported, "triangles are not smoothed: values are linear between their points").at(step.path);
+    throw Error(Kind::unsupported, "triangles and solids are not smoothed: values are linear between points")
+        .at(step.path);
 }
 
 Frame frame_of(const mesh::Header& header, const MapOptions& options) {
@@ -98,9 +100,10 @@ Map map_where(const step::SharedStep& step, const MapOptions& options) {
   const mesh::Header header = step::with_fields(step, {options.field, options.where}, options.definitions).header;
   MapOptions only = options;
   only.where.clear();
-  const bool extreme = analysis::is_extreme(options.kind) || step.unstructured;
+  const bool triangles = step.unstructured && !mesh::holds_solids(step.header);
+  const bool extreme = analysis::is_extreme(options.kind) || triangles;
   only.field = step::define_where(step, options.field, options.where, extreme ? "nan" : "0", only.definitions);
-  if (options.kind == Projection::mean && !step.unstructured)
+  if (options.kind == Projection::mean && !triangles)
     only.weight =
         step::define_where(step, options.weight.empty() ? "1" : options.weight, options.where, "0", only.definitions);
   Map result = map(step, only);
@@ -194,7 +197,6 @@ detail::MapShare detail::share_map(const step::SharedStep& step, const MapOption
 }
 
 Map map(const step::SharedStep& step, const MapOptions& options) {
-  mesh::refuse_solids(step, "a map shows cells and triangles");
   check_blur(step, options);
   if (!options.where.empty()) return map_where(step, options);
   if (options.camera) return detail::map_from_camera(step, options);
@@ -204,13 +206,17 @@ Map map(const step::SharedStep& step, const MapOptions& options) {
   Frame frame = frame_of(header, options);
   const mesh::Request request = detail::fields_of_map(header, options);
   Map result = describe(header, options, frame);
-  if (!step.unstructured && !options.mask.empty())
+  const bool solids = mesh::holds_solids(step.header);
+  if ((solids || !step.unstructured) && !options.mask.empty())
     throw Error(Kind::unsupported, "a mask is for meshes of triangles only").at(step.path);
   const detail::MapShare share = detail::share_map(step, options, names, result);
   std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
     return drawing_of(header, frame, options, share.mine.read(static_cast<int>(i), request));
   };
-  if (step.unstructured) read = detail::triangle_drawing(share.mine, options, frame, result);
+  if (solids)
+    read = detail::solid_drawing(share.mine, options, detail::view_of_frame(frame));
+  else if (step.unstructured)
+    read = detail::triangle_drawing(share.mine, options, frame, result);
   const Workers workers{threads_within_memory(share.mine, options.threads), options.ranks, options.progress};
   analysis::ImageRows image = sum_image(share.parts, workers, frame, read);
   result.rows = image.rows;

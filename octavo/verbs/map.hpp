@@ -75,13 +75,14 @@ struct Map {
 /// of them the fields and levels needed, one part per thread at a time. Each rank gets some rows of the image, and
 /// holds no more of it than those and some tiles (sum_image). The pixels have the same bits for any number of threads
 /// and ranks. Collective. Throws Error(usage) for an unknown field, Error(unsupported) for a mesh that is neither an
-/// octree nor of triangles. Triangles: a pixel has the value at its middle, linear within the triangle. A mesh with
-/// planes is seen from above: the integral or mean over the height, the largest or the smallest. Rank 0 reads it.
-/// Smoothed cells (blur) are of integrals and means of trees along an axis: Error(usage) for an extreme or a blur
+/// octree nor of triangles or solids. Triangles: a pixel has the value at its middle, linear within the triangle. A
+/// mesh with planes is seen from above: the integral or mean over the height, the largest or the smallest. Rank 0 reads
+/// it. Smoothed cells (blur) are of integrals and means of trees along an axis: Error(usage) for an extreme or a blur
 /// beyond 0 to 16, Error(unsupported) for triangles and other directions. From a camera, a pixel is the ray through its
 /// centre, with exact chords through the leaves (analysis::Rays); where the camera looks along an axis and the image is
 /// upright (make_orientation without `up`), it is the map along that axis, mirrored if it is seen from the other side.
-/// Error(unsupported) for a camera on other than 3-D cells.
+/// Error(unsupported) for a camera on other than 3-D cells. Solids are exact in any direction, cameras too
+/// (analysis/solids/solid_map.hpp).
 Map map(const step::SharedStep& step, const MapOptions& options);
 
 namespace detail {

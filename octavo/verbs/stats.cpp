@@ -38,7 +38,6 @@ analysis::Statistics shared_triangle_statistics(const mesh::Dataset& step, const
 }  // namespace
 
 Stats stats(const step::SharedStep& step, const StatsOptions& options) {
-  mesh::refuse_solids(step, "statistics are of cells and triangles");
   std::vector<std::string> made = options.fields.value_or(std::vector<std::string>{});
   made.push_back(options.where);
   const mesh::Header header = step::with_fields(step, made, options.definitions).header;
@@ -59,7 +58,8 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   analysis::require_edge(options.region, options.edge);
   const bool clip = options.region && options.edge == analysis::RegionEdge::clip;
   if (clip && step.unstructured)
-    throw base::Error(base::Kind::unsupported, "points of triangles are in a region or not: no edge clips them")
+    throw base::Error(base::Kind::unsupported,
+                      "points of triangles and cells of solids are in a region or not: no edge clips them")
         .at(step.path);
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
                                       options.where, clip};

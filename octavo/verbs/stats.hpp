@@ -36,9 +36,10 @@ struct Stats {
 
 /// Statistics over the owned leaf cells (analysis::Selection), one part per thread at a time. The result has the same
 /// bits for any number of threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field,
-/// Error(unsupported) for a mesh that is neither an octree nor of triangles, and for clipping of triangles or at other
-/// regions than a box. On triangles, "leaves" are points, volumes
-/// are areas, and integrals are those of the function that is linear between the points. Ranks share the fields.
+/// Error(unsupported) for a mesh that is neither an octree nor of triangles or solids, and for clipping of these or at
+/// other regions than a box. On triangles, "leaves" are points, volumes
+/// are areas, and integrals are those of the function that is linear between the points. Ranks share the fields. On
+/// solids they are volumes; a region takes cells by their centroid, and points count with what they have of these.
 Stats stats(const step::SharedStep& step, const StatsOptions& options);
 
 }  // namespace octavo::verbs

@@ -244,6 +244,16 @@ Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Proje
   return drawing;
 }
 
+Drawing drawing_of_all(const std::array<std::size_t, 2>& pixels, analysis::Projection kind,
+                       std::function<analysis::Tile(analysis::RowRange rows)> draw) {
+  return drawing_within(
+      pixels, kind,
+      [&] {
+        return analysis::Footprint{{0, 0}, pixels};
+      },
+      std::move(draw));
+}
+
 ImageRows sum_image(std::size_t parts, const Workers& workers, const analysis::Frame& frame,
                     const std::function<Drawing(std::size_t i)>& read) {
   const base::Ranks& ranks = workers.ranks;

@@ -23,6 +23,10 @@ Drawing drawing_within(const std::array<std::size_t, 2>& pixels, analysis::Proje
                        const std::function<analysis::Footprint()>& footprint,
                        std::function<analysis::Tile(analysis::RowRange rows)> draw);
 
+/// The same of a part that may cover all of them.
+Drawing drawing_of_all(const std::array<std::size_t, 2>& pixels, analysis::Projection kind,
+                       std::function<analysis::Tile(analysis::RowRange rows)> draw);
+
 /// Adds up an image of `parts` parts in order of their numbers. Part p is read by rank p % ranks: read(i) gives this
 /// rank's i-th part, on any thread. Each rank adds up and gets its own rows, and never holds more of the image than
 /// those and some tiles: a part whose tile would be large is drawn again for each band of rows. The pixels have the

@@ -9,7 +9,10 @@
 
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/base/threads.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/verbs/solids/read_solids.hpp"
+#include "octavo/verbs/solids/solid_pictures.hpp"
 
 namespace octavo::verbs::detail {
 namespace {
@@ -69,6 +72,32 @@ std::vector<char> points_in(const mesh::Dataset& dataset, const mesh::Unstructur
         {(mesh.x[point] - header.lo[0]) / unit, (mesh.y[point] - header.lo[1]) / unit, (z - header.lo[2]) / unit});
   }
   return chosen;
+}
+
+/// Values, the places where they stand, and which of these a region takes.
+struct PlacedValues {
+  PointValues values;
+  PointWeights weights;
+  std::vector<char> chosen;
+};
+
+/// Fields that all stand at points, or all in cells.
+PlacedValues placed_values(const mesh::Dataset& dataset, std::vector<std::string> names,
+                           const std::optional<mesh::Region>& region) {
+  if (mesh::holds_solids(dataset.header)) {
+    SolidPlaces places = read_solid_places(dataset, names, all_in_cells(dataset, names), region);
+    return {{{std::move(places.x), std::move(places.y), {}, 1, {}}, std::move(places.fields)},
+            {std::move(places.size), std::move(places.z)},
+            std::move(places.chosen)};
+  }
+  const bool planes = dataset.header.dim == 3;
+  if (planes) names.push_back(elevation_field(dataset.header));
+  const bool cells = all_in_cells(dataset, names);
+  PlacedValues out{read_values(dataset, names), {}, {}};
+  out.weights =
+      cells ? weights_of_cells(out.values) : weights_of(out.values, planes ? &out.values.fields.back() : nullptr);
+  out.chosen = points_in(dataset, out.values.mesh, out.weights, region);
+  return out;
 }
 
 /// Takes points out where a condition is 0 or NaN.
@@ -193,6 +222,17 @@ std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& datase
   };
 }
 
+std::function<Drawing(std::size_t)> solid_drawing(const mesh::Dataset& dataset, const MapOptions& options,
+                                                  const analysis::AnyView& view) {
+  // Of several parts each is on a thread of its own.
+  const int threads = dataset.num_parts == 1 ? base::thread_count(options.threads) : 1;
+  const std::string weight = options.kind == Projection::mean ? options.weight : std::string();
+  const SolidColumns columns{options.field, weight, options.kind, view, threads};
+  return [&dataset, columns](std::size_t i) {
+    return drawing_of_all(columns.view.pixels, columns.kind, solid_columns(dataset, static_cast<int>(i), columns));
+  };
+}
+
 analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis::BinPlan& plan,
                                    const analysis::Selection& selection) {
   std::vector<std::string> names = plan.fields;
@@ -200,14 +240,11 @@ analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis:
     if (const auto* name = std::get_if<std::string>(&axis.quantity)) names.push_back(*name);
   if (!plan.weight.field.empty()) names.push_back(plan.weight.field);
   if (!selection.where.empty()) names.push_back(selection.where);
-  const bool planes = dataset.header.dim == 3;
-  if (planes) names.push_back(elevation_field(dataset.header));
-  const bool cells = all_in_cells(dataset, names);
-  PointValues read = read_values(dataset, names);
-  const PointWeights weights =
-      cells ? weights_of_cells(read) : weights_of(read, planes ? &read.fields.back() : nullptr);
-  std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
-  if (!selection.where.empty()) keep_where(read.fields[names.size() - (planes ? 2 : 1)], chosen);
+  PlacedValues placed = placed_values(dataset, names, selection.region);
+  const PointValues& read = placed.values;
+  const PointWeights& weights = placed.weights;
+  std::vector<char>& chosen = placed.chosen;
+  if (!selection.where.empty()) keep_where(read.fields[names.size() - 1], chosen);
   const auto taken = [&](const auto& value_at) {
     std::vector<double> values;
     for (std::size_t i = 0; i < chosen.size(); ++i)
@@ -240,16 +277,13 @@ namespace {
 
 /// Statistics of fields that all stand at points, or all in cells.
 analysis::Statistics statistics_of_places(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                          const analysis::Selection& selection, bool cells) {
+                                          const analysis::Selection& selection) {
   std::vector<std::string> names = fields;
-  const bool planes = dataset.header.dim == 3;
   if (!selection.where.empty()) names.push_back(selection.where);
-  if (planes) names.push_back(elevation_field(dataset.header));
-  all_in_cells(dataset, names);
-  PointValues read = read_values(dataset, names);
-  const PointWeights weights =
-      cells ? weights_of_cells(read) : weights_of(read, planes ? &read.fields.back() : nullptr);
-  std::vector<char> chosen = points_in(dataset, read.mesh, weights, selection.region);
+  PlacedValues placed = placed_values(dataset, names, selection.region);
+  const PointValues& read = placed.values;
+  const PointWeights& weights = placed.weights;
+  std::vector<char>& chosen = placed.chosen;
   if (!selection.where.empty()) keep_where(read.fields[fields.size()], chosen);
   analysis::Statistics out;
   out.leaves = std::count(chosen.begin(), chosen.end(), 1);
@@ -280,7 +314,7 @@ analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std
   const std::size_t counted = !selection.where.empty() && all_in_cells(dataset, {selection.where}) ? 1 : 0;
   std::array<analysis::Statistics, 2> found;
   for (const std::size_t g : {std::size_t{0}, std::size_t{1}})
-    if (g == counted || !names[g].empty()) found[g] = statistics_of_places(dataset, names[g], selection, g == 1);
+    if (g == counted || !names[g].empty()) found[g] = statistics_of_places(dataset, names[g], selection);
   analysis::Statistics out = found[counted];
   out.fields.clear();
   std::array<std::size_t, 2> next{};

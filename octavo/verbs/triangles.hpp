@@ -8,7 +8,7 @@
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/sum_image.hpp"
 
-/// Maps and statistics of meshes of triangles (Dataset::unstructured).
+/// Maps and statistics of meshes of triangles and of solids (Dataset::unstructured).
 namespace octavo::verbs::detail {
 
 /// The mesh and some fields of a dataset, as doubles. Without `mesh` the mesh stays empty, unless fields need it.
@@ -31,7 +31,11 @@ std::string elevation_field(const mesh::Header& header);
 /// it. Changes the kind of `frame`, with which the image is then summed, and of `result`.
 std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& dataset, const MapOptions& options,
                                                      analysis::Frame& frame, Map& result);
-/// The chosen points with the axes, fields and weights of a plan: a point's volume is its share of the mesh.
+/// Reads a part of a mesh of solids and makes it ready to be drawn in a view, exactly from any direction.
+std::function<Drawing(std::size_t)> solid_drawing(const mesh::Dataset& dataset, const MapOptions& options,
+                                                  const analysis::AnyView& view);
+/// The chosen points, or cells, of triangles or solids, with the axes, fields and weights of a plan: a point's volume
+/// is its share of the mesh.
 analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis::BinPlan& plan,
                                    const analysis::Selection& selection);
 analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,

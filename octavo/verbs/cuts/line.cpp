@@ -3,11 +3,13 @@
 #include <limits>
 #include <utility>
 
+#include "octavo/analysis/solids/solid_line.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/solids/read_solids.hpp"
 #include "octavo/verbs/sum_parts.hpp"
 
 namespace octavo::verbs {
@@ -40,11 +42,19 @@ LineTable empty_table(const mesh::Header& header, const analysis::Line& line, co
   return table;
 }
 
+analysis::Chords chords_of_solids(const mesh::Dataset& dataset, int part, const std::vector<std::string>& fields,
+                                  const analysis::Line& line) {
+  const detail::SolidPart read = detail::read_solids(dataset, part, fields);
+  std::vector<analysis::SolidValues> values;
+  for (std::size_t f = 0; f < fields.size(); ++f) values.push_back(read.field(f));
+  return analysis::chords_of(read.mesh, values, line);
+}
+
 }  // namespace
 
 LineTable line(const step::SharedStep& step, const LineOptions& options) {
-  mesh::refuse_solids(step, "a line lists cells and triangles");
-  if (step.unstructured)
+  const bool solids = mesh::holds_solids(step.header);
+  if (step.unstructured && !solids)
     throw Error(Kind::unsupported, "a mesh of triangles has no cells on a line")
         .at(step.path)
         .hint("octavo probe gives values at places");
@@ -73,12 +83,14 @@ LineTable line(const step::SharedStep& step, const LineOptions& options) {
   table.bytes_read = scope.bytes;
   table.selection = with_condition(scope.text, options.where);
   const auto work = [&](std::size_t i) {
+    if (solids) return chords_of_solids(mine, static_cast<int>(i), shown, way);
     return analysis::chords_of(mine.read(static_cast<int>(i), request), header, way, shown, request.max_level);
   };
   table.chords = sum_parts(
       scope.parts, Workers{threads_within_memory(mine, options.threads), options.ranks, options.progress},
       Summation{work, [](analysis::Chords& all, analysis::Chords&& other) { analysis::add(all, std::move(other)); }});
   analysis::sort_chords(table.chords);
+  if (solids) analysis::settle_chords(way, table.chords);
   if (table.chords.chords.empty())
     throw Error(Kind::usage,
                 "no cell of the selection is on the line" + (scope.text.empty() ? std::string() : ": " + scope.text))

@@ -14,6 +14,7 @@
 #include "octavo/verbs/place.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/scope_share.hpp"
+#include "octavo/verbs/solids/solid_pictures.hpp"
 #include "octavo/verbs/sum_image.hpp"
 
 namespace octavo::verbs {
@@ -33,8 +34,7 @@ analysis::Orientation axes_of_slice(const SliceOptions& options) {
 }
 
 void check_sliceable(const step::SharedStep& step, const analysis::Orientation& axes) {
-  mesh::refuse_solids(step, "a slice shows cells and planes of triangles");
-  if (step.unstructured)
+  if (step.unstructured && !mesh::holds_solids(step.header))
     throw Error(Kind::unsupported, "a mesh of triangles has no slice")
         .at(step.path)
         .hint("octavo map shows it from above");
@@ -100,7 +100,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   result.selection = with_condition(scope.text, options.where);
 
   std::atomic<std::int64_t> cells = 0;
-  const auto read = [&](std::size_t i) {
+  std::function<Drawing(std::size_t)> read = [&](std::size_t i) {
     const auto cut = std::make_shared<const analysis::PlaneCut>(
         analysis::cut_part(mine.read(static_cast<int>(i), request), header, plane, shown, request.max_level));
     cells += std::ssize(cut->cells);
@@ -112,6 +112,11 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   analysis::Frame frame;
   frame.pixels = view.pixels;
   frame.kind = analysis::Projection::maximum;  // each pixel is drawn once
+  if (mesh::holds_solids(header))
+    read = [&](std::size_t i) {
+      return drawing_of_all(view.pixels, frame.kind,
+                            detail::solid_plane(mine, static_cast<int>(i), shown, view, cells));
+    };
   const Workers workers{threads_within_memory(mine, options.threads), options.ranks, options.progress};
   analysis::ImageRows image = sum_image(scope.parts, workers, frame, read);
   result.rows = image.rows;

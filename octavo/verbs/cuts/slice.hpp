@@ -27,7 +27,9 @@ struct SliceOptions {
 /// the plane, and of them the one field. Memory: the image's rows (as map() shares them), tiles as map()'s, and for
 /// each thread a part and 40 bytes for each leaf near the plane. The pixels have the same bits for any number of
 /// threads and ranks. Collective. Throws Error(usage) for an unknown field, a direction without length, or a plane
-/// that meets no cell of the region; Error(unsupported) for triangles, for 1-D data, and for 2-D data but across z.
+/// that meets no cell of the region; Error(unsupported) for triangles, for 1-D data, and for 2-D data but across z. Of
+/// solids a pixel has the value at its middle (analysis/solids/solid_slice.hpp); a part takes 72 bytes for each
+/// triangle in which the plane cuts it.
 Map slice(const step::SharedStep& step, const SliceOptions& options);
 
 }  // namespace octavo::verbs

@@ -34,12 +34,12 @@ struct Contour {
   std::int64_t bytes_read = 0;  ///< upper limit, of all ranks
 };
 
-/// The surface (of 2-D data, and of triangles: the lines) on which a field has a value (analysis::Surface). It is
-/// closed but where it meets the outermost leaves' centres at the domain's sides, and cells that the selection leaves
-/// out. Reads each part once. Memory: a part for each thread and 130 bytes for each of its leaves; and of all parts, on
-/// each rank, the surface (about 90 bytes a point) and 80 bytes for each leaf at a part's border. The same bits for any
-/// number of threads and ranks; every rank gets all. Collective. Throws Error(usage) for an unknown field or a value
-/// that is no number; Error(unsupported) for 1-D data and prisms.
+/// The surface (of 2-D data, and of triangles: the lines; of solids: analysis::solid_surface) on which a field has a
+/// value (analysis::Surface). It is closed but where it meets the outermost leaves' centres at the domain's sides, and
+/// cells that the selection leaves out. Reads each part once. Memory: a part for each thread and 130 bytes for each of
+/// its leaves; and of all parts, on each rank, the surface (about 90 bytes a point) and 80 bytes for each leaf at a
+/// part's border. The same bits for any number of threads and ranks; every rank gets all. Collective. Throws
+/// Error(usage) for an unknown field or a value that is no number; Error(unsupported) for 1-D data and prisms.
 Contour contour(const step::SharedStep& step, const ContourOptions& options);
 
 }  // namespace octavo::verbs
