@@ -18,10 +18,10 @@
 namespace octavo::verbs {
 namespace {
 
-double linear(double x, double y, double z) { return 3 + 2 * x - y + 0.5 * z; }
+double linear_in_box(double x, double y, double z) { return 3 + 2 * x - y + 0.5 * z; }
 constexpr double volume_of_box = 2 * 1.5 * 2.5;
 
-mesh::Field field_of(const std::string& name, mesh::Centring centring, const std::vector<double>& values) {
+mesh::Field solid_field_of(const std::string& name, mesh::Centring centring, const std::vector<double>& values) {
   mesh::FieldInfo info;
   info.name = name;
   info.centring = centring;
@@ -53,7 +53,7 @@ mesh::Solids some_cells(const mesh::Solids& whole, std::size_t first, std::size_
 }
 
 /// A step of a mesh in some parts: "f" is linear at points, "wild" any, "number" the cell's.
-mesh::Dataset step_of(const mesh::Solids& whole, int parts = 1) {
+mesh::Dataset step_of_solids(const mesh::Solids& whole, int parts = 1) {
   mesh::Dataset step;
   step.format = "memory";
   step.path = "box";
@@ -87,9 +87,9 @@ mesh::Dataset step_of(const mesh::Solids& whole, int parts = 1) {
     const auto add = [&](const char* name, mesh::Centring centring, const std::vector<double>& values) {
       const auto asked = request.fields.value_or(std::vector<std::string>{"f", "wild", "number"});
       if (std::find(asked.begin(), asked.end(), name) != asked.end())
-        out.fields.push_back(field_of(name, centring, values));
+        out.fields.push_back(solid_field_of(name, centring, values));
     };
-    add("f", mesh::Centring::node, testing::values_at_points(mesh, linear));
+    add("f", mesh::Centring::node, testing::values_at_points(mesh, linear_in_box));
     add("wild", mesh::Centring::node, wild);
     add("number", mesh::Centring::cell, number);
     out.mesh = std::move(mesh);
@@ -98,13 +98,13 @@ mesh::Dataset step_of(const mesh::Solids& whole, int parts = 1) {
   return step;
 }
 
-mesh::Dataset mixed_step(int parts = 1) { return step_of(testing::solid_box(4, 0, 0.2), parts); }
+mesh::Dataset mixed_step(int parts = 1) { return step_of_solids(testing::solid_box(4, 0, 0.2), parts); }
 
-bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+bool equal_pictures(const std::vector<double>& a, const std::vector<double>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-double total(const Map& map) {
+double total_of_map(const Map& map) {
   double sum = 0;
   for (const double value : map.values) sum += std::isnan(value) ? 0 : value;
   return sum * (map.hi[0] - map.lo[0]) * (map.hi[1] - map.lo[1]) / static_cast<double>(map.nx * map.ny);
@@ -113,14 +113,14 @@ double total(const Map& map) {
 TEST(SolidVerbs, statistics_are_of_points_and_of_cells) {
   const mesh::Solids mesh = testing::solid_box(4, 0, 0.2);
   for (const int parts : {1, 3}) {
-    const Stats found = stats(step_of(mesh, parts), {});
+    const Stats found = stats(step_of_solids(mesh, parts), {});
     EXPECT_EQ(found.statistics.leaves, std::ssize(mesh.x));
     EXPECT_NEAR(found.statistics.volume, volume_of_box, 1e-12);
     const auto& f = found.statistics.fields[0].all;
     EXPECT_EQ(f.cells, std::ssize(mesh.x));
-    EXPECT_NEAR(f.integral, volume_of_box * linear(1, 0.75, 1.25), 1e-12);
-    EXPECT_NEAR(f.volume_mean, linear(1, 0.75, 1.25), 1e-12);
-    EXPECT_DOUBLE_EQ(f.max.value, linear(2, 0, 2.5));
+    EXPECT_NEAR(f.integral, volume_of_box * linear_in_box(1, 0.75, 1.25), 1e-12);
+    EXPECT_NEAR(f.volume_mean, linear_in_box(1, 0.75, 1.25), 1e-12);
+    EXPECT_DOUBLE_EQ(f.max.value, linear_in_box(2, 0, 2.5));
     EXPECT_EQ(f.max.centre, (mesh::Point3{2, 0, 2.5}));
     const auto& number = found.statistics.fields[2].all;
     EXPECT_EQ(number.cells, std::ssize(mesh.corners));
@@ -135,25 +135,26 @@ TEST(SolidVerbs, the_total_of_a_map_is_the_integral) {
       const double expected = stats(step, {.fields = {{field}}}).statistics.fields[0].all.integral;
       for (const int axis : {0, 1, 2}) {
         const Map seen = map(step, {.field = field, .axis = axis, .pixels = 50});
-        EXPECT_NEAR(total(seen), expected, 1e-12 * std::max(1.0, std::fabs(expected)));
+        EXPECT_NEAR(total_of_map(seen), expected, 1e-12 * std::max(1.0, std::fabs(expected)));
       }
       const Map seen = map(step, {.field = field, .camera = mesh::Point3{1, 2, 3}, .pixels = 50});
-      EXPECT_NEAR(total(seen), expected, 1e-12 * std::max(1.0, std::fabs(expected)));
+      EXPECT_NEAR(total_of_map(seen), expected, 1e-12 * std::max(1.0, std::fabs(expected)));
     }
   }
 }
 
 TEST(SolidVerbs, a_region_takes_cells_by_their_centroid_and_maps_cut_a_box) {
-  const mesh::Dataset step = step_of(testing::solid_box(4, 8));
+  const mesh::Dataset step = step_of_solids(testing::solid_box(4, 8));
   const mesh::Region sphere = mesh::Sphere{{0.5, 0.375, 0.625}, 0.3};
   const double inside = stats(step, {.fields = {{"f"}}, .region = sphere}).statistics.fields[0].all.integral;
   EXPECT_GT(inside, 0);
   // The picture ends at the sphere's bounds, and so do cells: a larger window holds them whole.
   const mesh::Region wide = mesh::join(mesh::Join::either, sphere, mesh::Sphere{{0.5, 0.375, 0.625}, 0.01});
-  EXPECT_LE(total(map(step, {.field = "f", .region = wide, .pixels = 64})), inside + 1e-12);
+  EXPECT_LE(total_of_map(map(step, {.field = "f", .region = wide, .pixels = 64})), inside + 1e-12);
   const mesh::Region box = mesh::Box{{0.2, 0.1, 0.3}, {0.7, 0.6, 0.9}};
   const double volume = 1.0 * 1.0 * 1.2;
-  EXPECT_NEAR(total(map(step, {.field = "f", .region = box, .pixels = 64})), volume * linear(0.9, 0.7, 1.2), 1e-12);
+  EXPECT_NEAR(total_of_map(map(step, {.field = "f", .region = box, .pixels = 64})),
+              volume * linear_in_box(0.9, 0.7, 1.2), 1e-12);
   const Stats where = stats(step, {.fields = {{"f"}}, .where = "f > 5"});
   EXPECT_GT(where.statistics.leaves, 0);
   EXPECT_GT(where.statistics.fields[0].all.min.value, 5);
@@ -175,17 +176,17 @@ TEST(SolidVerbs, have_the_same_bits_for_any_number_of_threads_and_ranks) {
       options.ranks = ranks;
       return options;
     };
-    EXPECT_TRUE(same_bits(map(step, with(mapped, 3, {})).values, map_1.values));
-    EXPECT_TRUE(same_bits(slice(step, with(cut, 3, {})).values, slice_1.values));
+    EXPECT_TRUE(equal_pictures(map(step, with(mapped, 3, {})).values, map_1.values));
+    EXPECT_TRUE(equal_pictures(slice(step, with(cut, 3, {})).values, slice_1.values));
     for (const int size : {2, 5})
       testing::run_ranks(size, [&](const base::Ranks& ranks) {
         const Map other = map(step, with(mapped, 1, ranks)), plane = slice(step, with(cut, 1, ranks));
         const auto rows = rows_of(other, ranks, {0, other.ny}), plane_rows = rows_of(plane, ranks, {0, plane.ny});
         if (ranks.rank == 0) {
-          EXPECT_TRUE(same_bits(rows, map_1.values));
-          EXPECT_TRUE(same_bits(plane_rows, slice_1.values));
+          EXPECT_TRUE(equal_pictures(rows, map_1.values));
+          EXPECT_TRUE(equal_pictures(plane_rows, slice_1.values));
         }
-        EXPECT_TRUE(same_bits(line(step, with(lined, 1, ranks)).chords.values, line_1.chords.values));
+        EXPECT_TRUE(equal_pictures(line(step, with(lined, 1, ranks)).chords.values, line_1.chords.values));
         EXPECT_EQ(contour(step, with(surfaced, 1, ranks)).surface.points, contour_1.surface.points);
       });
   }
