@@ -381,13 +381,13 @@ class Selection(Regions):
         coordinate; on the domain's upper side the last cells, or of a periodic axis the first. A region hides the pixels
         whose centre is outside of it. Reads the domains near the plane, and of them one field. Raises UsageError for an
         unknown field, a vector without length, or a plane that meets no cell; Unsupported for 1-D data, for triangles
-        without planes, and for 2-D data but across z. Releases the GIL. Runs in this process alone: `mpirun octavo slice`
+        without planes, and for 2-D data but across z. Of solids a pixel has the value at its middle. Releases the GIL. Runs in this process alone: `mpirun octavo slice`
         shares it.
 
         Prisms (planes of triangles) are cut along a line seen from above (`through`: points (x, y), or the path of a file
         of text or GeoJSON), or by a surface: of one `height`, of one `depth` below the uppermost plane [code length],
         or of a `plane` (from 0 at the bottom; -1 is the uppermost). A pixel has the value at its middle."""
-        if self._data.unstructured:
+        if self._data.unstructured and not self._data.solids:
             return self._surface(field, through, height, depth, plane, pixels, threads, unit, vectors)
         if any(choice is not None for choice in (through, height, depth, plane)):
             raise UsageError("through, height, depth and plane cut meshes of triangles", [], "normal and at cut cells")
@@ -434,7 +434,8 @@ class Selection(Regions):
         Where an axis is periodic the line continues on the other side; else it is cut at the domain. A region clips it
         exactly. A line along a side between two cells is in the one with the larger coordinate. Reads the domains near
         the line, and of them these fields. Raises UsageError for an unknown field, a line without length, or one that
-        meets no cell. Releases the GIL. Runs in this process alone: `mpirun octavo line` shares it.
+        meets no cell. Releases the GIL. Runs in this process alone: `mpirun octavo line` shares it. Of solids a value is the
+        mean over the chord, and `level` is 0.
 
         Through triangles the line may bend: `through` has its points (x, y) [code length], or the path of a file of text
         or GeoJSON. The result is then a Transect: values at the crossings of edges and at the line's own points. One
@@ -443,7 +444,7 @@ class Selection(Regions):
             raise UsageError(
                 "a line: expected start and end, or through", [], "ds.line('depth', through=[(0, 0), (9, 5)])"
             )
-        if self._data.unstructured:
+        if self._data.unstructured and not self._data.solids:
             ends = {} if start is None or end is None else {"start": self._at(start), "end": self._at(end)}
             found = _core.transect(
                 self._data, fields=_listed(fields), through=[] if through is None else line_of(through), **ends,
@@ -630,7 +631,8 @@ class Selection(Regions):
         """The surface on which a field has the value `at` (in the code's unit), as triangles; of 2-D data and of meshes of
         triangles its lines. It goes through the dual mesh, whose corners are the cells' centres, so that it has no cracks
         between levels and domains. It ends at the outermost cells' centres, and at cells that the selection leaves out or
-        whose value is not finite. Empty if the value is passed nowhere. The result has the same bits for any number of
+        whose value is not finite. In solids it goes through tetrahedra, to the sides of the mesh. Empty if the value is passed
+        nowhere. The result has the same bits for any number of
         threads. Raises UsageError for an unknown field; Unsupported for 1-D data and prisms. Releases the GIL."""
         from octavo.structures.surface import Surface
 

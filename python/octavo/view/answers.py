@@ -94,7 +94,7 @@ def line(ds: Any, look: Look, region: str | None, start: str, end: str) -> dict[
     each plane. Reads no level of which it would cross far more than LINE_CELLS cells."""
     chosen = selection(ds, look, region)
     units = _unit(look)
-    if ds._data.unstructured:
+    if ds._data.unstructured and not ds._data.solids:
         found = chosen.line([look.field], start, end, threads=1, units=units)
         values = found[look.field].T.tolist()
         return {"at": found.distance.tolist(), "values": values, "unit": found.units[0], "length": found.length}

@@ -148,7 +148,7 @@ class Steps:
             "dim": data.dim,
             "lo": data.lo,
             "hi": data.hi,
-            "triangles": data.unstructured,
+            "triangles": data.unstructured and not data.solids,
             "domains": data.num_parts,
             "fields": [{"name": valid(field["name"]), "unit": valid(field["unit"])} for field in data.fields],
             "levels": levels_of(data),

@@ -117,7 +117,7 @@ def place_of(data: Any, window: Window, at: float) -> str:
 
 def kind_of(data: Any, kind: str) -> str:
     """Data without depth has one value at a place: its slice is its map. Triangles have no slice."""
-    return "integral" if kind == "slice" and data.unstructured else kind
+    return "integral" if kind == "slice" and data.unstructured and not data.solids else kind
 
 
 def image(data: Any, look: Look, window: Window, max_level: int | None, pixels: int, progress: Any) -> Any:

@@ -50,13 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     ranks = world()
     ds = options.open_dataset(arguments, ranks)
     if arguments.output:
-        endings = (".csv", ".npy", ".png", ".pdf", ".svg") if ds.unstructured else (".csv", ".npy")
+        endings = (".csv", ".npy", ".png", ".pdf", ".svg") if ds.unstructured and not ds.solids else (".csv", ".npy")
         if not arguments.output.endswith(endings):
             raise UsageError("the output must end in " + " or ".join(endings), [arguments.output], "-o line.csv")
         options.check_output(arguments.output, arguments.force)
     if options.planned(arguments, ds, arguments.field):
         return 0
-    if ds.unstructured:
+    if ds.unstructured and not ds.solids:
         return _transect(arguments, ds, ranks)
     if arguments.through is not None:
         raise UsageError("a line with bends goes through meshes of triangles", [arguments.path], "--from P --to P")

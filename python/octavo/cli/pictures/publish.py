@@ -123,7 +123,7 @@ def _plan(arguments: argparse.Namespace, steps: int, data: Any) -> Any:
         weight = arguments.weight if kind == "mean" else None
         return tiles.Look(field, kind, axis, at, weight, arguments.where, units.get(field))
 
-    flat = data.dim < 3 or data.unstructured
+    flat = data.dim < 3 or (data.unstructured and not data.solids)
     looks = [
         look(field, kind, axis, at)
         for field in fields

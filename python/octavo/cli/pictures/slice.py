@@ -75,7 +75,7 @@ def cut(
     del kind  # a pixel of a slice shows one leaf
     from octavo import _core
 
-    if ds.unstructured:
+    if ds.unstructured and not ds.solids:
         return _surface(arguments, ds, ranks, progress, field or arguments.field, pixels or arguments.pixels)
     if any(getattr(arguments, name, None) is not None for name in ("through", "height", "depth", "plane")):
         raise UsageError(
