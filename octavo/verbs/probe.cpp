@@ -1,8 +1,10 @@
 #include "octavo/verbs/probe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
+#include "octavo/analysis/solids/solid_values.hpp"
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"
@@ -39,6 +41,13 @@ std::vector<Probed> variables_of(const serafin::SerafinSeries& series,
   return out;
 }
 
+/// As seen from above.
+std::vector<std::array<double, 2>> places_in_plane(const std::vector<mesh::Point3>& places) {
+  std::vector<std::array<double, 2>> out;
+  for (const mesh::Point3& place : places) out.push_back({place[0], place[1]});
+  return out;
+}
+
 std::int64_t first_of_plane(int planes, std::int64_t points, int plane) {
   if (plane < -1 || plane >= planes)
     throw Error(Kind::usage, "plane: expected 0 to " + std::to_string(planes - 1) + ", found " + std::to_string(plane));
@@ -61,7 +70,7 @@ ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions&
   const std::vector<Probed> variables = variables_of(series, options.fields);
   const std::int64_t first =
       first_of_plane(serafin::planes(series.header), serafin::plane_points(series.header), options.plane);
-  const auto places = analysis::locate(read_mesh(series), options.places);
+  const auto places = analysis::locate(read_mesh(series), places_in_plane(options.places));
   ProbeSeries out;
   out.times = read_times(series);
   for (const Probed& variable : variables) {
@@ -79,18 +88,37 @@ ProbeSeries probe_serafin(const std::filesystem::path& path, const ProbeOptions&
 
 // ------------------------------------------------------------------ others: a field of a step and part at a time
 
-/// A place in a part of the mesh.
+/// A place in a part of the mesh: some of its points with their shares, and the cell around it.
 struct FoundPlace {
   int part = -1;
-  analysis::TrianglePlace place;
+  analysis::SolidPlace place;  ///< of triangles the last share is 0
 };
 
 struct Located {
   std::vector<FoundPlace> found;
-  std::vector<std::size_t> sizes;                ///< values of a field at the points of each part
-  std::vector<std::vector<std::int64_t>> cells;  ///< of each triangle, by part, where values may stand in cells
-  mesh::Unstructured mesh;                       ///< of the first part; a store has one
+  std::vector<std::size_t> sizes;  ///< values of a field at the points of each part
+  mesh::Mesh mesh;                 ///< of the first part; a store has one
 };
+
+std::vector<std::optional<analysis::SolidPlace>> locate_in_triangles(const mesh::Unstructured& mesh,
+                                                                     const mesh::Header& header,
+                                                                     const ProbeOptions& options) {
+  const std::int64_t first = first_of_plane(mesh.planes, static_cast<std::int64_t>(mesh.x.size()), options.plane);
+  std::vector<std::int64_t> cells;  // of each triangle, where values may stand in cells
+  if (!mesh::cells_by_corners(header).empty()) cells = mesh::cells_of_triangles(mesh.connectivity);
+  std::vector<std::optional<analysis::SolidPlace>> out;
+  for (const auto& found : analysis::locate(mesh, places_in_plane(options.places))) {
+    out.emplace_back();
+    if (!found) continue;
+    analysis::SolidPlace& place = out.back().emplace();
+    for (std::size_t k = 0; k < 3; ++k) {
+      place.points[k] = first + found->points[k];
+      place.shares[k] = found->shares[k];
+    }
+    if (!cells.empty()) place.cell = cells.at(static_cast<std::size_t>(found->triangle));
+  }
+  return out;
+}
 
 Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& options) {
   Located out;
@@ -100,26 +128,26 @@ Located locate_in_parts(const mesh::Dataset& dataset, const ProbeOptions& option
   only.fields = std::vector<std::string>{};
   for (int part = 0; part < dataset.num_parts; ++part) {
     mesh::Part read = dataset.read(part, only);
-    auto& mesh = std::get<mesh::Unstructured>(read.mesh);
-    out.sizes.push_back(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
-    const std::int64_t first = first_of_plane(mesh.planes, static_cast<std::int64_t>(mesh.x.size()), options.plane);
-    out.cells.emplace_back();
-    if (!mesh::cells_by_corners(dataset.header).empty()) out.cells.back() = mesh::cells_of_triangles(mesh.connectivity);
-    const auto places = analysis::locate(mesh, options.places);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (found[i].part >= 0 || !places[i]) continue;
-      found[i] = {part, *places[i]};
-      for (std::int64_t& point : found[i].place.points) point += first;
+    std::vector<std::optional<analysis::SolidPlace>> places;
+    if (const auto* solids = std::get_if<mesh::Solids>(&read.mesh)) {
+      out.sizes.push_back(solids->x.size());
+      places = analysis::locate(*solids, options.places);
+    } else {
+      const auto& mesh = std::get<mesh::Unstructured>(read.mesh);
+      out.sizes.push_back(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
+      places = locate_in_triangles(mesh, dataset.header, options);
     }
-    if (part == 0) out.mesh = std::move(mesh);
+    for (std::size_t i = 0; i < places.size(); ++i)
+      if (found[i].part < 0 && places[i]) found[i] = {part, *places[i]};
+    if (part == 0) out.mesh = std::move(read.mesh);
   }
   return out;
 }
 
-double value_at(const mesh::Field& field, const analysis::TrianglePlace& place) {
+double value_at(const mesh::Field& field, const analysis::SolidPlace& place) {
   return mesh::visit_values(field, [&](auto values) {
     double sum = 0;
-    for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t k = 0; k < 4; ++k)
       if (place.shares[k] > 0)
         sum += place.shares[k] * static_cast<double>(values[static_cast<std::size_t>(place.points[k])]);
     return sum;
@@ -138,8 +166,7 @@ void read_step(const mesh::Dataset& dataset, const Located& located, std::size_t
         const mesh::Field& field = read.fields.at(0);
         const auto part_number = static_cast<std::size_t>(part);
         if (mesh::in_cells(dataset.header, field.info)) {
-          const auto triangle = static_cast<std::size_t>(places[i].place.triangle);
-          const auto cell = static_cast<std::size_t>(located.cells[part_number].at(triangle));
+          const auto cell = static_cast<std::size_t>(places[i].place.cell);
           if (cell >= field.size())
             throw Error(Kind::unsupported, "the mesh changes from step to step").at(dataset.path);
           out.values[(i * fields + f) * steps + step] =
@@ -157,8 +184,7 @@ ProbeSeries probe_steps(const std::filesystem::path& path, const ProbeOptions& o
   const std::vector<store::StepInfo> all = step::steps_of_flow(path, options.flow);
   const mesh::Dataset dataset = step::open(path, {options.flow, {}});
   if (!dataset.unstructured)
-    throw Error(Kind::unsupported, "time series are read of meshes of triangles").at(path.string());
-  mesh::refuse_solids(dataset, "time series are read of meshes of triangles");
+    throw Error(Kind::unsupported, "time series are read of meshes of triangles and solids").at(path.string());
   Located located = locate_in_parts(dataset, options);
   step::OneMesh mesh(std::move(located.mesh));
   ProbeSeries out;

@@ -1,22 +1,22 @@
 #pragma once
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "octavo/mesh/region.hpp"
 #include "octavo/store/store.hpp"
 
-/// Time series at places of a mesh of triangles.
+/// Time series at places of a mesh of triangles or solids.
 namespace octavo::verbs {
 
 struct ProbeOptions {
-  std::vector<std::array<double, 2>> places;         ///< [code length]
+  std::vector<mesh::Point3> places;                  ///< [code length]; in triangles x and y count
   std::optional<std::vector<std::string>> fields{};  ///< nothing: all
   int plane = -1;                                    ///< of 3-D meshes, from 0 at the bottom; -1: the uppermost
   std::optional<store::Flow> flow{};                 ///< stores only; nothing: the flow that open() takes
 };
-/// Values at places, linear within their triangle.
+/// Values at places, linear within their triangle or tetrahedron.
 struct ProbeSeries {
   std::vector<std::string> fields, units;
   std::vector<double> times;

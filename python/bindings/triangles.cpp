@@ -17,7 +17,7 @@ std::optional<store::Flow> flow_of(const std::optional<std::string>& name) {
   return name ? std::optional(flow_named(*name)) : std::nullopt;
 }
 
-nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<double, 2>>& places,
+nb::dict probe(const std::filesystem::path& path, const std::vector<std::array<double, 3>>& places,
                const std::optional<std::vector<std::string>>& fields, int plane,
                const std::optional<std::string>& flow) {
   const verbs::ProbeOptions options{places, fields, plane, flow_of(flow)};

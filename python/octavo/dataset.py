@@ -81,9 +81,9 @@ def probe(
 
     Of cells a place is as in `line`: fractions of the box length, lengths, "center", or "max:density", which is looked for in
     each step; `at`, of shape (places, steps, axes), has the places [code length]. A value is that of the leaf around the
-    place, of a field or a formula. On meshes of triangles it is linear within each triangle: places are (x, y) [code
-    length] and `paths` one file; `plane` of a 3-D mesh counts from 0 at the bottom (-1: the uppermost). `flow` of a store is as
-    in over_time. Raises UsageError for a place that is none or an unknown field. Releases the GIL."""
+    place, of a field or a formula. On meshes of triangles and solids it is linear within each triangle or tetrahedron: places
+    are (x, y) or (x, y, z) [code length] and `paths` one file; `plane` of prisms between planes counts from 0 at the bottom (-1:
+    the uppermost). `flow` of a store is as in over_time. Raises UsageError for a place that is none or an unknown field. Releases the GIL."""
     from octavo.places import listed, series_at
 
     return series_at(listed(paths), list(places), _listed(fields), plane=plane, flow=flow)

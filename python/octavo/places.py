@@ -1,4 +1,4 @@
-"""Values at places over outputs and steps: of cells those of the leaf around each place, of triangles linear in the one."""
+"""Values at places over outputs and steps: of cells those of the leaf around each place, of triangles and solids linear."""
 
 from __future__ import annotations
 
@@ -21,24 +21,33 @@ def series_at(
 ) -> dict[str, Any]:  # fmt: skip
     """What probe() gives. Collective over `ranks`, of cells alone."""
     names = paths_of(paths)
-    if not _core.open(names[0], flow, None, ranks).unstructured:
+    first = _core.open(names[0], flow, None, ranks)
+    if not first.unstructured:
         return _of_cells(found(names, flow=flow).snapshots, places, fields, ranks, progress)
     if len(names) > 1:
-        raise UsageError("places in triangles are of one file with its steps, and there are several", names, "")
+        raise UsageError(
+            "places in triangles or solids are of one file with its steps, and there are several", names, ""
+        )
     if ranks is not None:
         from octavo.errors import Unsupported
 
-        raise Unsupported("places in triangles are read by one process", names, "run it without mpirun")
-    return _core.probe(names[0], [_corner(place) for place in places], fields=fields, plane=plane, flow=flow)
+        raise Unsupported("places in triangles and solids are read by one process", names, "run it without mpirun")
+    axes = 3 if first.solids else 2
+    corners = [(*_corner(place, axes), 0.0)[:3] for place in places]
+    return _core.probe(names[0], corners, fields=fields, plane=plane, flow=flow)
 
 
-def _corner(place: Any) -> tuple[float, float]:
-    """A place in a mesh of triangles [code length]."""
+def _corner(place: Any, axes: int) -> tuple[float, ...]:
+    """A place in a mesh of triangles or solids [code length]."""
     try:
-        x, y = (float(word) for word in (place.split(",") if isinstance(place, str) else place))
+        corner = tuple(float(word) for word in (place.split(",") if isinstance(place, str) else place))
     except ValueError:
-        raise UsageError(f"'{place}': expected two numbers", [], "4500,4350") from None
-    return x, y
+        corner = ()
+    if len(corner) != axes:
+        raise UsageError(
+            f"'{place}': expected {'three' if axes == 3 else 'two'} numbers", [], "4500,4350" + ",12" * (axes - 2)
+        )
+    return corner
 
 
 def _of_cells(

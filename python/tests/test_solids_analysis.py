@@ -150,6 +150,23 @@ def test_histograms_weigh_with_volume(mixed):
     assert len(profile["head"]) == 4
 
 
+def test_values_at_places_over_time(run, tmp_path):
+    mesh = moved("mixed")
+    mesh.at_points = {"head": np.array([head(*mesh.points.T) + 3 * step for step in range(2)])}
+    mesh.in_cells = {"number": np.array([mesh.in_cells["number"]] * 2)}
+    path = write_vtkhdf(tmp_path / "box.vtkhdf", mesh, [0.0, 0.5])
+    places = [(0.1, 0.2, 0.3), (2.9, 1.9, 0.9), (1.5, 1.0, 0.5), (4.0, 1.0, 0.5)]
+    found = octavo.probe(path, places)
+    assert found["inside"] == [True, True, True, False] and found["fields"] == ["head", "number"]
+    for place, values in zip(places[:3], found["values"], strict=False):
+        assert np.allclose(values[0], [head(*place), head(*place) + 3], rtol=0, atol=1e-12)
+    assert found["values"][0, 1, 0] == 0 and np.isnan(found["values"][3]).all()
+    text = run("probe", path, "--at", "0.1,0.2,0.3", "--field", "head", "--csv").stdout
+    assert text.splitlines()[0] == "time,head"
+    done = run("probe", path, "--at", "0.1,0.2", check=False)
+    assert done.returncode == 2 and "three numbers" in done.stderr
+
+
 def test_the_command_draws_what_python_does(run, mixed, tmp_path):
     ds = octavo.open(mixed)
     for verb, picture in (("map", ds.map("wild", pixels=32)), ("slice", ds.slice("wild", pixels=32))):

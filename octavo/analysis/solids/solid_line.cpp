@@ -26,12 +26,6 @@ struct SolidPiece {
   std::array<double, 4> middle{};  ///< shares of the points at the piece's middle
 };
 
-Point3 less(const Point3& a, const Point3& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-
-double triple(const Point3& a, const Point3& b, const Point3& c) {
-  return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
-}
-
 class LineThroughSolids {
  public:
   LineThroughSolids(const mesh::Solids& mesh, const Line& line) : mesh_(mesh), line_(line) {}
@@ -61,7 +55,7 @@ class LineThroughSolids {
   /// The piece of the line in a tetrahedron, sides and edges included, each computed by itself.
   std::optional<SolidPiece> piece_in(std::size_t cell, const std::array<std::int64_t, 4>& points) const {
     SolidPiece piece{0, 1, cell, points, {}};
-    const auto from = shares_at(points, line_.from), to = shares_at(points, line_.to);
+    const auto from = shares_in(mesh_, points, line_.from), to = shares_in(mesh_, points, line_.to);
     if (!from || !to) return {};
     for (std::size_t k = 0; k < 4; ++k) {
       const double begin = (*from)[k], slope = (*to)[k] - begin;
@@ -84,26 +78,11 @@ class LineThroughSolids {
     const double at = 0.5 * (piece.entry + piece.exit);
     Point3 place{};
     for (std::size_t a = 0; a < 3; ++a) place[a] = line_.from[a] + at * (line_.to[a] - line_.from[a]);
-    piece.middle = *shares_at(piece.points, place);
+    piece.middle = *shares_in(mesh_, piece.points, place);
     return piece;
   }
 
  private:
-  Point3 place_of(std::int64_t point) const {
-    const auto i = static_cast<std::size_t>(point);
-    return {mesh_.x[i], mesh_.y[i], mesh_.z[i]};
-  }
-  /// Those of a tetrahedron's points; they sum to 1. Nothing: it has no volume.
-  std::optional<std::array<double, 4>> shares_at(const std::array<std::int64_t, 4>& points, const Point3& place) const {
-    const Point3 origin = place_of(points[0]);
-    const Point3 u = less(place_of(points[1]), origin), v = less(place_of(points[2]), origin),
-                 w = less(place_of(points[3]), origin), at = less(place, origin);
-    const double volume = triple(u, v, w);
-    if (volume == 0) return {};
-    const double b = triple(at, v, w) / volume, c = triple(u, at, w) / volume, d = triple(u, v, at) / volume;
-    return std::array{1 - b - c - d, b, c, d};
-  }
-
   const mesh::Solids& mesh_;
   const Line& line_;
 };

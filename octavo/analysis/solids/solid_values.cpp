@@ -19,7 +19,61 @@ mesh::Point3 mean_place(const mesh::Solids& mesh, std::span<const std::int64_t> 
   return sum;
 }
 
+mesh::Point3 from_to(const mesh::Point3& a, const mesh::Point3& b) { return {b[0] - a[0], b[1] - a[1], b[2] - a[2]}; }
+
+/// Six times the volume that three edges span.
+double spanned(const mesh::Point3& a, const mesh::Point3& b, const mesh::Point3& c) {
+  return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+}
+
+/// Whether a place is in the box around some points.
+bool in_box_of(const mesh::Solids& mesh, std::span<const std::int64_t> points, const mesh::Point3& place) {
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::vector<double>& places = a == 0 ? mesh.x : a == 1 ? mesh.y : mesh.z;
+    const auto [lo, hi] = std::minmax_element(points.begin(), points.end(), [&](std::int64_t i, std::int64_t j) {
+      return places[static_cast<std::size_t>(i)] < places[static_cast<std::size_t>(j)];
+    });
+    const double least = places[static_cast<std::size_t>(*lo)], most = places[static_cast<std::size_t>(*hi)];
+    const double rounding = 1e-10 * (most - least);
+    if (place[a] < least - rounding || place[a] > most + rounding) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::optional<std::array<double, 4>> shares_in(const mesh::Solids& mesh, const std::array<std::int64_t, 4>& points,
+                                               const mesh::Point3& place) {
+  const auto at = [&](std::size_t k) {
+    const auto i = static_cast<std::size_t>(points[k]);
+    return mesh::Point3{mesh.x[i], mesh.y[i], mesh.z[i]};
+  };
+  const mesh::Point3 origin = at(0), u = from_to(origin, at(1)), v = from_to(origin, at(2)), w = from_to(origin, at(3));
+  const double volume = spanned(u, v, w);
+  if (volume == 0) return {};
+  const mesh::Point3 way = from_to(origin, place);
+  const double b = spanned(way, v, w) / volume, c = spanned(u, way, w) / volume, d = spanned(u, v, way) / volume;
+  return std::array{1 - b - c - d, b, c, d};
+}
+
+std::vector<std::optional<SolidPlace>> locate(const mesh::Solids& mesh, std::span<const mesh::Point3> places) {
+  std::vector<std::optional<SolidPlace>> found(places.size());
+  constexpr double rounding = -1e-12;  // places on a side are on both sides of it but for this
+  std::size_t first = 0;
+  for (std::size_t cell = 0; cell < mesh.corners.size(); first += mesh.corners[cell], ++cell) {
+    const auto corners = std::span(mesh.connectivity).subspan(first, mesh.corners[cell]);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (found[i] || !in_box_of(mesh, corners, places[i])) continue;
+      mesh::for_each_tetrahedron(mesh, corners, [&](std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+        const std::array points{a, b, c, d};
+        const auto shares = shares_in(mesh, points, places[i]);
+        if (!found[i] && shares && *std::min_element(shares->begin(), shares->end()) >= rounding)
+          found[i] = SolidPlace{points, *shares, static_cast<std::int64_t>(cell)};
+      });
+    }
+  }
+  return found;
+}
 
 std::vector<mesh::Point3> centroids_of(const mesh::Solids& mesh) {
   std::vector<mesh::Point3> moments(mesh.corners.size(), mesh::Point3{});

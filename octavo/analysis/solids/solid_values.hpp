@@ -1,6 +1,8 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,6 +22,19 @@ struct SolidValues {
     return values[in_cells ? cell : static_cast<std::size_t>(point)];
   }
 };
+
+/// The shares of a tetrahedron's points at a place, wherever it lies; they sum to 1. Nothing: it has no volume.
+std::optional<std::array<double, 4>> shares_in(const mesh::Solids& mesh, const std::array<std::int64_t, 4>& points,
+                                               const mesh::Point3& place);
+
+/// Where a place is: points of the tetrahedron it lies in, their shares, and the cell.
+struct SolidPlace {
+  std::array<std::int64_t, 4> points{};
+  std::array<double, 4> shares{};
+  std::int64_t cell = -1;
+};
+/// The tetrahedron around each place, sides included; nothing outside of the mesh. One pass over the cells.
+std::vector<std::optional<SolidPlace>> locate(const mesh::Solids& mesh, std::span<const mesh::Point3> places);
 
 /// The centroid of each cell; of one without volume the mean of its corners. [code length]
 std::vector<mesh::Point3> centroids_of(const mesh::Solids& mesh);

@@ -59,6 +59,22 @@ TEST(Solids, a_region_takes_cells_by_their_centroid) {
   EXPECT_NEAR(std::accumulate(volumes.begin(), volumes.end(), 0.0), volume_of_box / 4, 1e-13);
 }
 
+TEST(Solids, places_are_located_and_linear_functions_exact_there) {
+  const std::vector<Point3> places{{0.3, 0.4, 0.5}, {1, 0.75, 1.25}, {2, 1.5, 2.5}, {0.5, 0.1, 0.625}, {2.1, 1, 1}};
+  for (const mesh::Solids& mesh : solid_boxes()) {
+    const std::vector<double> values = values_at_points(mesh, linear);
+    const auto found = locate(mesh, places);
+    for (std::size_t i = 0; i < 4; ++i) {
+      ASSERT_TRUE(found[i]);
+      double sum = 0;
+      for (std::size_t k = 0; k < 4; ++k)
+        sum += found[i]->shares[k] * values[static_cast<std::size_t>(found[i]->points[k])];
+      EXPECT_NEAR(sum, linear(places[i][0], places[i][1], places[i][2]), 1e-12);
+    }
+    EXPECT_FALSE(found[4]);
+  }
+}
+
 // ------------------------------------------------------------------------------------------------ slices
 
 const std::array<Orientation, 5> directions{along_axis(0), along_axis(1), along_axis(2), make_orientation({1, 1, 1}),

@@ -1,5 +1,5 @@
 """Values at places through outputs and steps: of cells those of the leaf around each place, of triangles (SERAFIN, MED,
-UGRID, VTKHDF, a store) linear within the triangle around it. A table, CSV or JSON."""
+UGRID, VTKHDF, a store) and solids linear within the triangle or tetrahedron around it. A table, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ EXAMPLES = [
     "octavo probe r2d.slf --at 4500,4350",
     "octavo probe r2d.slf --at 4500,4350 --at 5500,4400 --field 'WATER DEPTH' --csv > gauges.csv",
     "octavo probe r3d.slf --at 5,5 --plane 0 --json",
+    "octavo probe flow.vtkhdf --at 0.5,0.2,0.1",
 ]
 
 
@@ -25,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="POINT",
         help="a place: 0.5,0.5,0.5 (fractions of the box length, or lengths: 20 kpc), center, max:FIELD or min:FIELD; in "
-        "triangles X,Y in their own coordinates; may be repeated",
+        "triangles X,Y in their own coordinates, in solids X,Y,Z; may be repeated",
     )
     parser.add_argument(
         "--field", type=options.names, metavar="A,B", help="only these fields or formulas (default: all)"
