@@ -206,7 +206,7 @@ def test_pyvista_gets_the_cells(mesh, path):
         ["hist", "--field", "head", "-o", "a.png"],
         ["contour", "--field", "head", "--at", "1", "-o", "a.ply"],
         ["clumps", "--above", "1", "--field", "head"],
-        ["probe", "--at", "0.5,0.5"],
+        ["probe", "--at", "0.5,0.5,0.5"],
         ["discharge", "--through", "0,0", "1,1", "-o", "a.csv"],
         ["volume", "--field", "head"],
         ["streamlines", "-o", "a.geojson"],
