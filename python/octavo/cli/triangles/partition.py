@@ -51,10 +51,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         choices=["concat", "files", "med", "octavo"],
-        default="concat",
         help="concat (default): two files per input; files: one file per part; med: one MED file per input, PREFIX + GEO.med, "
         "with a mesh for each part; octavo: one store per input, PREFIX + GEO.octavo, with the boundary, from which a run "
-        "of as many ranks starts",
+        "of as many ranks starts. Solids get a store with the parts",
     )
     parser.add_argument(
         "--also",
