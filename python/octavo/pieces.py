@@ -39,12 +39,12 @@ def partition(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
-    (None, of several) or hilbert; `layout`: concat (None), files, med or octavo; `also`: results on the mesh by the name that PREFIX
-    gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
+    (None, of several) or hilbert; `layout`: concat (None), files, med or octavo; `also`: results on the mesh by the name
+    that PREFIX gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
     on every rank, or a file of them, text or .npy. `write_cut`: the file that the cut is written to, .npy or text.
     `parts` None: the number of parts of `cut`. Without `cut`, `mesh` must be a store that was cut (layout octavo): its cut
     and boundary are taken. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
-    A mesh of solids becomes a store with the parts (layout octavo or None), in one process.
+    A mesh of solids becomes a store that keeps the part of each cell (layout octavo or None), in one process.
     Pieces that are there are replaced, other files with `overwrite` only. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.errors import UsageError
