@@ -32,7 +32,7 @@ TEST(SideGraph, a_hexahedron_that_stands_for_a_prism_has_a_triangle_for_a_neighb
   const std::vector<std::int64_t> p(mesh.connectivity.begin() + 6, mesh.connectivity.end());
   mesh.corners[1] = 8;
   mesh.connectivity.resize(6);
-  for (const std::size_t k : {0, 1, 2, 2, 3, 4, 5, 5}) mesh.connectivity.push_back(p[k]);
+  for (const unsigned k : {0U, 1U, 2U, 2U, 3U, 4U, 5U, 5U}) mesh.connectivity.push_back(p[k]);
   EXPECT_EQ(side_graph(mesh).neighbours.size(), 2U);
 }
 
