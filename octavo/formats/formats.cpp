@@ -15,6 +15,7 @@
 #include "octavo/formats/serafin/row.hpp"
 #include "octavo/formats/ugrid/row.hpp"
 #include "octavo/formats/vtkhdf/row.hpp"
+#include "octavo/formats/xdmf/row.hpp"
 #include "octavo/mesh/specific.hpp"
 #include "octavo/mesh/units.hpp"
 
@@ -26,8 +27,8 @@ using base::Error;
 using base::Kind;
 
 /// The first one that recognises a path opens it.
-constexpr std::array<const Format*, 8> formats{&ramses::row, &amrex::row,  &flash::row, &serafin::row,
-                                               &med::row,    &vtkhdf::row, &ugrid::row, &gmsh::row};
+constexpr std::array<const Format*, 9> formats{&ramses::row, &amrex::row, &flash::row, &serafin::row, &med::row,
+                                               &vtkhdf::row, &ugrid::row, &gmsh::row,  &xdmf::row};
 
 /// Why nothing recognised it, in words.
 Error not_recognised(const fs::path& path) {

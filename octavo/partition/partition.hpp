@@ -1,5 +1,5 @@
 #pragma once
-/// Cuts cells or triangles into parts (METIS, Scotch, space-filling curve, inertia) and orders boundary lines.
+/// Cuts cells, triangles or solids into parts (METIS, Scotch, space-filling curve, inertia) and orders boundary lines.
 /// It may touch the arrays that it is given, mesh, base, and the libraries METIS and Scotch.
 /// It never reads or writes a file, and never calls MPI: numbers of other ranks come through base::Ranks.
 

@@ -1,5 +1,5 @@
 #include "octavo/base/error.hpp"
-#include "octavo/partition/cut.hpp"
+#include "octavo/partition/cell_graph.hpp"
 
 #ifdef OCTAVO_HAVE_SCOTCH
 #include <cstdio>
@@ -17,53 +17,30 @@ namespace octavo::partition {
 #ifdef OCTAVO_HAVE_SCOTCH
 namespace {
 
-struct DualGraph {
-  std::vector<SCOTCH_Num> first;  ///< where each element's neighbours begin
-  std::vector<SCOTCH_Num> neighbours;
-};
-
 /// The graph of elements that share an edge.
-DualGraph dual_graph(Connectivity connectivity) {
-  struct KeyedEdge {
-    std::uint64_t key;
-    std::int32_t element;
-    auto operator<=>(const KeyedEdge&) const = default;
-  };
-  std::vector<KeyedEdge> edges(connectivity.size());
+CellGraph dual_graph(Connectivity connectivity) {
+  std::vector<KeyedSide<std::uint64_t>> edges(connectivity.size());
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const std::int32_t a = connectivity[i], b = connectivity[i % 3 == 2 ? i - 2 : i + 1];
     edges[i] = {static_cast<std::uint64_t>(std::min(a, b)) << 32 | static_cast<std::uint64_t>(std::max(a, b)),
                 static_cast<std::int32_t>(i / 3)};
   }
-  std::sort(edges.begin(), edges.end());
-  DualGraph graph;
-  graph.first.assign(connectivity.size() / 3 + 1, 0);
-  const auto each_pair = [&](auto&& f) {
-    for (std::size_t i = 0; i + 1 < edges.size(); ++i)
-      if (edges[i].key == edges[i + 1].key) f(edges[i].element, edges[i + 1].element);
-  };
-  each_pair([&](std::int32_t a, std::int32_t b) {
-    ++graph.first[static_cast<std::size_t>(a) + 1];
-    ++graph.first[static_cast<std::size_t>(b) + 1];
-  });
-  for (std::size_t e = 1; e < graph.first.size(); ++e) graph.first[e] += graph.first[e - 1];
-  graph.neighbours.resize(static_cast<std::size_t>(graph.first.back()));
-  std::vector<SCOTCH_Num> next(graph.first.begin(), graph.first.end() - 1);
-  each_pair([&](std::int32_t a, std::int32_t b) {
-    graph.neighbours[static_cast<std::size_t>(next[static_cast<std::size_t>(a)]++)] = b;
-    graph.neighbours[static_cast<std::size_t>(next[static_cast<std::size_t>(b)]++)] = a;
-  });
-  return graph;
+  return graph_of_sides(std::move(edges), connectivity.size() / 3);
 }
 
 }  // namespace
 
 PartVector cut_scotch(Connectivity connectivity, std::int32_t, std::int32_t parts) {
-  static_assert(sizeof(SCOTCH_Num) == sizeof(std::int32_t), "Scotch built with 32-bit numbers");
   check_parts(parts, static_cast<std::int64_t>(connectivity.size() / 3));
-  PartVector part_of(connectivity.size() / 3, 0);
+  if (parts == 1) return PartVector(connectivity.size() / 3, 0);
+  return cut_scotch(dual_graph(connectivity), parts);
+}
+
+PartVector cut_scotch(const CellGraph& dual, std::int32_t parts) {
+  static_assert(sizeof(SCOTCH_Num) == sizeof(std::int32_t), "Scotch built with 32-bit numbers");
+  check_parts(parts, std::ssize(dual.first) - 1);
+  PartVector part_of(dual.first.size() - 1, 0);
   if (parts == 1) return part_of;
-  DualGraph dual = dual_graph(connectivity);
   RepeatableScotch repeatable;
   SCOTCH_Graph graph;
   SCOTCH_Strat strategy;
@@ -90,10 +67,17 @@ PartVector cut_scotch(Connectivity connectivity, std::int32_t, std::int32_t part
 
 #else
 
-PartVector cut_scotch(Connectivity, std::int32_t, std::int32_t) {
+namespace {
+
+[[noreturn]] void refuse_scotch() {
   throw base::Error(base::Kind::unsupported, "this build has no Scotch")
       .hint("install libscotch-dev and build again, or take --method inertial");
 }
+
+}  // namespace
+
+PartVector cut_scotch(Connectivity, std::int32_t, std::int32_t) { refuse_scotch(); }
+PartVector cut_scotch(const CellGraph&, std::int32_t) { refuse_scotch(); }
 
 #endif
 

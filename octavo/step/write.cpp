@@ -113,6 +113,13 @@ std::string names_of_groups(const formats::MeshGroups& groups) {
   return text;
 }
 
+/// Reads the groups of the step's file, if the series has none yet. A note names them if the format has none.
+void take_groups(formats::Series& series, const Format& format, std::vector<std::string>& notes) {
+  if (!series.groups) series.groups = groups_of_file(series.first);
+  if (const std::string names = names_of_groups(*series.groups); format.read_groups == nullptr && !names.empty())
+    notes.push_back("groups are left out, for which a " + std::string(format.title) + " file has no place: " + names);
+}
+
 /// The chosen fields and particles in the format's words; if these are the step's own, nothing else changes.
 mesh::Dataset in_words(const mesh::Dataset& step, const Format& format, const WriteRequest& request,
                        WriteReport& report) {
@@ -240,8 +247,9 @@ WriteReport write_solids(formats::Series series, const Format& format, const fs:
   if (!format.integers)
     std::erase_if(series.variables, [](const mesh::FieldInfo& info) { return mesh::is_integer(info.type); });
   WriteReport report = formats::report_of(series);
+  report.notes = series.first.notes;
   note_integers(series, request, report);
-  if (!series.groups) series.groups = formats::MeshGroups{};
+  take_groups(series, format, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));
   return report;
@@ -304,9 +312,7 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   const bool polygons = format.polygons && !mesh::cells_by_corners(series.first.header).empty();
   if (series.boundary.empty() && !polygons) series.boundary = boundary_numbers_of(series, report.notes);
   if (request.boundary) series.groups = groups_of_boundary(*request.boundary, series.mesh, report.notes);
-  if (!series.groups) series.groups = groups_of_file(series.first);
-  if (const std::string names = names_of_groups(*series.groups); format.read_groups == nullptr && !names.empty())
-    report.notes.push_back("groups are left out, for which a " + title + " file has no place: " + names);
+  take_groups(series, format, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));
   return report;

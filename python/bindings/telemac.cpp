@@ -25,6 +25,7 @@ nb::dict partition(const Path& mesh, const Path& prefix, const nb::kwargs& argum
   given.take("parts", options.parts);
   options.method = partition::method_named(given.get<std::string>("method", "metis"));
   take_layout(given, options.layout);
+  given.take("any_layout", options.any_layout);
   given.take("boundary", options.boundary);
   given.take("also", options.also);
   given.take("sections", options.sections);

@@ -96,7 +96,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
 
 def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[str, Any]:
     """Writes outputs as steps of a store, or with `to` one of them as an output of that format ("ramses", "flash",
-    "amrex", "serafin", "med", "vtkhdf", "ugrid", "gmsh"); see `octavo help convert`.
+    "amrex", "serafin", "med", "vtkhdf", "ugrid", "gmsh", "xdmf"); see `octavo help convert`.
 
     Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
     overwrite, threads, ranks, progress. For stores: max_level, region, codec ("lossless", "abs:E", "range:E",

@@ -26,7 +26,7 @@ def partition(
     *,
     boundary: Path | None = None,
     method: str | None = None,
-    layout: str = "concat",
+    layout: str | None = None,
     also: Mapping[str, Path] | None = None,
     sections: Path | None = None,
     zones: Path | None = None,
@@ -39,11 +39,12 @@ def partition(
     progress: Progress = None,
 ) -> dict[str, Any]:
     """Cuts a mesh of triangles into the pieces that TELEMAC reads. `method`: metis (None, of one process), scotch, inertial
-    (None, of several) or hilbert; `layout`: concat, files, med or octavo; `also`: results on the mesh by the name that PREFIX
-    gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
+    (None, of several) or hilbert; `layout`: concat (None), files, med or octavo; `also`: results on the mesh by the name
+    that PREFIX gets. `cut`: the part of each element, from 0, in place of a method: an array of integers, shape (elements,), whole
     on every rank, or a file of them, text or .npy. `write_cut`: the file that the cut is written to, .npy or text.
     `parts` None: the number of parts of `cut`. Without `cut`, `mesh` must be a store that was cut (layout octavo): its cut
     and boundary are taken. Sections, zones and weirs become numbered files, as TELEMAC opens them, unless `concat_sides`.
+    A mesh of solids becomes a store that keeps the part of each cell (layout octavo or None), in one process.
     Pieces that are there are replaced, other files with `overwrite` only. `ranks`: octavo.ranks.world(), collective."""
     from octavo import _core
     from octavo.errors import UsageError
@@ -57,7 +58,8 @@ def partition(
         prefix,
         parts=parts or 0,
         method=method or ("metis" if ranks is None else "inertial"),
-        layout=layout,
+        layout=layout or "concat",
+        any_layout=layout is None,
         boundary=boundary,
         also=list((also or {}).items()),
         sections=sections,

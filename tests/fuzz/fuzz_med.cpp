@@ -15,16 +15,19 @@
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 #include "octavo/formats/vtkhdf/write.hpp"
+#include "tests/fuzz/read_series.hpp"
 #include "tests/support/serafin_fixture.hpp"
+#include "tests/support/solids_fixture.hpp"
 
-// Input: a byte that chooses one of the sound files (MED in one mesh or three, VTKHDF; triangles or planes), then edits
-// of it, six bytes each: of values, attributes and links. The file stays sound HDF5; what opens is read whole.
+// Input: a byte that chooses one of the sound files (MED in one mesh or three, VTKHDF; triangles, planes or solids),
+// then edits of it, six bytes each: of values, attributes and links. The file stays sound HDF5; what opens is read
+// whole.
 namespace {
 
 using namespace octavo;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kinds = 4;
+constexpr std::size_t kinds = 5;
 
 fs::path scratch(const std::string& name) {
   return fs::path(fs::exists("/dev/shm") ? "/dev/shm" : "/tmp") /
@@ -54,6 +57,21 @@ void make_med(const fs::path& path, int meshes, int planes) {
   writer.add_parameter("NPLAN", "", planes > 1 ? planes : 0);
   writer.add_parameter("DATE", "", 20261121);
   writer.add_parameter("TIME", "", 93000);
+  writer.close();
+}
+
+void make_med_of_solids(const fs::path& path) {
+  const mesh::Solids mesh = testing::box_of_solids(2, 0);
+  formats::med::MedWriter writer(path, {"SOLIDS", false});
+  writer.add_mesh("MESH", mesh);
+  formats::MeshGroups groups;
+  groups.families = {{-1, "FAM_-1_A", {"A"}}};
+  groups.sides = {0, 1, 2, -1, 0, 1, 4, 3};
+  groups.of_side = {-1, -1};
+  writer.add_groups("MESH", groups);
+  const std::string at_points = writer.add_field("MESH", "HEAD", "M"), in_cells = writer.add_field("MESH", "ROCK", "");
+  writer.put_values(at_points, 0, 0, std::vector<double>(mesh.x.size(), 1.5));
+  writer.put_values(in_cells, 0, 0, std::vector<double>(mesh.corners.size(), 2.5), mesh);
   writer.close();
 }
 
@@ -97,6 +115,8 @@ Sound sound_file(std::size_t kind) {
   fs::remove(path);
   if (kind == 3)
     make_vtkhdf(path);
+  else if (kind == 4)
+    make_med_of_solids(path);
   else
     make_med(path, kind == 1 ? 3 : 1, kind == 2 ? 3 : 1);
   Sound sound{testing::bytes_of_file(path), {}};
@@ -194,7 +214,7 @@ void edit(hid_t file, const std::vector<Object>& objects, const std::uint8_t* e)
 void read(const mesh::Dataset& dataset) {
   dataset.parts_touching(mesh::Box{});
   dataset.part_bytes(0);
-  mesh::validate(std::get<mesh::Unstructured>(dataset.read(0, {}).mesh));
+  testing::read_series(dataset);
 }
 
 template <class Read>
@@ -226,7 +246,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const std::array<Sound, kinds> sounds = [] {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     std::array<Sound, kinds> made;
-    for (std::size_t kind = has_med ? 0 : 3; kind < kinds; ++kind) made[kind] = sound_file(kind);
+    for (std::size_t kind = has_med ? 0 : 3; kind < (has_med ? kinds : 4); ++kind) made[kind] = sound_file(kind);
     return made;
   }();
   if (size < 1 || !clean_up) return 0;

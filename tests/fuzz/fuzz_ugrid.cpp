@@ -10,7 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/ugrid/ugrid.hpp"
-#include "octavo/mesh/triangles/cells.hpp"
+#include "tests/fuzz/read_series.hpp"
 #include "tests/support/serafin_fixture.hpp"
 #include "tests/support/ugrid_fixture.hpp"
 
@@ -91,24 +91,18 @@ void make_version_4(const fs::path& path, Input& input) {
   put_words(file, "f", "location", input, {"node", "face", "edge"});
   put_values<double>(file, "time", hdf5::float64_type, {few()}, input);
   put_words(file, "time", "units", input, {"days since 1970", " since ", "s"});
+  if (input.byte() % 2 == 0) return;
+  put_values<std::int32_t>(file, "v", hdf5::int32_type, {1}, input);
+  put_words(file, "v", "cf_role", input, {"mesh_topology", "mesh"});
+  put_words(file, "v", "node_coordinates", input, {"x y x", "x y z", "x x", "no"});
+  put_words(file, "v", "volume_node_connectivity", input, {"fn", "x", "no"});
 }
 
 void read_all(const fs::path& path, const fs::path& out) {
   if (!formats::ugrid::recognise(path)) return;
   formats::ugrid::list_steps(path);
-  mesh::Dataset dataset = formats::ugrid::open(path, {});
-  const mesh::Part part = dataset.read(0, {});
-  formats::Series series;
-  series.mesh = std::get<mesh::Unstructured>(part.mesh);
-  mesh::validate(series.mesh);
-  mesh::areas_of_cells(series.mesh);
-  mesh::apart(series.mesh);
-  for (const mesh::FieldInfo& info : dataset.header.fields)
-    if (!mesh::is_integer(info.type)) series.variables.push_back(info);
-  series.times = {1.0};
-  series.open = [&](std::size_t) { return dataset; };
-  series.first = dataset;
-  formats::ugrid::write(series, out, {});  // what was read can be written
+  // What was read can be written.
+  formats::ugrid::write(testing::read_series(formats::ugrid::open(path, {})), out, {});
   formats::ugrid::open(out, {}).read(0, {});
 }
 

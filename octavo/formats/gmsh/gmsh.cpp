@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/gmsh/reader.hpp"
 #include "octavo/formats/row/file_of_one_part.hpp"
+#include "octavo/formats/row/range.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::gmsh {
@@ -23,9 +26,10 @@ using base::Kind;
 constexpr std::string_view first_line = "$MeshFormat";
 
 struct GmshMesh {
-  mesh::Unstructured mesh;
-  std::vector<double> bottom;       ///< heights of the points; none: all are 0
-  std::vector<std::int64_t> cells;  ///< by corners
+  mesh::Mesh mesh;                  ///< Unstructured or Solids
+  std::vector<double> bottom;       ///< of a surface: heights of the points; none: all are 0
+  std::vector<std::int64_t> cells;  ///< of a surface: by corners
+  std::int64_t points = 0, elements = 0;
   MeshGroups groups;
   std::vector<std::string> notes;
 };
@@ -33,8 +37,8 @@ struct GmshMesh {
 /// The places of tags among the points.
 class TagIndex {
  public:
-  explicit TagIndex(const GmshSurface& surface) {
-    for (std::size_t i = 0; i < surface.tags.size(); ++i) sorted_.emplace_back(surface.tags[i], i);
+  explicit TagIndex(const GmshElements& elements) {
+    for (std::size_t i = 0; i < elements.tags.size(); ++i) sorted_.emplace_back(elements.tags[i], i);
     std::sort(sorted_.begin(), sorted_.end());
     for (std::size_t i = 1; i < sorted_.size(); ++i)
       if (sorted_[i].first == sorted_[i - 1].first)
@@ -54,8 +58,8 @@ class TagIndex {
 /// Families of the sets of groups that elements of one dimension are in.
 class GroupFamilies {
  public:
-  GroupFamilies(const GmshSurface& surface, int dim, MeshGroups& groups)
-      : surface_(surface), dim_(dim), groups_(groups) {}
+  GroupFamilies(const GmshElements& elements, int dim, MeshGroups& groups)
+      : elements_(elements), dim_(dim), groups_(groups) {}
   std::int32_t of(std::int32_t set) {
     if (set == 0) return 0;
     const auto [found, is_new] = number_of_.emplace(set, 0);
@@ -63,9 +67,9 @@ class GroupFamilies {
       const auto count = static_cast<std::int32_t>(groups_.families.size()) + 1;
       found->second = dim_ == 0 ? count : -count;
       GroupFamily family{found->second, "FAM_" + std::to_string(found->second), {}};
-      for (const std::int64_t group : surface_.sets[static_cast<std::size_t>(set)]) {
-        const auto name = surface_.names.find({dim_, group});
-        family.groups.push_back(name != surface_.names.end() && !name->second.empty()
+      for (const std::int64_t group : elements_.sets[static_cast<std::size_t>(set)]) {
+        const auto name = elements_.names.find({dim_, group});
+        family.groups.push_back(name != elements_.names.end() && !name->second.empty()
                                     ? name->second
                                     : "G_" + std::to_string(dim_) + "D_" + std::to_string(group));
       }
@@ -75,75 +79,154 @@ class GroupFamilies {
   }
 
  private:
-  const GmshSurface& surface_;
+  const GmshElements& elements_;
   int dim_;
   MeshGroups& groups_;
   std::map<std::int32_t, std::int32_t> number_of_;
 };
 
-/// `number`: of each point in the mesh, or -1. `first`: the first triangle of each cell, and the number of triangles.
-MeshGroups groups_of(const GmshSurface& surface, const TagIndex& places, const std::vector<std::int64_t>& number,
+/// Sides of solids that are in groups.
+void add_sides(const GmshElements& elements, const TagIndex& places, const std::vector<std::int64_t>& number,
+               MeshGroups& groups) {
+  GroupFamilies of_sides(elements, 2, groups);
+  for (std::size_t c = 0; c < elements.cells.size(); ++c) {
+    std::array<std::int32_t, 4> side{-1, -1, -1, -1};
+    bool there = true;
+    for (std::size_t k = 0; k < 4 && elements.cells[c][k] != -1; ++k) {
+      side[k] = static_cast<std::int32_t>(number[places.of(elements.cells[c][k], c, "side ")]);
+      there = there && side[k] >= 0;
+    }
+    if (!there || side[2] < 0) continue;
+    groups.sides.insert(groups.sides.end(), side.begin(), side.end());
+    groups.of_side.push_back(of_sides.of(elements.set_of_cell[c]));
+  }
+}
+
+/// `number`: of each point in the mesh, or -1. `first`: the first triangle of each cell, and the number of triangles; a
+/// solid counts as one.
+MeshGroups groups_of(const GmshElements& elements, const TagIndex& places, const std::vector<std::int64_t>& number,
                      const std::vector<std::int64_t>& first) {
   MeshGroups groups;
-  if (surface.sets.size() < 2) return groups;
-  GroupFamilies of_lines(surface, 1, groups);
-  for (std::size_t e = 0; e < surface.lines.size(); ++e) {
-    const auto [a, b] = surface.lines[e];
+  if (elements.sets.size() < 2) return groups;
+  GroupFamilies of_lines(elements, 1, groups);
+  for (std::size_t e = 0; e < elements.lines.size(); ++e) {
+    const auto [a, b] = elements.lines[e];
     const std::int64_t from = number[places.of(a, e, "line ")], to = number[places.of(b, e, "line ")];
     if (from < 0 || to < 0) continue;
     groups.edges.push_back(static_cast<std::int32_t>(from));
     groups.edges.push_back(static_cast<std::int32_t>(to));
-    groups.of_edge.push_back(of_lines.of(surface.set_of_line[e]));
+    groups.of_edge.push_back(of_lines.of(elements.set_of_line[e]));
   }
-  GroupFamilies of_cells(surface, 2, groups);
+  GroupFamilies of_cells(elements, elements.solids.empty() ? 2 : 3, groups);
   groups.of_triangle.resize(static_cast<std::size_t>(first.back()));
   for (std::size_t c = 0; c + 1 < first.size(); ++c)
     std::fill(groups.of_triangle.begin() + first[c], groups.of_triangle.begin() + first[c + 1],
-              of_cells.of(surface.set_of_cell[c]));
-  if (surface.points.empty()) return groups;
-  GroupFamilies of_points(surface, 0, groups);
+              of_cells.of(elements.solids.empty() ? elements.set_of_cell[c] : elements.set_of_solid[c]));
+  if (!elements.solids.empty()) add_sides(elements, places, number, groups);
+  if (elements.points.empty()) return groups;
+  GroupFamilies of_points(elements, 0, groups);
   groups.of_point.resize(
       static_cast<std::size_t>(std::count_if(number.begin(), number.end(), [](auto n) { return n >= 0; })));
-  for (std::size_t p = 0; p < surface.points.size(); ++p)
-    if (const std::int64_t point = number[places.of(surface.points[p][0], p, "point ")]; point >= 0)
-      groups.of_point[static_cast<std::size_t>(point)] = of_points.of(surface.set_of_point[p]);
+  for (std::size_t p = 0; p < elements.points.size(); ++p)
+    if (const std::int64_t point = number[places.of(elements.points[p][0], p, "point ")]; point >= 0)
+      groups.of_point[static_cast<std::size_t>(point)] = of_points.of(elements.set_of_point[p]);
   return groups;
 }
 
-/// The points that cells have, in the file's order.
-GmshMesh contents_of(const GmshSurface& surface) {
-  constexpr std::int64_t unused = -1;
-  const TagIndex places(surface);
-  std::vector<std::int64_t> number(surface.tags.size(), unused);
-  for (std::size_t c = 0; c < surface.cells.size(); ++c)
-    for (const std::int64_t tag : surface.cells[c])
-      if (tag != -1) number[places.of(tag, c)] = 0;
-  GmshMesh out;
-  out.notes = surface.notes;
-  bool flat = true;
+/// The corners of cells, without those that they lack.
+template <std::size_t N>
+std::span<const std::int64_t> corners_in(const std::array<std::int64_t, N>& tags) {
+  return std::span(tags).first(static_cast<std::size_t>(std::find(tags.begin(), tags.end(), -1) - tags.begin()));
+}
+
+/// Calls `each` with the number of each cell, and the tags of its corners.
+template <class F>
+void for_each_cell(const GmshElements& elements, F&& each) {
+  for (std::size_t c = 0; c < elements.solids.size(); ++c) each(c, corners_in(elements.solids[c]));
+  if (!elements.solids.empty()) return;
+  for (std::size_t c = 0; c < elements.cells.size(); ++c) each(c, corners_in(elements.cells[c]));
+}
+
+constexpr std::int64_t unused = -1;
+
+/// The points that cells have, numbered in the file's order; -1: unused.
+std::vector<std::int64_t> number_points(const GmshElements& elements, const TagIndex& places) {
+  std::vector<std::int64_t> number(elements.tags.size(), unused);
+  for_each_cell(elements, [&](std::size_t c, std::span<const std::int64_t> tags) {
+    for (const std::int64_t tag : tags) number[places.of(tag, c)] = 0;
+  });
+  std::int64_t next = 0;
   for (std::size_t i = 0; i < number.size(); ++i) {
     if (number[i] == unused) continue;
-    const auto& [x, y, z] = surface.places[i];
-    if (!std::isfinite(x) || !std::isfinite(y))
-      throw Error(Kind::corrupt, "a point without a place").at("point " + std::to_string(surface.tags[i]));
-    number[i] = std::ssize(out.mesh.x);
-    out.mesh.x.push_back(x);
-    out.mesh.y.push_back(y);
-    out.bottom.push_back(z);
-    flat = flat && z == 0;
+    number[i] = next++;
+    const auto& [x, y, z] = elements.places[i];
+    if (!std::isfinite(x) || !std::isfinite(y) || !(std::isfinite(z) || elements.solids.empty()))
+      throw Error(Kind::corrupt, "a point without a place").at("point " + std::to_string(elements.tags[i]));
   }
-  if (flat) out.bottom.clear();
-  std::vector<std::int64_t> first{0};
-  for (std::size_t c = 0; c < surface.cells.size(); ++c) {
-    std::vector<std::int64_t> corners;
-    for (const std::int64_t tag : surface.cells[c])
-      if (tag != -1) corners.push_back(number[places.of(tag, c)]);
-    mesh::add_cell(corners, static_cast<std::int64_t>(c), out.mesh);
+  return number;
+}
+
+/// Coordinates of the points that have a number, along an axis.
+std::vector<double> places_along(const GmshElements& elements, const std::vector<std::int64_t>& number,
+                                 std::size_t axis) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < number.size(); ++i)
+    if (number[i] != unused) out.push_back(elements.places[i][axis]);
+  return out;
+}
+
+mesh::Solids solids_of(const GmshElements& elements, const TagIndex& places, const std::vector<std::int64_t>& number) {
+  mesh::Solids mesh;
+  mesh.x = places_along(elements, number, 0);
+  mesh.y = places_along(elements, number, 1);
+  mesh.z = places_along(elements, number, 2);
+  // Corners stand as in VTK.
+  for_each_cell(elements, [&](std::size_t c, std::span<const std::int64_t> tags) {
+    mesh.corners.push_back(static_cast<std::uint8_t>(tags.size()));
+    for (const std::int64_t tag : tags) mesh.connectivity.push_back(number[places.of(tag, c)]);
+  });
+  mesh::validate(mesh);
+  return mesh;
+}
+
+/// Adds the cells of a surface to `out`. Returns the first triangle of each, and the number of triangles.
+std::vector<std::int64_t> add_surface(const GmshElements& elements, const TagIndex& places,
+                                      const std::vector<std::int64_t>& number, GmshMesh& out) {
+  mesh::Unstructured mesh;
+  mesh.x = places_along(elements, number, 0);
+  mesh.y = places_along(elements, number, 1);
+  out.bottom = places_along(elements, number, 2);
+  if (std::all_of(out.bottom.begin(), out.bottom.end(), [](double z) { return z == 0; })) out.bottom.clear();
+  std::vector<std::int64_t> first{0}, corners;
+  for_each_cell(elements, [&](std::size_t c, std::span<const std::int64_t> tags) {
+    corners.clear();
+    for (const std::int64_t tag : tags) corners.push_back(number[places.of(tag, c)]);
+    mesh::add_cell(corners, static_cast<std::int64_t>(c), mesh);
     mesh::count_cell(corners.size(), out.cells);
-    first.push_back(std::ssize(out.mesh.connectivity) / 3);
+    first.push_back(std::ssize(mesh.connectivity) / 3);
+  });
+  out.mesh = std::move(mesh);
+  return first;
+}
+
+/// The points that cells have, in the file's order.
+GmshMesh contents_of(const GmshElements& elements) {
+  const TagIndex places(elements);
+  const std::vector<std::int64_t> number = number_points(elements, places);
+  GmshMesh out;
+  out.notes = elements.notes;
+  std::vector<std::int64_t> first;
+  if (elements.solids.empty()) {
+    first = add_surface(elements, places, number, out);
+  } else {
+    out.mesh = solids_of(elements, places, number);
+    first.resize(elements.solids.size() + 1);
+    std::iota(first.begin(), first.end(), std::int64_t{0});
   }
-  out.groups = groups_of(surface, places, number, first);
-  const std::size_t left = number.size() - out.mesh.x.size();
+  out.groups = groups_of(elements, places, number, first);
+  out.elements = first.back();
+  out.points = std::count_if(number.begin(), number.end(), [](std::int64_t n) { return n != unused; });
+  const auto left = std::count(number.begin(), number.end(), unused);
   if (left > 0) out.notes.push_back(std::to_string(left) + " points that no cell has are left out");
   return out;
 }
@@ -151,16 +234,20 @@ GmshMesh contents_of(const GmshSurface& surface) {
 mesh::Header header_of(const GmshMesh& contents) {
   mesh::Header header;
   header.code = "Gmsh";
+  if (const auto* solids = std::get_if<mesh::Solids>(&contents.mesh)) {
+    header.attributes[mesh::solids_attribute] = mesh::count_solids(*solids);
+    set_range(solids->x, 0, header);
+    set_range(solids->y, 1, header);
+    set_range(solids->z, 2, header);
+    return header;
+  }
+  const auto& surface = std::get<mesh::Unstructured>(contents.mesh);
   header.dim = 2;
   header.attributes["triangles"] = mesh::num_triangles(contents.cells);
   header.attributes["planes"] = std::int64_t{1};
   header.attributes[mesh::cells_attribute] = contents.cells;
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::vector<double>& all = axis == 0 ? contents.mesh.x : contents.mesh.y;
-    const auto [least, most] = std::minmax_element(all.begin(), all.end());
-    header.lo[axis] = *least;
-    header.hi[axis] = *most > *least ? *most : *least + 1;
-  }
+  set_range(surface.x, 0, header);
+  set_range(surface.y, 1, header);
   if (!contents.bottom.empty())
     header.fields.push_back({"BOTTOM", "", mesh::ScalarType::float64, mesh::Centring::node, 1, 0});
   return header;
@@ -168,9 +255,10 @@ mesh::Header header_of(const GmshMesh& contents) {
 
 GmshMesh read_contents(const std::filesystem::path& path) {
   try {
-    GmshMesh contents = contents_of(read_surface(path));
-    if (contents.cells.empty()) throw Error(Kind::unsupported, "no surface: expected triangles and quadrangles");
-    return contents;
+    const GmshElements elements = read_elements(path);
+    if (elements.cells.empty() && elements.solids.empty())
+      throw Error(Kind::unsupported, "no cells: expected solids, or triangles and quadrangles");
+    return contents_of(elements);
   } catch (Error& error) {
     if (std::find(error.places().begin(), error.places().end(), path.string()) != error.places().end()) throw;
     throw std::move(error.at(path.string()));
@@ -194,12 +282,15 @@ mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t
   const auto contents = std::make_shared<const GmshMesh>(read_contents(path));
   mesh::Dataset dataset = mesh::of_one_part("gmsh", path.string(), header_of(*contents),
                                             static_cast<std::int64_t>(std::filesystem::file_size(path)),
-                                            mesh::num_triangles(contents->cells), std::ssize(contents->mesh.x));
+                                            contents->elements, contents->points);
   dataset.notes = contents->notes;
   describe_file(dataset, path, step);
   dataset.read = [contents, header = dataset.header](int, const mesh::Request& request) {
     mesh::Part part;
-    part.mesh = request.mesh ? contents->mesh : mesh::Unstructured{};
+    if (request.mesh)
+      part.mesh = contents->mesh;
+    else
+      part.mesh = mesh::holds_solids(header) ? mesh::Mesh(mesh::Solids{}) : mesh::Unstructured{};
     for (const std::size_t f : mesh::select_fields(header, request.fields)) {
       part.fields.push_back(mesh::make_field(header.fields[f], contents->bottom.size()));
       std::copy(contents->bottom.begin(), contents->bottom.end(), part.fields.back().as<double>().begin());

@@ -164,13 +164,70 @@ TEST_F(Gmsh, each_prefix_of_a_file_with_groups_is_refused_or_whole) {
     }
 }
 
-TEST_F(Gmsh, damage_and_solids_are_named) {
+/// A prism, a pyramid on one of its sides, a side in the group "wet" and one in none; the prism is in the groups "rock"
+/// and 4.
+constexpr const char* solids_2 = R"($MeshFormat
+2.2 0 8
+$EndMeshFormat
+$PhysicalNames
+2
+2 1 "wet"
+3 1 "rock"
+$EndPhysicalNames
+$Nodes
+8
+1 0 0 0
+2 1 0 0
+3 0 1 0
+4 0 0 1
+5 1 0 1
+6 0 1 1
+7 0.5 -1 0.5
+88 9 9 9
+$EndNodes
+$Elements
+5
+1 2 2 1 1 1 2 3
+5 2 2 0 9 4 5 6
+2 6 2 1 1 1 2 3 4 5 6
+3 6 2 4 1 1 2 3 4 5 6
+4 7 2 0 2 1 2 5 4 7
+$EndElements
+)";
+
+TEST_F(Gmsh, solids_keep_their_corners_and_groups_and_sides_are_left_out) {
+  const mesh::Dataset dataset = open(put(solids_2), {});
+  EXPECT_EQ(mesh::count_solids(dataset.header), (std::vector<std::int64_t>{0, 1, 1, 0}));
+  EXPECT_EQ(dataset.header.dim, 3);
+  EXPECT_THAT(dataset.header.lo, ElementsAre(0, -1, 0));
+  const auto mesh = std::get<mesh::Solids>(dataset.read(0, {}).mesh);
+  EXPECT_THAT(mesh.corners, ElementsAre(6, 5));
+  EXPECT_THAT(mesh.connectivity, ElementsAre(0, 1, 2, 3, 4, 5, 0, 1, 4, 3, 6));
+  EXPECT_THAT(mesh.z, ElementsAre(0, 0, 0, 1, 1, 1, 0.5));
+  EXPECT_THAT(dataset.notes, ElementsAre(HasSubstr("1 cells that are no solids"), HasSubstr("1 points that no cell")));
+  const MeshGroups groups = read_groups(folder / "a.msh");
+  ASSERT_THAT(groups.of_triangle, ::testing::SizeIs(2));
+  EXPECT_EQ(groups.of_triangle[1], 0);
+  std::map<std::int32_t, std::vector<std::string>> names;
+  for (const GroupFamily& family : groups.families) names[family.number] = family.groups;
+  EXPECT_THAT(names[groups.of_triangle[0]], ElementsAre("rock", "G_3D_4"));
+  EXPECT_THAT(groups.sides, ElementsAre(0, 1, 2, -1));
+  ASSERT_THAT(groups.of_side, ::testing::SizeIs(1));
+  EXPECT_THAT(names[groups.of_side[0]], ElementsAre("wet"));
+  for (std::size_t length = 11; length < std::string(solids_2).find("$EndElements"); length += 3) {
+    const auto error = testing::error_of([&] { open(put(std::string(solids_2).substr(0, length)), {}).read(0, {}); });
+    EXPECT_TRUE(error.kind() == base::Kind::corrupt || error.kind() == base::Kind::unsupported) << length;
+  }
+}
+
+TEST_F(Gmsh, damage_is_named) {
   const auto message_with = [&](const std::string& from, const std::string& to) {
     std::string bytes = gmsh_bytes(false, false);
     bytes.replace(bytes.find(from), from.size(), to);
     return testing::message_of([&] { open(put(bytes), {}); });
   };
-  EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 4 2 1 1 2 9 3 4"), HasSubstr("which are solids"));
+  EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 11 2 1 1 2 9 3 4 1 2 3 4 9 1"), HasSubstr("type 11"));
+  EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 4 2 1 1 2 9 3 8"), HasSubstr("no point has the number 8"));
   EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 9 2 1 1 2 9 3 4 5 6"), HasSubstr("type 9"));
   EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 2 2 1 1 2 8 3"), HasSubstr("no point has the number 8"));
   EXPECT_THAT(message_with("7 2 2 1 1 2 9 3", "7 2 2 1 1 2 2 3"), HasSubstr("twice"));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "octavo/base/byte_order.hpp"
 #include "octavo/base/error.hpp"
@@ -173,30 +174,61 @@ class GroupSets {
   std::vector<std::vector<std::int64_t>> sets_;
 };
 
-/// Takes triangles and quadrangles, and lines and points that are in groups; refuses all but lines and points.
-void take_element(std::int64_t type, std::int32_t set, NumberReader& numbers, GmshSurface& to) {
+bool is_solid(std::int64_t type) { return type >= 4 && type <= 7; }
+
+/// The kinds of elements that are taken.
+void require_known(std::int64_t type) {
   constexpr std::int64_t triangle = 2, quadrangle = 3, point = 15;
-  if (type != triangle && type != quadrangle && type != point && !is_line(type)) {
-    const bool solid = type == 4 || type == 5 || type == 6 || type == 7;
-    throw Error(Kind::unsupported, "elements of Gmsh's type " + std::to_string(type) +
-                                       (solid ? ", which are solids: expected a surface"
-                                              : ": expected triangles (2) and quadrangles (3)"));
+  if (type == triangle || type == quadrangle || type == point || is_solid(type) || is_line(type)) return;
+  throw Error(Kind::unsupported, "elements of Gmsh's type " + std::to_string(type) +
+                                     ": expected triangles (2) and quadrangles (3), or tetrahedra (4), hexahedra (5), "
+                                     "prisms (6) and pyramids (7)");
+}
+
+/// Leaves out the triangles and quadrangles that are in no group.
+void keep_cells_in_groups(GmshElements& to) {
+  std::size_t kept = 0;
+  for (std::size_t c = 0; c < to.cells.size(); ++c) {
+    if (to.set_of_cell[c] == 0) continue;
+    to.cells[kept] = to.cells[c];
+    to.set_of_cell[kept++] = to.set_of_cell[c];
   }
-  std::array<std::int64_t, 4> cell{-1, -1, -1, -1};
+  to.left_out += std::ssize(to.cells) - static_cast<std::int64_t>(kept);
+  to.cells.resize(kept);
+  to.set_of_cell.resize(kept);
+}
+
+/// Takes solids, or triangles and quadrangles where there are none, and others that are in groups.
+void take_element(std::int64_t type, std::int32_t set, NumberReader& numbers, GmshElements& to) {
+  require_known(type);
+  constexpr std::int64_t point = 15;
+  std::array<std::int64_t, 8> corners{};
+  corners.fill(-1);
   const std::int64_t points = points_of(type);
   for (std::int64_t k = 0; k < points; ++k) {
     const std::int64_t tag = numbers.large();
-    if (k < 4) cell[static_cast<std::size_t>(k)] = tag;
+    if (k < std::ssize(corners)) corners[static_cast<std::size_t>(k)] = tag;
   }
-  if (type == triangle || type == quadrangle) {
-    to.cells.push_back(cell);
+  if (type == point || is_line(type)) {
+    if (set == 0) return;
+    if (type == point) {
+      to.points.push_back({corners[0]});
+      to.set_of_point.push_back(set);
+    } else {
+      to.lines.push_back({corners[0], corners[1]});
+      to.set_of_line.push_back(set);
+    }
+    return;
+  }
+  if (is_solid(type)) {
+    if (to.solids.empty()) keep_cells_in_groups(to);
+    to.solids.push_back(corners);
+    to.set_of_solid.push_back(set);
+  } else if (set != 0 || to.solids.empty()) {
+    to.cells.push_back({corners[0], corners[1], corners[2], corners[3]});
     to.set_of_cell.push_back(set);
-  } else if (set != 0 && type == point) {
-    to.points.push_back({cell[0]});
-    to.set_of_point.push_back(set);
-  } else if (set != 0) {
-    to.lines.push_back({cell[0], cell[1]});
-    to.set_of_line.push_back(set);
+  } else {
+    ++to.left_out;
   }
 }
 
@@ -207,7 +239,7 @@ std::array<double, 3> read_place(NumberReader& numbers) {
 
 // ------------------------------------------------------------------ version 2.2
 
-void read_nodes_2(NumberReader& numbers, GmshSurface& to) {
+void read_nodes_2(NumberReader& numbers, GmshElements& to) {
   const std::int64_t count = numbers.text_count("points");
   for (std::int64_t i = 0; i < count; ++i) {
     to.tags.push_back(numbers.integer());
@@ -215,7 +247,7 @@ void read_nodes_2(NumberReader& numbers, GmshSurface& to) {
   }
 }
 
-void read_elements_2(GmshReader& reader, NumberReader& numbers, GroupSets& sets, GmshSurface& to) {
+void read_elements_2(GmshReader& reader, NumberReader& numbers, GroupSets& sets, GmshElements& to) {
   const std::int64_t count = numbers.text_count("elements");
   std::int64_t last_group = 0;
   std::int32_t set = 0;  // of last_group
@@ -250,7 +282,7 @@ void read_elements_2(GmshReader& reader, NumberReader& numbers, GroupSets& sets,
 
 // ------------------------------------------------------------------ version 4.1
 
-void read_nodes_4(NumberReader& numbers, GmshSurface& to) {
+void read_nodes_4(NumberReader& numbers, GmshElements& to) {
   const std::int64_t blocks = numbers.count(4, "blocks of points");
   for (int i = 0; i < 3; ++i) numbers.large();  // points, least and largest tag
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -298,7 +330,7 @@ void read_entities_4(NumberReader& numbers, bool partitioned, GroupSets& sets, S
     }
 }
 
-void read_elements_4(NumberReader& numbers, const SetsOfEntities& sets, GmshSurface& to) {
+void read_elements_4(NumberReader& numbers, const SetsOfEntities& sets, GmshElements& to) {
   const std::int64_t blocks = numbers.count(4, "blocks of elements");
   for (int i = 0; i < 3; ++i) numbers.large();  // elements, least and largest tag
   for (std::int64_t b = 0; b < blocks; ++b) {
@@ -316,7 +348,7 @@ void read_elements_4(NumberReader& numbers, const SetsOfEntities& sets, GmshSurf
 // ------------------------------------------------------------------ all versions
 
 /// Lines of dimension, number and "name", as text in binary files, too.
-void read_names(GmshReader& reader, NumberReader& numbers, GmshSurface& to) {
+void read_names(GmshReader& reader, NumberReader& numbers, GmshElements& to) {
   const std::int64_t count = numbers.text_count("groups");
   for (std::int64_t i = 0; i < count; ++i) {
     const auto dim = reader.text_number<int>();
@@ -385,7 +417,7 @@ struct Sections {
   SetsOfEntities of_entities;
 };
 
-void read_section(GmshReader& reader, NumberReader& numbers, const std::string& name, GmshSurface& to,
+void read_section(GmshReader& reader, NumberReader& numbers, const std::string& name, GmshElements& to,
                   Sections& sections) {
   const bool old = numbers.version == "2.2";
   if (name == "Nodes")
@@ -406,10 +438,10 @@ void read_section(GmshReader& reader, NumberReader& numbers, const std::string& 
       reader.refuse("expected $End" + name + ", found \"" + line.substr(0, 40) + "\"");
 }
 
-GmshSurface read_sections(GmshReader& reader) {
+GmshElements read_sections(GmshReader& reader) {
   if (reader.line() != "$MeshFormat") reader.refuse("expected $MeshFormat");
   NumberReader numbers(reader);
-  GmshSurface to;
+  GmshElements to;
   Sections sections;
   while (!reader.at_end()) {
     const std::string line = reader.line();
@@ -418,6 +450,9 @@ GmshSurface read_sections(GmshReader& reader) {
     read_section(reader, numbers, line.substr(1), to, sections);
   }
   for (const std::string& name : sections.left) to.notes.push_back("values of $" + name + " are left out");
+  if (to.left_out > 0)
+    to.notes.push_back(std::to_string(to.left_out) + " cells that are no solids (points, lines, sides) are left out");
+  unite(to.solids, to.set_of_solid, sections.sets);
   unite(to.cells, to.set_of_cell, sections.sets);
   unite(to.lines, to.set_of_line, sections.sets);
   unite(to.points, to.set_of_point, sections.sets);
@@ -427,7 +462,7 @@ GmshSurface read_sections(GmshReader& reader) {
 
 }  // namespace
 
-GmshSurface read_surface(const std::filesystem::path& path) {
+GmshElements read_elements(const std::filesystem::path& path) {
   try {
     GmshReader reader(path);
     return read_sections(reader);

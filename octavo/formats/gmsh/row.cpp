@@ -22,6 +22,7 @@ constinit const Format row{
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,
+    .solids = true,
     .endings = endings,
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest&,
                 WriteReport& report) { gmsh::write(steps, path, report); },

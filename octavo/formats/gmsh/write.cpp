@@ -93,13 +93,22 @@ struct GmshElement {
   std::vector<std::int64_t> corners;
 };
 
-/// Points and edges that are in groups, and all cells.
-void for_each_element(const Series& series, const MeshGroups& groups,
-                      const std::function<void(const GmshElement&)>& each) {
-  for (std::size_t i = 0; i < groups.of_point.size(); ++i)
-    if (groups.of_point[i] != 0) each({0, 15, groups.of_point[i], {static_cast<std::int64_t>(i)}});
-  for (std::size_t e = 0; e < groups.of_edge.size(); ++e)
-    if (groups.of_edge[e] != 0) each({1, 1, groups.of_edge[e], {groups.edges[2 * e], groups.edges[2 * e + 1]}});
+/// Gmsh's type of a solid, by its corners, which have VTK's order in Gmsh.
+int type_of_solid(std::size_t corners) { return corners == 4 ? 4 : corners == 5 ? 7 : corners == 6 ? 6 : 5; }
+
+using EachElement = std::function<void(const GmshElement&)>;
+
+void for_each_solid(const mesh::Solids& mesh, const MeshGroups& groups, const EachElement& each) {
+  auto corner = mesh.connectivity.begin();
+  for (std::size_t c = 0; c < mesh.corners.size(); ++c) {
+    const std::int32_t family = c < groups.of_triangle.size() ? groups.of_triangle[c] : 0;
+    const auto end = corner + mesh.corners[c];
+    each({3, type_of_solid(mesh.corners[c]), family, {corner, end}});
+    corner = end;
+  }
+}
+
+void for_each_polygon(const Series& series, const MeshGroups& groups, const EachElement& each) {
   const auto triangles = std::ssize(series.mesh.connectivity) / 3;
   std::vector<std::int64_t> first(static_cast<std::size_t>(triangles) + 1);
   std::iota(first.begin(), first.end(), std::int64_t{0});
@@ -116,15 +125,33 @@ void for_each_element(const Series& series, const MeshGroups& groups,
   }
 }
 
+/// Points, edges and sides that are in groups, and all cells.
+void for_each_element(const Series& series, const MeshGroups& groups, const EachElement& each) {
+  for (std::size_t i = 0; i < groups.of_point.size(); ++i)
+    if (groups.of_point[i] != 0) each({0, 15, groups.of_point[i], {static_cast<std::int64_t>(i)}});
+  for (std::size_t e = 0; e < groups.of_edge.size(); ++e)
+    if (groups.of_edge[e] != 0) each({1, 1, groups.of_edge[e], {groups.edges[2 * e], groups.edges[2 * e + 1]}});
+  for (std::size_t s = 0; s < groups.of_side.size(); ++s) {
+    const auto first = groups.sides.begin() + static_cast<std::ptrdiff_t>(4 * s);
+    const bool triangle = first[3] < 0;
+    each({2, triangle ? 2 : 3, groups.of_side[s], {first, first + (triangle ? 3 : 4)}});
+  }
+  if (mesh::holds_solids(series.first.header))
+    for_each_solid(series.solids, groups, each);
+  else
+    for_each_polygon(series, groups, each);
+}
+
 bool is_bottom(const mesh::FieldInfo& info) { return info.name == "BOTTOM" || info.name == "FOND"; }
 
-/// Heights of the points: the bottom at the last step, else 0.
+/// Heights of the points: of a surface the bottom at the last step, else 0.
 std::vector<double> heights_of(const Series& series, std::vector<std::string>& notes) {
-  std::vector<double> heights(series.mesh.x.size(), 0);
+  const bool solid = mesh::holds_solids(series.first.header);
+  std::vector<double> heights = solid ? series.solids.z : std::vector<double>(series.mesh.x.size(), 0);
   std::string left;
   for (const mesh::FieldInfo& info : series.variables) {
     if (series.times.empty()) continue;
-    if (is_bottom(info))
+    if (!solid && is_bottom(info))
       heights = values_of(series, series.open(series.times.size() - 1), info.name);
     else
       left += (left.empty() ? "" : ", ") + info.name;
@@ -136,12 +163,14 @@ std::vector<double> heights_of(const Series& series, std::vector<std::string>& n
 }  // namespace
 
 void write(const Series& series, const std::filesystem::path& path, WriteReport& report) {
+  const bool solid = mesh::holds_solids(series.first.header);
   if (series.mesh.planes > 1)
     throw Error(Kind::unsupported,
                 "files of Gmsh are written of one plane, not of " + std::to_string(series.mesh.planes));
+  const std::vector<double>&x = solid ? series.solids.x : series.mesh.x, &y = solid ? series.solids.y : series.mesh.y;
   const std::vector<double> z = heights_of(series, report.notes);
   const MeshGroups groups = series.groups.value_or(MeshGroups{});
-  std::array<Physical, 3> physical{Physical{groups, 0}, Physical{groups, 1}, Physical{groups, 2}};
+  std::array<Physical, 4> physical{Physical{groups, 0}, Physical{groups, 1}, Physical{groups, 2}, Physical{groups, 3}};
   std::size_t elements = 0;  // one for each group of an element
   for_each_element(series, groups, [&](const GmshElement& element) {
     elements += std::max<std::size_t>(1, physical[at(element.dim)].of(element.family).size());
@@ -160,8 +189,7 @@ void write(const Series& series, const std::filesystem::path& path, WriteReport&
   text.line("$Nodes");
   text.line(std::to_string(z.size()));
   for (std::size_t i = 0; i < z.size(); ++i)
-    text.line(std::to_string(i + 1) + " " + digits(series.mesh.x[i]) + " " + digits(series.mesh.y[i]) + " " +
-              digits(z[i]));
+    text.line(std::to_string(i + 1) + " " + digits(x[i]) + " " + digits(y[i]) + " " + digits(z[i]));
   text.line("$EndNodes");
   text.line("$Elements");
   text.line(std::to_string(elements));

@@ -144,9 +144,46 @@ bool is_piece(const MedContents& contents) {
   return contents.has_numbers && name.starts_with("MESH") && integer(contents, "NPTIR" + suffix).has_value();
 }
 
+std::int64_t count_of(const MedFile& file, const MeshEntry& mesh, med_geometry_type shape) {
+  const std::int64_t count =
+      std::max<std::int64_t>(0, entities(file.id(), mesh.name, MED_CELL, shape, MED_CONNECTIVITY));
+  file.require_room(count, "cells");
+  return count;
+}
+
+/// Solids, if there are any. Cells of surfaces beside them are left out, with a note.
+void read_solids(const MedFile& file, MedContents& to) {
+  MeshEntry& mesh = to.mesh;
+  for (const auto& [shape, corners] : solid_shapes)
+    if (const std::int64_t count = count_of(file, mesh, shape); count > 0) {
+      mesh.solids.push_back({shape, corners, count});
+      mesh.elements += count;
+    }
+  for (const med_geometry_type shape :
+       {MED_TETRA10, MED_PYRA13, MED_PENTA15, MED_PENTA18, MED_HEXA20, MED_HEXA27, MED_OCTA12, MED_POLYHEDRON})
+    if (count_of(file, mesh, shape) > 0)
+      throw Error(Kind::unsupported,
+                  "cells of MED's type " + std::to_string(shape) +
+                      ": expected tetrahedra (304), pyramids (305), prisms (306) and hexahedra (308)")
+          .at(to.path.string());
+  if (mesh.solids.empty()) return;
+  if (mesh.axes != 3)
+    throw Error(Kind::corrupt, "solids with " + std::to_string(mesh.axes) + " coordinates a point")
+        .at(to.path.string());
+  std::int64_t others = 0;
+  for (const med_geometry_type shape : {MED_TRIA3, MED_QUAD4, MED_TRIA6, MED_QUAD8})
+    others += count_of(file, mesh, shape);
+  if (others > 0)
+    to.notes.push_back(std::to_string(others) +
+                       " sides beside solids: those in groups go along to MED and Gmsh, others are left out");
+  to.has_numbers = false;  // they mean TELEMAC's boundary
+}
+
 void read_shape(const MedFile& file, MedContents& to) {
   MeshEntry& mesh = to.mesh;
   mesh.planes = static_cast<int>(std::clamp<std::int64_t>(integer(to, "NPLAN").value_or(1), 1, 1 << 30));
+  if (mesh.planes == 1) read_solids(file, to);
+  if (!mesh.solids.empty()) return;
   mesh.shape = mesh.planes > 1 ? MED_PENTA6 : MED_TRIA3;
   mesh.elements = entities(file.id(), mesh.name, MED_CELL, mesh.shape, MED_CONNECTIVITY);
   file.require_room(mesh.elements, "elements");
@@ -157,7 +194,7 @@ void read_shape(const MedFile& file, MedContents& to) {
     throw Error(Kind::unsupported,
                 "a mesh of " + std::to_string(mesh.points) + " points with " + std::to_string(mesh.elements) +
                     (mesh.planes > 1 ? " prisms on " : " triangles on ") + std::to_string(mesh.planes) +
-                    " planes: expected triangles and quadrangles, or prisms and NPLAN")
+                    " planes: expected triangles and quadrangles, prisms and NPLAN, or solids")
         .at(to.path.string());
 }
 
@@ -227,8 +264,8 @@ void read_field_entry(const MedFile& file, int i, MedContents& to) {
           library().MEDfieldnValue(file.id(), name.data(), own_steps[0].number, own_steps[0].iteration, entity, shape)};
     };
     const std::int64_t at_points = values(MED_NODE, MED_NONE);
-    const std::int64_t in_cells =
-        std::max<std::int64_t>(0, values(MED_CELL, MED_TRIA3)) + std::max<std::int64_t>(0, values(MED_CELL, MED_QUAD4));
+    std::int64_t in_cells = 0;
+    for (const CellsOfShape& some : to.cells()) in_cells += std::max<std::int64_t>(0, values(MED_CELL, some.shape));
     if (at_points <= 0 && to.mesh.planes == 1 && in_cells == to.mesh.elements + to.mesh.quadrangles)
       centring = mesh::Centring::cell;
     else if (at_points <= 0)
@@ -254,7 +291,13 @@ void read_field_entry(const MedFile& file, int i, MedContents& to) {
 
 std::string MedContents::title() const { return serafin::text_of(std::string_view(comment).substr(0, 72)); }
 
+std::vector<CellsOfShape> MedContents::cells() const {
+  if (!mesh.solids.empty()) return mesh.solids;
+  return {{MED_TRIA3, 3, mesh.elements}, {MED_QUAD4, 4, mesh.quadrangles}};
+}
+
 bool MedContents::has_cells() const {
+  if (!mesh.solids.empty()) return false;
   return mesh.quadrangles > 0 || std::any_of(fields.begin(), fields.end(), [](const MedField& field) {
            return field.info.centring == mesh::Centring::cell;
          });

@@ -11,12 +11,20 @@
 
 namespace octavo::formats::med {
 
+/// Cells of one shape.
+struct CellsOfShape {
+  med_geometry_type shape = MED_NONE;
+  int corners = 0;
+  std::int64_t count = 0;
+};
+
 struct MeshEntry {
   Name name{};
   std::string title;
-  std::int64_t points = 0, elements = 0;  ///< elements of `shape`
+  std::int64_t points = 0, elements = 0;  ///< elements of `shape`, or all solids
   std::int64_t quadrangles = 0;           ///< beside triangles, or alone
-  med_geometry_type shape = MED_TRIA3;
+  std::vector<CellsOfShape> solids{};     ///< those that are there; none: a surface, or prisms between planes
+  med_geometry_type shape = MED_TRIA3;    ///< of a surface, or of prisms between planes
   int planes = 1;
   int axes = 2;
   std::string unit;  ///< of its first axis, "M" of TELEMAC; often empty
@@ -53,7 +61,9 @@ struct MedContents {
 
   std::string title() const;  ///< from the comment
   std::string tag() const;
-  /// Whether cells are told apart: there are quadrangles, or values in cells.
+  /// All cells that may have values, shape by shape.
+  std::vector<CellsOfShape> cells() const;
+  /// Whether cells of a surface are told apart: there are quadrangles, or values in cells.
   bool has_cells() const;
 };
 

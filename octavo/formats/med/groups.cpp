@@ -39,23 +39,49 @@ std::vector<std::int32_t> read_families_of(const MedFile& file, const Name& mesh
   return {numbers.begin(), numbers.end()};
 }
 
-std::vector<std::int32_t> read_edges(const MedFile& file, const MeshEntry& mesh) {
-  const std::int64_t count = entities(file.id(), mesh.name, MED_CELL, MED_SEG2, MED_CONNECTIVITY);
+/// Of all cells, shape by shape; 0 where the file tells none.
+std::vector<std::int32_t> read_families_of_solids(const MedFile& file, const MeshEntry& mesh) {
+  std::vector<std::int32_t> all;
+  for (const CellsOfShape& some : mesh.solids) {
+    std::vector<std::int32_t> families = read_families_of(file, mesh.name, MED_CELL, some.shape, some.count);
+    families.resize(static_cast<std::size_t>(some.count), 0);
+    all.insert(all.end(), families.begin(), families.end());
+  }
+  return all;
+}
+
+/// The points of all elements of a shape, from 0, each in the mesh.
+std::vector<std::int32_t> read_corners(const MedFile& file, const MeshEntry& mesh, med_geometry_type shape,
+                                       std::size_t corners, const std::string& what) {
+  const std::int64_t count = entities(file.id(), mesh.name, MED_CELL, shape, MED_CONNECTIVITY);
   if (count <= 0) return {};
-  file.require_room(count, "edges");
-  std::vector<med_int> points(2 * static_cast<std::size_t>(count));
+  file.require_room(count, what);
+  std::vector<med_int> points(corners * static_cast<std::size_t>(count));
   file.require(library().MEDmeshElementConnectivityRd(file.id(), mesh.name.data(), MED_NO_DT, MED_NO_IT, MED_CELL,
-                                                      MED_SEG2, MED_NODAL, MED_FULL_INTERLACE, points.data()) >= 0,
-               "the edges");
-  std::vector<std::int32_t> edges;
+                                                      shape, MED_NODAL, MED_FULL_INTERLACE, points.data()) >= 0,
+               "the " + what);
+  std::vector<std::int32_t> out;
   for (const med_int point : points) {
     if (point < 1 || point > mesh.points)
       throw Error(Kind::corrupt,
-                  "edges: expected points 1 to " + std::to_string(mesh.points) + ", found " + std::to_string(point))
+                  what + ": expected points 1 to " + std::to_string(mesh.points) + ", found " + std::to_string(point))
           .at(file.path().string());
-    edges.push_back(static_cast<std::int32_t>(point) - 1);
+    out.push_back(static_cast<std::int32_t>(point) - 1);
   }
-  return edges;
+  return out;
+}
+
+/// Adds the triangles or quadrangles that are in a family.
+void add_sides(const MedFile& file, const MeshEntry& mesh, med_geometry_type shape, std::size_t corners,
+               MeshGroups& groups) {
+  const std::vector<std::int32_t> points = read_corners(file, mesh, shape, corners, "sides");
+  const std::vector<std::int32_t> families =
+      read_families_of(file, mesh.name, MED_CELL, shape, static_cast<std::int64_t>(points.size() / corners));
+  for (std::size_t s = 0; s < families.size(); ++s) {
+    if (families[s] == 0) continue;
+    groups.of_side.push_back(families[s]);
+    for (std::size_t k = 0; k < 4; ++k) groups.sides.push_back(k < corners ? points[corners * s + k] : -1);
+  }
 }
 
 }  // namespace
@@ -72,10 +98,15 @@ MeshGroups read_groups(const std::filesystem::path& path) {
     GroupFamily family = read_family(file, mesh.name, i);
     if (family.number != 0) groups.families.push_back(std::move(family));
   }
-  groups.edges = read_edges(file, mesh);
+  groups.edges = read_corners(file, mesh, MED_SEG2, 2, "edges");
   groups.of_edge =
       read_families_of(file, mesh.name, MED_CELL, MED_SEG2, static_cast<std::int64_t>(groups.edges.size() / 2));
-  if (mesh.quadrangles == 0)  // what is written has other triangles than these
+  if (!mesh.solids.empty()) {
+    groups.of_triangle = read_families_of_solids(file, mesh);
+    add_sides(file, mesh, MED_TRIA3, 3, groups);
+    add_sides(file, mesh, MED_QUAD4, 4, groups);
+  }
+  if (mesh.solids.empty() && mesh.quadrangles == 0)  // what is written has other triangles than these
     groups.of_triangle = read_families_of(file, mesh.name, MED_CELL, mesh.shape, mesh.elements);
   groups.of_point = read_families_of(file, mesh.name, MED_NODE, MED_NONE, mesh.points);
   return groups;

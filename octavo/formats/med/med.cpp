@@ -12,7 +12,9 @@
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/row/file_of_one_part.hpp"
+#include "octavo/formats/row/range.hpp"
 #include "octavo/mesh/announced.hpp"
+#include "octavo/mesh/solids/orientation.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
 #ifdef OCTAVO_HAVE_MED
@@ -108,7 +110,26 @@ void add_cells(const MedFile& file, const MedContents& contents, mesh::Unstructu
     mesh::add_cell(std::span(quadrangles).subspan(i, 4), cell++, mesh);
 }
 
-mesh::Unstructured read_mesh(const MedFile& file, const MedContents& contents) {
+mesh::Solids read_solids(const MedFile& file, const MedContents& contents) {
+  mesh::Solids mesh;
+  const auto points = static_cast<std::ptrdiff_t>(contents.mesh.points);
+  const std::vector<double> places = coordinates(file, contents);
+  mesh.x.assign(places.begin(), places.begin() + points);
+  mesh.y.assign(places.begin() + points, places.begin() + 2 * points);
+  mesh.z.assign(places.begin() + 2 * points, places.begin() + 3 * points);
+  for (const CellsOfShape& some : contents.mesh.solids) {
+    const auto corners = static_cast<std::size_t>(some.corners), count = static_cast<std::size_t>(some.count);
+    const std::vector<std::int64_t> all = read_elements(file, contents, some.shape, corners * count);
+    mesh.corners.insert(mesh.corners.end(), count, static_cast<std::uint8_t>(corners));
+    for (std::size_t first = 0; first < all.size(); first += corners)
+      for (const std::uint8_t k : mesh::turned_round(some.corners)) mesh.connectivity.push_back(all[first + k]);
+  }
+  mesh::validate(mesh);
+  mesh::turn_negative_cells(mesh);
+  return mesh;
+}
+
+mesh::Unstructured read_surface(const MedFile& file, const MedContents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.mesh.planes;
   const auto all = static_cast<std::size_t>(contents.mesh.points);
@@ -133,15 +154,18 @@ mesh::Unstructured read_mesh(const MedFile& file, const MedContents& contents) {
   return mesh;
 }
 
-/// The values of triangles, then those of quadrangles.
+mesh::Mesh read_mesh(const MedFile& file, const MedContents& contents, bool wanted) {
+  if (contents.mesh.solids.empty()) return wanted ? read_surface(file, contents) : mesh::Unstructured{};
+  return wanted ? read_solids(file, contents) : mesh::Solids{};
+}
+
+/// The values of all cells, shape by shape.
 mesh::Field read_cells(const MedFile& file, const MedContents& contents, const MedField& entry, const StepEntry& step) {
-  const std::array<std::pair<med_geometry_type, std::int64_t>, 2> shapes{
-      {{MED_TRIA3, contents.mesh.elements}, {MED_QUAD4, contents.mesh.quadrangles}}};
   mesh::Field field =
       mesh::make_field(entry.info, static_cast<std::size_t>(contents.mesh.elements + contents.mesh.quadrangles));
   const std::size_t size = mesh::size_of(entry.info.type), components = static_cast<std::size_t>(entry.components);
   auto to = field.bytes.begin();
-  for (const auto& [shape, count] : shapes) {
+  for (const auto& [shape, corners, count] : contents.cells()) {
     if (count <= 0) continue;
     const med_int values =
         library().MEDfieldnValue(file.id(), entry.name.data(), step.number, step.iteration, MED_CELL, shape);
@@ -204,7 +228,7 @@ mesh::Part read_part(const MedContents& contents, std::size_t step, const mesh::
   const std::lock_guard held(lock());
   const MedFile file(contents.path);
   mesh::Part part;
-  part.mesh = request.mesh ? read_mesh(file, contents) : mesh::Unstructured{};
+  part.mesh = read_mesh(file, contents, request.mesh);
   const std::vector<std::size_t> there = fields_at(contents, step);
   for (const std::size_t f : mesh::select_fields(header, request.fields))
     part.fields.push_back(f < there.size() ? read_field(file, contents, contents.fields[there[f]], contents.steps[step])
@@ -214,20 +238,16 @@ mesh::Part read_part(const MedContents& contents, std::size_t step, const mesh::
 
 // ------------------------------------------------------------------ the dataset
 
-void set_range(std::span<const double> values, double& lo, double& hi) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  lo = *least;
-  hi = *most > *least ? *most : *least + 1;
-}
-
 /// As in SERAFIN, the heights of planes are the first variable, because they change.
 void set_box(MedContents& contents, std::size_t step, mesh::Header& header) {
   const std::lock_guard held(lock());
   const MedFile file(contents.path);
   const std::vector<double> places = coordinates(file, contents);
   const auto points = static_cast<std::size_t>(contents.mesh.points);
-  for (std::size_t axis = 0; axis < 2; ++axis)
-    set_range(std::span(places).subspan(axis * points, points), header.lo[axis], header.hi[axis]);
+  const bool solid = !contents.mesh.solids.empty();
+  for (std::size_t axis = 0; axis < (solid ? 3U : 2U); ++axis)
+    set_range(std::span(places).subspan(axis * points, points), axis, header);
+  if (solid) return;
   const bool flat = std::all_of(places.begin() + static_cast<std::ptrdiff_t>(2 * points), places.end(),
                                 [](double z) { return z == 0; });
   if (header.dim == 2 && !flat) contents.notes.push_back("the points' heights (z) are left out");
@@ -235,7 +255,7 @@ void set_box(MedContents& contents, std::size_t step, mesh::Header& header) {
   const mesh::Field elevation = read_field(file, contents, contents.fields[0], contents.steps[step]);
   const auto heights =
       mesh::visit_values(elevation, [](auto all) { return std::vector<double>(all.begin(), all.end()); });
-  set_range(heights, header.lo[2], header.hi[2]);
+  set_range(heights, 2, header);
 }
 
 /// In files of TELEMAC the comment is SERAFIN's record of 80 characters.
@@ -245,23 +265,37 @@ void set_title(const MedContents& contents, mesh::Header& header) {
   if (by_comment && !contents.tag().empty()) header.attributes["tag"] = contents.tag();
 }
 
+void set_cells(const MedContents& contents, mesh::Header& header) {
+  const MeshEntry& mesh = contents.mesh;
+  if (!mesh.solids.empty()) {
+    std::vector<std::int64_t> counts(solid_shapes.size(), 0);
+    for (const CellsOfShape& some : mesh.solids)
+      for (std::size_t shape = 0; shape < counts.size(); ++shape)
+        if (solid_shapes[shape].first == some.shape) counts[shape] = some.count;
+    header.attributes[mesh::solids_attribute] = counts;
+    return;
+  }
+  const std::int64_t layers = std::max(1, mesh.planes - 1);
+  header.attributes["triangles"] = mesh.elements / layers + 2 * mesh.quadrangles;
+  if (contents.has_cells()) {
+    std::vector<std::int64_t> cells{mesh.elements};
+    if (mesh.quadrangles > 0) cells.push_back(mesh.quadrangles);
+    header.attributes[mesh::cells_attribute] = cells;
+  }
+  header.attributes["planes"] = std::int64_t{mesh.planes};
+}
+
 mesh::Header header_of(MedContents& contents, std::size_t step) {
   mesh::Header header;
   header.code = "MED";
-  header.dim = contents.mesh.planes > 1 ? 3 : 2;
+  const bool solid = !contents.mesh.solids.empty();
+  header.dim = solid || contents.mesh.planes > 1 ? 3 : 2;
   header.unit_length = mesh::length_in_cm(contents.mesh.unit);
   header.attributes = contents.parameters;
   header.attributes["mesh"] = text_of(contents.mesh.name);
   set_title(contents, header);
   header.attributes["meshes"] = static_cast<std::int64_t>(contents.meshes.size());
-  const std::int64_t layers = std::max(1, contents.mesh.planes - 1);
-  header.attributes["triangles"] = contents.mesh.elements / layers + 2 * contents.mesh.quadrangles;
-  if (contents.has_cells()) {
-    std::vector<std::int64_t> cells{contents.mesh.elements};
-    if (contents.mesh.quadrangles > 0) cells.push_back(contents.mesh.quadrangles);
-    header.attributes[mesh::cells_attribute] = cells;
-  }
-  header.attributes["planes"] = std::int64_t{contents.mesh.planes};
+  set_cells(contents, header);
   if (!contents.steps.empty()) {
     header.time = contents.steps[step].time;
     header.attributes["step"] = static_cast<std::int64_t>(step);

@@ -29,8 +29,9 @@ bool recognise(const std::filesystem::path& path);
 /// float64 or float32; others are left out. Attributes: "mesh" (its name), "title" (the file's comment, else the mesh's
 /// description), "meshes" (their number), scalar parameters by name, and for files of write.hpp those of a SERAFIN
 /// file. Field IPOBO, int32, is the numbering of points that TELEMAC keeps in the global numbers of a whole mesh. In a
-/// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. Throws
-/// Error(unsupported) for elements other than triangles and quadrangles, or prisms with the parameter NPLAN.
+/// mesh MESHn with a parameter NPTIRn the global numbers are a piece's: field GLB, and global_point. A mesh with
+/// tetrahedra, pyramids, hexahedra, or prisms without the parameter NPLAN is mesh::Solids, shape by shape; cells of
+/// surfaces beside them are left out. Throws Error(unsupported) for other elements.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 FileSteps list_steps(const std::filesystem::path& path);
 /// Names of all meshes of a file.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "octavo/formats/med/library.hpp"
 
@@ -48,6 +49,11 @@ std::array<char, N> characters_of(std::string_view latin1) {
   latin1.substr(0, N - 1).copy(out.data(), N - 1);
   return out;
 }
+
+/// Solids and their corners, in the order of mesh::solids_attribute. In MED their corners stand as
+/// mesh::turned_round() gives them.
+inline constexpr std::array<std::pair<med_geometry_type, int>, 4> solid_shapes{
+    {{MED_TETRA4, 4}, {MED_PYRA5, 5}, {MED_PENTA6, 6}, {MED_HEXA8, 8}}};
 
 /// The number of entities of a kind in a mesh; zero or less means none.
 std::int64_t entities(med_idt file, const Name& mesh, med_entity_type entity, med_geometry_type shape,

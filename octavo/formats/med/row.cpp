@@ -24,6 +24,7 @@ constinit const Format row{
     .understand = [](const std::string& told) { return understand_file(told, &open); },
     .list_steps = &list_steps,
     .triangles = true,
+    .solids = true,
     .endings = endings,
     .outputs = outputs,
     .write = &write,

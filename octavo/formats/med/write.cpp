@@ -11,6 +11,8 @@
 
 #include "octavo/file/full_disk.hpp"
 #include "octavo/formats/med/opened.hpp"
+#include "octavo/mesh/solids/orientation.hpp"
+#include "octavo/mesh/solids/tetrahedra.hpp"
 #endif
 
 namespace octavo::formats::med {
@@ -41,6 +43,13 @@ struct MedWriter::Open {
     if (!good) throw Error(Kind::unreadable, "libmedC cannot write " + what).at(path.string());
   }
   void require_room(std::size_t bytes, const std::string& what) const;
+  /// `places`: all x, then all y ... `numbers`: so many more integers will follow.
+  void make_mesh(const std::string& name, const char* description, std::size_t axes, std::span<const double> places,
+                 std::size_t numbers) const;
+  void put_cells(const std::string& mesh, med_geometry_type shape, med_switch_mode order, std::size_t corners,
+                 std::span<const med_int> cells) const;
+  void put_values(const std::string& field, std::int32_t step, double time, med_entity_type entity,
+                  med_geometry_type shape, std::span<const double> values) const;
   bool close();
 };
 
@@ -116,6 +125,13 @@ std::vector<double> coordinates_of(const mesh::Unstructured& mesh, std::span<con
   return out;
 }
 
+/// Points as MED counts them.
+std::vector<med_int> from_one(std::span<const std::int32_t> points) {
+  std::vector<med_int> out;
+  for (const std::int32_t point : points) out.push_back(point + 1);
+  return out;
+}
+
 /// Names of groups have MED_LNAME_SIZE characters each, one after another.
 std::string group_names(const GroupFamily& family) {
   std::string out;
@@ -153,31 +169,40 @@ void MedWriter::close() {
   open_->require(open_->close(), "the end of the file");
 }
 
+void MedWriter::Open::make_mesh(const std::string& given, const char* description, std::size_t axes,
+                                std::span<const double> places, std::size_t numbers) const {
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  const std::string names = axes == 3 ? columns({"X", "Y", "Z"}) : columns({"X", "Y"});
+  const std::string units = axes == 3 ? columns({length, length, length}) : columns({length, length});
+  const auto dim = static_cast<med_int>(axes);
+  require_room(places.size_bytes() + numbers * sizeof(med_int), "mesh " + given);
+  require(library().MEDmeshCr(id, name.data(), dim, dim, MED_UNSTRUCTURED_MESH, description, seconds, MED_SORT_DTIT,
+                              MED_CARTESIAN, names.c_str(), units.c_str()) >= 0,
+          "mesh " + given);
+  require(library().MEDmeshNodeCoordinateWr(id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_NO_INTERLACE,
+                                            static_cast<med_int>(places.size() / axes), places.data()) >= 0,
+          "coordinates of " + given);
+}
+
+void MedWriter::Open::put_cells(const std::string& given, med_geometry_type shape, med_switch_mode order,
+                                std::size_t corners, std::span<const med_int> cells) const {
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  require(
+      library().MEDmeshElementConnectivityWr(id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, shape, MED_NODAL,
+                                             order, static_cast<med_int>(cells.size() / corners), cells.data()) >= 0,
+      "connectivity of " + given);
+}
+
 void MedWriter::add_mesh(const std::string& given, const mesh::Unstructured& mesh, std::span<const double> z,
                          std::span<const std::int32_t> numbers) {
   const std::lock_guard held(lock());
   const bool solid = mesh.planes > 1;
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
-  const auto points = static_cast<med_int>(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
-  const std::string axes = solid ? columns({"X", "Y", "Z"}) : columns({"X", "Y"});
-  const std::string& length = open_->length;
-  const std::string units = solid ? columns({length, length, length}) : columns({length, length});
-  const med_int dim = solid ? 3 : 2;
   const std::vector<double> places = coordinates_of(mesh, z);
   const std::vector<med_int> cells = connectivity_of(mesh);
-  open_->require_room(places.size() * sizeof(double) + (cells.size() + numbers.size()) * sizeof(med_int),
-                      "mesh " + given);
-  open_->require(library().MEDmeshCr(open_->id, name.data(), dim, dim, MED_UNSTRUCTURED_MESH, "TELEMAC GENERATED MESH",
-                                     seconds, MED_SORT_DTIT, MED_CARTESIAN, axes.c_str(), units.c_str()) >= 0,
-                 "mesh " + given);
-  open_->require(library().MEDmeshNodeCoordinateWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_NO_INTERLACE,
-                                                   points, places.data()) >= 0,
-                 "coordinates of " + given);
-  const auto shape = solid ? MED_PENTA6 : MED_TRIA3;
-  open_->require(library().MEDmeshElementConnectivityWr(
-                     open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, shape, MED_NODAL, MED_NO_INTERLACE,
-                     static_cast<med_int>(cells.size() / (solid ? 6 : 3)), cells.data()) >= 0,
-                 "connectivity of " + given);
+  open_->make_mesh(given, "TELEMAC GENERATED MESH", solid ? 3 : 2, places, cells.size() + numbers.size());
+  open_->put_cells(given, solid ? MED_PENTA6 : MED_TRIA3, MED_NO_INTERLACE, solid ? 6 : 3, cells);
+  const auto points = static_cast<med_int>(mesh.x.size() * static_cast<std::size_t>(mesh.planes));
   if (!numbers.empty())
     open_->require(
         library().MEDmeshGlobalNumberWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, MED_NODE, MED_NONE, points,
@@ -186,11 +211,29 @@ void MedWriter::add_mesh(const std::string& given, const mesh::Unstructured& mes
   open_->require(library().MEDfamilyCr(open_->id, name.data(), "FAMILY_ZERO", 0, 0, "") >= 0, "family 0 of " + given);
 }
 
+void MedWriter::add_mesh(const std::string& given, const mesh::Solids& mesh) {
+  const std::lock_guard held(lock());
+  const auto name = characters_of<MED_NAME_SIZE + 1>(given);
+  std::vector<double> places;
+  for (const auto* axis : {&mesh.x, &mesh.y, &mesh.z}) places.insert(places.end(), axis->begin(), axis->end());
+  open_->make_mesh(given, "", 3, places, mesh.connectivity.size());
+  const std::vector<std::int64_t> first = mesh::first_corners(mesh);
+  for (const auto& [shape, corners] : solid_shapes) {
+    std::vector<med_int> cells;
+    for (std::size_t c = 0; c < mesh.corners.size(); ++c)
+      if (mesh.corners[c] == corners)
+        for (const std::uint8_t k : mesh::turned_round(corners))
+          cells.push_back(static_cast<med_int>(mesh.connectivity[static_cast<std::size_t>(first[c]) + k] + 1));
+    if (!cells.empty()) open_->put_cells(given, shape, MED_FULL_INTERLACE, static_cast<std::size_t>(corners), cells);
+  }
+  open_->require(library().MEDfamilyCr(open_->id, name.data(), "FAMILY_ZERO", 0, 0, "") >= 0, "family 0 of " + given);
+}
+
 void MedWriter::add_groups(const std::string& given, const MeshGroups& groups) {
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
-  const std::size_t all_numbers =
-      groups.edges.size() + groups.of_edge.size() + groups.of_triangle.size() + groups.of_point.size();
+  const std::size_t all_numbers = groups.edges.size() + groups.of_edge.size() + groups.of_triangle.size() +
+                                  groups.of_point.size() + groups.sides.size() + groups.of_side.size();
   open_->require_room(all_numbers * sizeof(med_int) + groups.families.size() * 8192, "groups of " + given);
   for (const GroupFamily& family : groups.families) {
     const auto family_name = characters_of<MED_NAME_SIZE + 1>(serafin::latin1_of(family.name));
@@ -198,14 +241,7 @@ void MedWriter::add_groups(const std::string& given, const MeshGroups& groups) {
                                          static_cast<med_int>(family.groups.size()), group_names(family).c_str()) >= 0,
                    "family " + family.name);
   }
-  if (!groups.edges.empty()) {
-    std::vector<med_int> points;
-    for (const std::int32_t point : groups.edges) points.push_back(point + 1);
-    open_->require(library().MEDmeshElementConnectivityWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL,
-                                                          MED_SEG2, MED_NODAL, MED_FULL_INTERLACE,
-                                                          static_cast<med_int>(points.size() / 2), points.data()) >= 0,
-                   "edges of " + given);
-  }
+  if (!groups.edges.empty()) open_->put_cells(given, MED_SEG2, MED_FULL_INTERLACE, 2, from_one(groups.edges));
   const auto put = [&](const std::vector<std::int32_t>& numbers, med_entity_type entity, med_geometry_type shape) {
     if (numbers.empty()) return;
     const std::vector<med_int> all(numbers.begin(), numbers.end());
@@ -213,10 +249,28 @@ void MedWriter::add_groups(const std::string& given, const MeshGroups& groups) {
                                                          static_cast<med_int>(all.size()), all.data()) >= 0,
                    "families of " + given);
   };
-  const bool solid = entities(open_->id, name, MED_CELL, MED_PENTA6, MED_CONNECTIVITY) > 0;
   put(groups.of_edge, MED_CELL, MED_SEG2);
-  put(groups.of_triangle, MED_CELL, solid ? MED_PENTA6 : MED_TRIA3);
+  // Those of cells stand shape by shape, as the mesh's cells do.
+  std::span<const std::int32_t> cells = groups.of_triangle;
+  for (const med_geometry_type shape : {MED_TRIA3, MED_TETRA4, MED_PYRA5, MED_PENTA6, MED_HEXA8}) {
+    const std::int64_t there = std::max<std::int64_t>(0, entities(open_->id, name, MED_CELL, shape, MED_CONNECTIVITY));
+    const auto count = std::min(cells.size(), static_cast<std::size_t>(there));
+    put({cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(count)}, MED_CELL, shape);
+    cells = cells.subspan(count);
+  }
   put(groups.of_point, MED_NODE, MED_NONE);
+  for (const bool triangles : {true, false}) {
+    std::vector<std::int32_t> points, families;
+    for (std::size_t s = 0; s < groups.of_side.size(); ++s) {
+      const auto first = groups.sides.begin() + static_cast<std::ptrdiff_t>(4 * s);
+      if ((first[3] < 0) != triangles) continue;
+      points.insert(points.end(), first, first + (triangles ? 3 : 4));
+      families.push_back(groups.of_side[s]);
+    }
+    const med_geometry_type shape = triangles ? MED_TRIA3 : MED_QUAD4;
+    if (!points.empty()) open_->put_cells(given, shape, MED_FULL_INTERLACE, triangles ? 3 : 4, from_one(points));
+    put(families, MED_CELL, shape);
+  }
 }
 
 void MedWriter::add_point_cells(const std::string& given, std::span<const std::int32_t> points,
@@ -224,8 +278,7 @@ void MedWriter::add_point_cells(const std::string& given, std::span<const std::i
   const std::lock_guard held(lock());
   const auto name = characters_of<MED_NAME_SIZE + 1>(given);
   const auto count = static_cast<med_int>(points.size());
-  std::vector<med_int> numbers;
-  for (const std::int32_t point : points) numbers.push_back(point + 1);
+  std::vector<med_int> numbers = from_one(points);
   open_->require(
       library().MEDmeshElementConnectivityWr(open_->id, name.data(), MED_NO_DT, MED_NO_IT, 0.0, MED_CELL, MED_POINT1,
                                              MED_NODAL, MED_NO_INTERLACE, count, numbers.data()) >= 0,
@@ -273,17 +326,33 @@ std::string MedWriter::add_field(const std::string& mesh, const std::string& var
   return field.data();
 }
 
-void MedWriter::put_values(const std::string& given, std::int32_t step, double time, std::span<const double> values) {
-  const std::lock_guard held(lock());
+void MedWriter::Open::put_values(const std::string& given, std::int32_t step, double time, med_entity_type entity,
+                                 med_geometry_type shape, std::span<const double> values) const {
   std::vector<float> narrow;
-  if (open_->single_precision) narrow.assign(values.begin(), values.end());
-  const auto* bytes = open_->single_precision ? reinterpret_cast<const unsigned char*>(narrow.data())
-                                              : reinterpret_cast<const unsigned char*>(values.data());
+  if (single_precision) narrow.assign(values.begin(), values.end());
+  const auto* bytes = single_precision ? reinterpret_cast<const unsigned char*>(narrow.data())
+                                       : reinterpret_cast<const unsigned char*>(values.data());
   const auto field = characters_of<MED_NAME_SIZE + 1>(given);
-  open_->require_room(values.size() * (open_->single_precision ? sizeof(float) : sizeof(double)), "field " + given);
-  open_->require(library().MEDfieldValueWr(open_->id, field.data(), step, MED_NO_IT, time, MED_NODE, MED_NONE,
-                                           MED_NO_INTERLACE, 1, static_cast<med_int>(values.size()), bytes) >= 0,
-                 "field " + given + ", step " + std::to_string(step));
+  require_room(values.size() * (single_precision ? sizeof(float) : sizeof(double)), "field " + given);
+  require(library().MEDfieldValueWr(id, field.data(), step, MED_NO_IT, time, entity, shape, MED_NO_INTERLACE, 1,
+                                    static_cast<med_int>(values.size()), bytes) >= 0,
+          "field " + given + ", step " + std::to_string(step));
+}
+
+void MedWriter::put_values(const std::string& field, std::int32_t step, double time, std::span<const double> values) {
+  const std::lock_guard held(lock());
+  open_->put_values(field, step, time, MED_NODE, MED_NONE, values);
+}
+
+void MedWriter::put_values(const std::string& field, std::int32_t step, double time, std::span<const double> values,
+                           const mesh::Solids& mesh) {
+  const std::lock_guard held(lock());
+  for (const auto& [shape, corners] : solid_shapes) {
+    std::vector<double> some;
+    for (std::size_t c = 0; c < mesh.corners.size(); ++c)
+      if (mesh.corners[c] == corners) some.push_back(values[c]);
+    if (!some.empty()) open_->put_values(field, step, time, MED_CELL, shape, some);
+  }
 }
 
 #else
@@ -296,12 +365,14 @@ MedWriter::~MedWriter() = default;
 void MedWriter::close() {}
 void MedWriter::add_mesh(const std::string&, const mesh::Unstructured&, std::span<const double>,
                          std::span<const std::int32_t>) {}
+void MedWriter::add_mesh(const std::string&, const mesh::Solids&) {}
 void MedWriter::add_groups(const std::string&, const MeshGroups&) {}
 void MedWriter::add_parameter(const std::string&, const std::string&, std::int32_t) {}
 void MedWriter::add_parameters(const std::string&, std::span<const std::int64_t>) {}
 void MedWriter::add_order(std::span<const std::string>) {}
 std::string MedWriter::add_field(const std::string&, const std::string&, const std::string&) { return {}; }
 void MedWriter::put_values(const std::string&, std::int32_t, double, std::span<const double>) {}
+void MedWriter::put_values(const std::string&, std::int32_t, double, std::span<const double>, const mesh::Solids&) {}
 
 #endif
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "octavo/formats/med/groups.hpp"
+#include "octavo/mesh/solids.hpp"
 #include "octavo/mesh/unstructured.hpp"
 
 namespace octavo::formats::med {
@@ -37,6 +38,8 @@ class MedWriter {
   /// `numbers`: one a point of all planes (IPOBO, or a piece's global numbers from 1); empty: none.
   void add_mesh(const std::string& name, const mesh::Unstructured& mesh, std::span<const double> z,
                 std::span<const std::int32_t> numbers);
+  /// The same of solids. MED keeps cells shape by shape: tetrahedra, pyramids, prisms, hexahedra.
+  void add_mesh(const std::string& name, const mesh::Solids& mesh);
   void add_groups(const std::string& mesh, const MeshGroups& groups);
   /// Writes points (from 0) as cells of their own, each of a family of points. TELEMAC reads a piece's boundary from
   /// them.
@@ -53,6 +56,9 @@ class MedWriter {
   /// the mesh's.
   std::string add_field(const std::string& mesh, const std::string& variable, const std::string& unit);
   void put_values(const std::string& field, std::int32_t step, double time, std::span<const double> values);
+  /// The same for a field with a value in each cell of a mesh, in the order of its cells.
+  void put_values(const std::string& field, std::int32_t step, double time, std::span<const double> values,
+                  const mesh::Solids& mesh);
 
   void close();
 

@@ -9,6 +9,7 @@
 #include "octavo/formats/med/row.hpp"
 #include "octavo/formats/med/write.hpp"
 #include "octavo/formats/serafin/odd_bytes.hpp"
+#include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
 
 namespace octavo::formats::med {
@@ -31,6 +32,15 @@ std::vector<double> heights_of(const Series& series) {
   return z;
 }
 
+/// Numbers of cells in the order that MED keeps cells in; empty if there are none.
+std::vector<std::int32_t> shape_by_shape(const mesh::Solids& mesh, const std::vector<std::int32_t>& of_cell) {
+  std::vector<std::int32_t> out;
+  for (const int corners : {4, 5, 6, 8})
+    for (std::size_t c = 0; c < of_cell.size(); ++c)
+      if (mesh.corners[c] == corners) out.push_back(of_cell[c]);
+  return out;
+}
+
 }  // namespace
 
 void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request, WriteReport& report) {
@@ -39,9 +49,14 @@ void write(const Series& series, const std::filesystem::path& path, const WriteR
     throw Error(Kind::unsupported, "MED's integers are of 32 bits here: too many points").at(request.out.string());
   const std::string length = header.unit_length == 100 ? "M" : mesh::word_of_length(header.unit_length);
   MedWriter writer(path, {serafin::title_record(header, ""), request.single_precision, length});
-  writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
+  const bool solid = mesh::holds_solids(header);
+  if (solid)
+    writer.add_mesh(mesh_name, series.solids);
+  else
+    writer.add_mesh(mesh_name, series.mesh, heights_of(series), series.boundary);
   write_parameters(writer, header, series.mesh.planes);
-  const MeshGroups groups = series.groups.value_or(MeshGroups{});
+  MeshGroups groups = series.groups.value_or(MeshGroups{});
+  if (solid) groups.of_triangle = shape_by_shape(series.solids, groups.of_triangle);
   writer.add_groups(mesh_name, groups);
   report.groups = std::ssize(groups.families);
   std::vector<std::string> fields, names;
@@ -50,9 +65,14 @@ void write(const Series& series, const std::filesystem::path& path, const WriteR
   for (const mesh::FieldInfo& info : series.variables)
     fields.push_back(writer.add_field(mesh_name, info.name, info.unit));
   for_each_step(series, request.progress, [&](std::int64_t step, const mesh::Dataset& dataset) {
-    for (std::size_t v = 0; v < fields.size(); ++v)
-      writer.put_values(fields[v], static_cast<std::int32_t>(step), dataset.header.time,
-                        values_of(series, dataset, series.variables[v].name));
+    for (std::size_t v = 0; v < fields.size(); ++v) {
+      const std::vector<double> values = values_of(series, dataset, series.variables[v]);
+      const auto number = static_cast<std::int32_t>(step);
+      if (mesh::in_cells(header, series.variables[v]))
+        writer.put_values(fields[v], number, dataset.header.time, values, series.solids);
+      else
+        writer.put_values(fields[v], number, dataset.header.time, values);
+    }
   });
   writer.close();
 }

@@ -13,12 +13,16 @@ struct GroupFamily {
   bool operator==(const GroupFamily&) const = default;
 };
 
-/// The named groups of one mesh of triangles, and the edges that have boundary conditions.
+/// The named groups of one mesh of triangles or solids, and the edges and sides that have boundary conditions.
 struct MeshGroups {
   std::vector<GroupFamily> families;  ///< all but family 0, which is in no group
   std::vector<std::int32_t> edges;    ///< shape (edges, 2), points from 0
-  /// Family of each; empty: all 0. In 3-D meshes a "triangle" is a prism. A quadrangle's triangles have the same.
+  /// Family of each; empty: all 0. In 3-D meshes a "triangle" is a prism or a solid. A quadrangle's triangles have the
+  /// same.
   std::vector<std::int32_t> of_edge, of_triangle, of_point;
+  /// Sides of solids that are in groups: shape (sides, 4), points from 0; the last of a triangle is -1.
+  std::vector<std::int32_t> sides{};
+  std::vector<std::int32_t> of_side{};  ///< family of each
   bool operator==(const MeshGroups&) const = default;
 };
 

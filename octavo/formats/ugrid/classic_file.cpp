@@ -51,15 +51,15 @@ class BigEndianWords {
     add(std::uint32_t{2});
     name(value);
   }
-  void number(const std::string& name_of, ClassicType type, double value) {
+  void numbers(const std::string& name_of, ClassicType type, std::span<const double> values) {
     name(name_of);
     add(static_cast<std::uint32_t>(type));
-    count(1);
-    switch (type) {
-      case ClassicType::int32: add(static_cast<std::int32_t>(value)); break;
-      case ClassicType::float32: add(static_cast<float>(value)); break;
-      case ClassicType::float64: add(value); break;
-    }
+    count(values.size());
+    for (const double value : values) switch (type) {
+        case ClassicType::int32: add(static_cast<std::int32_t>(value)); break;
+        case ClassicType::float32: add(static_cast<float>(value)); break;
+        case ClassicType::float64: add(value); break;
+      }
   }
   std::vector<std::byte> take() { return std::move(bytes_); }
 
@@ -78,7 +78,7 @@ void add_variable(const ClassicContents& contents, const NewVariable& variable, 
     if (const auto* text = std::get_if<std::string>(&value))
       words.text(name, *text);
     else
-      words.number(name, variable.type, std::get<double>(value));
+      words.numbers(name, variable.type, std::get<std::vector<double>>(value));
   }
   words.add(static_cast<std::uint32_t>(variable.type));
   words.count(bytes_of(contents, variable));

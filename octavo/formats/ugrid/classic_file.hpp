@@ -19,7 +19,7 @@ struct NewVariable {
   std::string name;
   ClassicType type = ClassicType::float64;
   std::vector<std::uint32_t> dimensions;  ///< numbers of ClassicFile's
-  std::vector<std::pair<std::string, std::variant<std::string, double>>>
+  std::vector<std::pair<std::string, std::variant<std::string, std::vector<double>>>>
       attributes;  ///< numbers have the variable's type
 };
 

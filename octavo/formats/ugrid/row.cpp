@@ -21,6 +21,7 @@ constinit const Format row{
     .list_steps = &list_steps,
     .triangles = true,
     .polygons = true,
+    .solids = true,
     .endings = endings,
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
                 WriteReport&) { ugrid::write(steps, path, request); },

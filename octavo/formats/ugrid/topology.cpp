@@ -1,12 +1,15 @@
 #include "octavo/formats/ugrid/topology.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <span>
 #include <sstream>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/solids/orientation.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 
 namespace octavo::formats::ugrid {
@@ -31,20 +34,23 @@ std::vector<std::string> words_of(const std::string& text) {
   return out;
 }
 
+bool has_volumes(const NetcdfVariable& topology) { return !topology.text("volume_node_connectivity").empty(); }
+
+/// The first mesh of volumes, else the first of faces.
 const NetcdfVariable& topology_of(const Netcdf& file, std::vector<std::string>& notes) {
   const NetcdfVariable* found = nullptr;
-  std::string others;
   for (const NetcdfVariable& variable : file.variables) {
     if (!is_topology(variable)) continue;
     const bool faces = !variable.text("face_node_connectivity").empty();
-    if (found == nullptr && faces)
+    if ((found == nullptr && faces) || (has_volumes(variable) && (found == nullptr || !has_volumes(*found))))
       found = &variable;
-    else
-      others += (others.empty() ? "" : ", ") + variable.name;
   }
+  std::string others;
+  for (const NetcdfVariable& variable : file.variables)
+    if (is_topology(variable) && &variable != found) others += (others.empty() ? "" : ", ") + variable.name;
   if (found == nullptr)
     throw Error(Kind::unsupported, others.empty() ? "no mesh: expected a variable with cf_role = mesh_topology"
-                                                  : "meshes without faces: " + others);
+                                                  : "meshes without faces or volumes: " + others);
   if (!others.empty()) notes.push_back("the file has further meshes (" + others + "): this is " + found->name);
   return *found;
 }
@@ -53,12 +59,13 @@ const NetcdfVariable& topology_of(const Netcdf& file, std::vector<std::string>& 
 
 void set_points(const NetcdfVariable& topology, UgridContents& to) {
   const std::vector<std::string> names = words_of(topology.text("node_coordinates"));
-  if (names.size() < 2)
-    throw Error(Kind::corrupt, "node_coordinates of " + topology.name + ": expected two names, found \"" +
-                                   topology.text("node_coordinates") + "\"");
-  to.x = required(to.file, names[0], "node_coordinates");
-  to.y = required(to.file, names[1], "node_coordinates");
-  for (const NetcdfVariable* axis : {&to.x, &to.y})
+  const std::size_t axes = to.solid ? 3 : 2;
+  if (names.size() < axes)
+    throw Error(Kind::corrupt, "node_coordinates of " + topology.name + ": expected " + (to.solid ? "three" : "two") +
+                                   " names, found \"" + topology.text("node_coordinates") + "\"");
+  const std::array<NetcdfVariable*, 3> all{&to.x, &to.y, &to.z};
+  for (std::size_t k = 0; k < axes; ++k) *all[k] = required(to.file, names[k], "node_coordinates");
+  for (const NetcdfVariable* axis : std::span(all).first(axes))
     if (axis->shape.size() != 1 || !axis->type || axis->shape[0] != to.x.shape[0] || axis->shape[0] == 0 ||
         axis->shape[0] > most_places)
       throw Error(Kind::corrupt, "expected a coordinate of each point, 1 to 2^31 - 1").at("variable " + axis->name);
@@ -73,24 +80,26 @@ void set_points(const NetcdfVariable& topology, UgridContents& to) {
 
 void set_connectivity(const NetcdfVariable& topology, UgridContents& to) {
   Connectivity& out = to.connectivity;
-  out.variable = required(to.file, topology.text("face_node_connectivity"), "face_node_connectivity");
+  const std::string cell = to.solid ? "volume" : "face", list = cell + "_node_connectivity";
+  out.variable = required(to.file, topology.text(list), list);
   const NetcdfVariable& variable = out.variable;
   if (variable.shape.size() != 2 || !variable.type)
-    throw Error(Kind::corrupt,
-                "expected the points of each face, two dimensions, found " + std::to_string(variable.shape.size()))
+    throw Error(Kind::corrupt, "expected the points of each " + cell + ", two dimensions, found " +
+                                   std::to_string(variable.shape.size()))
         .at("variable " + variable.name);
-  // The attribute names the dimension of the faces. HDF5 keeps names of dimensions elsewhere: then the shape decides.
-  const std::string faces = topology.text("face_dimension");
+  // The attribute names the dimension of the cells. HDF5 keeps names of dimensions elsewhere: then the shape decides.
+  const std::string cells = topology.text(cell + "_dimension");
   const auto few = [](std::uint64_t corners) { return corners >= 3 && corners <= 16; };
-  if (!faces.empty() && variable.dimensions.size() == 2)
-    out.by_corner = variable.dimensions[1] == faces && variable.dimensions[0] != faces;
+  if (!cells.empty() && variable.dimensions.size() == 2)
+    out.by_corner = variable.dimensions[1] == cells && variable.dimensions[0] != cells;
   else
     out.by_corner = few(variable.shape[0]) && !few(variable.shape[1]);
   out.cells = variable.shape[out.by_corner ? 1 : 0];
   out.corners = variable.shape[out.by_corner ? 0 : 1];
   if (out.cells > most_places || out.corners < 3 || out.corners > most_corners)
-    throw Error(Kind::unsupported, std::to_string(out.cells) + " faces of up to " + std::to_string(out.corners) +
-                                       " points: expected fewer than 2^31 of 3 to " + std::to_string(most_corners))
+    throw Error(Kind::unsupported, std::to_string(out.cells) + " " + cell + "s of up to " +
+                                       std::to_string(out.corners) + " points: expected fewer than 2^31 of 3 to " +
+                                       std::to_string(most_corners))
         .at("variable " + variable.name);
   out.start = variable.number("start_index").value_or(0) == 1 ? 1 : 0;
   out.fill = variable.number("_FillValue");
@@ -125,7 +134,22 @@ void for_each_cell(const UgridContents& contents,
   }
 }
 
+/// Counts of the shapes of volumes, in the order of mesh::solids_attribute.
+void count_volumes(UgridContents& to) {
+  to.cells = {0, 0, 0, 0};
+  for_each_cell(to, [&](std::int64_t cell, const std::vector<std::int64_t>& corners) {
+    constexpr std::array<std::size_t, 4> known{4, 5, 6, 8};
+    const auto found = std::find(known.begin(), known.end(), corners.size());
+    if (found == known.end())
+      throw Error(Kind::unsupported, "a volume of " + std::to_string(corners.size()) + " points: expected 4, 5, 6 or 8")
+          .at("volume " + std::to_string(cell))
+          .at("variable " + to.connectivity.variable.name);
+    ++to.cells[static_cast<std::size_t>(found - known.begin())];
+  });
+}
+
 void count_cells(UgridContents& to) {
+  if (to.solid) return count_volumes(to);
   for_each_cell(to, [&](std::int64_t cell, const std::vector<std::int64_t>& corners) {
     if (corners.size() < 3)
       throw Error(Kind::corrupt, "a face of " + std::to_string(corners.size()) + " points: expected 3 or more")
@@ -146,7 +170,7 @@ struct FieldShape {
 std::optional<FieldShape> shape_of(const UgridContents& contents, const NetcdfVariable& variable) {
   FieldShape out;
   const std::string location = variable.text("location");
-  if (location != "node" && location != "face") return {};
+  if (location != "node" && location != (contents.solid ? "volume" : "face")) return {};
   out.centring = location == "node" ? mesh::Centring::node : mesh::Centring::cell;
   const std::uint64_t places = location == "node" ? contents.points : contents.connectivity.cells;
   if (!variable.type || !variable.has_values || variable.shape.empty() || variable.shape.back() != places) return {};
@@ -251,6 +275,33 @@ void set_times(UgridContents& to) {
   for (double& value : to.times) value *= unit;
 }
 
+// ------------------------------------------------------------------ cells
+
+mesh::Unstructured read_faces(const UgridContents& contents) {
+  mesh::Unstructured mesh;
+  mesh.x = read_axis(contents, contents.x);
+  mesh.y = read_axis(contents, contents.y);
+  mesh.connectivity.reserve(3 * static_cast<std::size_t>(mesh::num_triangles(contents.cells)));
+  for_each_cell(contents, [&](std::int64_t cell, const std::vector<std::int64_t>& corners) {
+    mesh::add_cell(corners, cell, mesh);
+  });
+  return mesh;
+}
+
+mesh::Solids read_volumes(const UgridContents& contents) {
+  mesh::Solids mesh;
+  mesh.x = read_axis(contents, contents.x);
+  mesh.y = read_axis(contents, contents.y);
+  mesh.z = read_axis(contents, contents.z);
+  for_each_cell(contents, [&](std::int64_t, const std::vector<std::int64_t>& corners) {
+    mesh.corners.push_back(static_cast<std::uint8_t>(corners.size()));
+    mesh.connectivity.insert(mesh.connectivity.end(), corners.begin(), corners.end());
+  });
+  mesh::validate(mesh);
+  mesh::turn_negative_cells(mesh);
+  return mesh;
+}
+
 }  // namespace
 
 bool is_topology(const NetcdfVariable& variable) {
@@ -267,6 +318,7 @@ UgridContents read_contents(const std::filesystem::path& path) {
   try {
     const NetcdfVariable& topology = topology_of(to.file, to.notes);
     to.topology = topology.name;
+    to.solid = has_volumes(topology);
     set_points(topology, to);
     set_connectivity(topology, to);
     set_fields(topology.name, to);
@@ -279,24 +331,24 @@ UgridContents read_contents(const std::filesystem::path& path) {
   return to;
 }
 
-mesh::Unstructured read_mesh(const UgridContents& contents) {
-  mesh::Unstructured mesh;
-  mesh.x = read_all(contents.file, contents.x);
-  mesh.y = read_all(contents.file, contents.y);
-  for (std::size_t i = 0; i < mesh.x.size(); ++i)
-    if (!std::isfinite(mesh.x[i]) || !std::isfinite(mesh.y[i]))
+std::vector<double> read_axis(const UgridContents& contents, const NetcdfVariable& axis) {
+  std::vector<double> out = read_all(contents.file, axis);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!std::isfinite(out[i]))
       throw Error(Kind::corrupt, "a point without a place")
           .at("point " + std::to_string(i))
           .at(contents.file.path.string());
-  mesh.connectivity.reserve(3 * static_cast<std::size_t>(mesh::num_triangles(contents.cells)));
+  return out;
+}
+
+mesh::Mesh read_mesh(const UgridContents& contents, bool wanted) {
+  if (!wanted) return contents.solid ? mesh::Mesh(mesh::Solids{}) : mesh::Unstructured{};
   try {
-    for_each_cell(contents, [&](std::int64_t cell, const std::vector<std::int64_t>& corners) {
-      mesh::add_cell(corners, cell, mesh);
-    });
+    if (contents.solid) return read_volumes(contents);
+    return read_faces(contents);
   } catch (Error& error) {
     throw std::move(error.at(contents.file.path.string()));
   }
-  return mesh;
 }
 
 mesh::Field read_field(const UgridContents& contents, const UgridField& entry, std::uint64_t step) {

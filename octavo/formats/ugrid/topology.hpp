@@ -31,11 +31,12 @@ struct UgridField {
 
 struct UgridContents {
   Netcdf file;
-  std::string topology;  ///< name of its variable
-  NetcdfVariable x, y;
+  std::string topology;    ///< name of its variable
+  bool solid = false;      ///< cells are volumes, else faces
+  NetcdfVariable x, y, z;  ///< z of volumes alone
   std::uint64_t points = 0;
   Connectivity connectivity;
-  std::vector<std::int64_t> cells;  ///< by corners: mesh::cells_attribute
+  std::vector<std::int64_t> cells;  ///< of faces, by corners: mesh::cells_attribute; of volumes mesh::solids_attribute
   std::vector<UgridField> fields;
   std::uint64_t steps = 0;    ///< 0: no field has steps
   std::vector<double> times;  ///< [s], of all steps
@@ -47,7 +48,11 @@ struct UgridContents {
 /// Reads all but coordinates and values. Throws Error(corrupt) or Error(unsupported), with the file.
 UgridContents read_contents(const std::filesystem::path& path);
 
-mesh::Unstructured read_mesh(const UgridContents& contents);
+/// Coordinates of all points. Throws Error(corrupt) for one without a place.
+std::vector<double> read_axis(const UgridContents& contents, const NetcdfVariable& axis);
+/// mesh::Unstructured, or mesh::Solids whose cells of negative volume have been turned round: the conventions do not
+/// say how corners of a volume are ordered, so they are taken as VTK's. If `wanted` is false, it is empty.
+mesh::Mesh read_mesh(const UgridContents& contents, bool wanted);
 /// Values of a field at a step, which counts if the field has steps.
 mesh::Field read_field(const UgridContents& contents, const UgridField& entry, std::uint64_t step);
 

@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/formats/row/file_of_one_part.hpp"
+#include "octavo/formats/row/range.hpp"
 #include "octavo/formats/ugrid/topology.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
@@ -17,24 +18,27 @@ namespace {
 using base::Error;
 using base::Kind;
 
-void set_box(const UgridContents& contents, mesh::Header& header) {
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::vector<double> all = read_all(contents.file, axis == 0 ? contents.x : contents.y);
-    const auto [least, most] = std::minmax_element(all.begin(), all.end());
-    header.lo[axis] = *least;
-    header.hi[axis] = *most > *least ? *most : *least + 1;
+/// Counts and the box.
+void set_mesh(const UgridContents& contents, mesh::Header& header) {
+  set_range(read_all(contents.file, contents.x), 0, header);
+  set_range(read_all(contents.file, contents.y), 1, header);
+  if (contents.solid) {
+    set_range(read_all(contents.file, contents.z), 2, header);
+    header.attributes[mesh::solids_attribute] = contents.cells;
+    return;
   }
+  header.dim = 2;
+  header.attributes["triangles"] = mesh::num_triangles(contents.cells);
+  header.attributes["planes"] = std::int64_t{1};
+  header.attributes[mesh::cells_attribute] = contents.cells;
 }
 
 mesh::Header header_of(const UgridContents& contents, std::uint64_t step) {
   mesh::Header header;
   header.code = "UGRID";
-  header.dim = 2;
   header.unit_length = mesh::length_in_cm(contents.x.text("units"));
   header.attributes["mesh"] = contents.topology;
-  header.attributes["triangles"] = mesh::num_triangles(contents.cells);
-  header.attributes["planes"] = std::int64_t{1};
-  header.attributes[mesh::cells_attribute] = contents.cells;
+  set_mesh(contents, header);
   if (const auto title = contents.file.attributes.find("title"); title != contents.file.attributes.end())
     if (const auto* text = std::get_if<std::string>(&title->second)) header.attributes["title"] = *text;
   if (!contents.time_origin.empty()) header.attributes["time_origin"] = contents.time_origin;
@@ -44,7 +48,6 @@ mesh::Header header_of(const UgridContents& contents, std::uint64_t step) {
     header.attributes["step"] = static_cast<std::int64_t>(step);
   }
   for (const UgridField& field : contents.fields) header.fields.push_back(field.info);
-  set_box(contents, header);
   return header;
 }
 
@@ -54,11 +57,12 @@ mesh::Dataset dataset_of(UgridContents found, std::uint64_t step) {
   mesh::Dataset dataset =
       mesh::of_one_part("ugrid", contents->file.path.string(), std::move(header),
                         static_cast<std::int64_t>(std::filesystem::file_size(contents->file.path)),
-                        mesh::num_triangles(contents->cells), static_cast<std::int64_t>(contents->points));
+                        contents->solid ? mesh::num_cells(contents->cells) : mesh::num_triangles(contents->cells),
+                        static_cast<std::int64_t>(contents->points));
   dataset.notes = contents->notes;
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     mesh::Part part;
-    part.mesh = request.mesh ? read_mesh(*contents) : mesh::Unstructured{};
+    part.mesh = read_mesh(*contents, request.mesh);
     for (const std::size_t f : mesh::select_fields(header, request.fields))
       part.fields.push_back(read_field(*contents, contents->fields[f], step));
     return part;

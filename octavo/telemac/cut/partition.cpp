@@ -12,6 +12,7 @@
 #include "octavo/telemac/cut/as_serafin.hpp"
 #include "octavo/telemac/cut/cut_file.hpp"
 #include "octavo/telemac/cut/partition_names.hpp"
+#include "octavo/telemac/cut/partition_solids.hpp"
 #include "octavo/telemac/cut/same_mesh.hpp"
 #include "octavo/telemac/cut/shared_cut.hpp"
 #include "octavo/telemac/cut/stored_cut.hpp"
@@ -261,6 +262,9 @@ std::int64_t peak_memory() {
 
 PartitionReport partition_mesh(const fs::path& path, const fs::path& prefix, const PartitionOptions& options,
                                const base::Ranks& ranks, const GraphCut& scotch) {
+  bool solids = false;
+  base::agree(ranks, [&] { solids = holds_solids(path); });
+  if (solids) return partition_solids(path, prefix, options, ranks);
   base::agree(ranks, [&] { require_possible(options, ranks, scotch); });
   PartitionOptions known = with_parts(ranks, path, options);
   known.boundary_first = options.boundary_first || is_artemis(prefix);

@@ -24,6 +24,7 @@ struct PartitionOptions {
   std::int32_t parts = 2;
   partition::CutMethod method = partition::CutMethod::metis;
   PieceLayout layout = PieceLayout::concat;
+  bool any_layout = false;                        ///< the caller named none: solids get PieceLayout::octavo
   std::optional<std::filesystem::path> boundary;  ///< .cli: without it no CLI and PAR pieces are made
   std::vector<Named> also;                        ///< SERAFIN files on the same mesh, 2-D or 3-D, cut along
   std::optional<std::filesystem::path> sections, zones, weirs;  ///< become SEC, ZFI and SEU
@@ -102,6 +103,8 @@ using GraphCut = std::function<partition::PartVector(const SharedDual&, std::int
 /// any number of ranks. With several ranks, CutMethod::scotch calls `scotch`, whose cut may depend on their number;
 /// CutMethod::metis and the cut of a store are Error(unsupported), and `ranks` must have all_to_all. Rank 0 writes MED
 /// pieces and stores (PieceLayout::med, octavo), and then holds the whole mesh.
+///
+/// A mesh of solids is cut by partition_solids().
 ///
 /// Memory: that of the partitioner; after it about 40 bytes per triangle of the rank's share, plus one variable of one
 /// step. Side files are read before anything is written. If a method leaves a part without elements (METIS and Scotch

@@ -1,7 +1,8 @@
 """Cut a mesh of triangles (SERAFIN, MED) into the pieces that TELEMAC reads: PREFIX with GEO, CLI and PAR, in partel's
 numbering. The steps of the mesh file and further results (--also) are cut in the same way, with one variable of one step
 in memory. By default two files, -CONCAT and -INDEX, hold all pieces of an input. Under mpirun the ranks share the mesh,
-and the files are the same."""
+and the files are the same. Solids (Gmsh, MED, VTKHDF ...) get a store, PREFIX with GEO.octavo, that keeps the part of each
+cell."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ EXAMPLES = [
     "mpirun -n 8 octavo partition huge.slf -o run/T2D --parts 10000 --method scotch    # PT-Scotch",
     "octavo partition huge.slf -o run/T2D --parts 10000 --method inertial    # least memory",
     "octavo partition geo.slf -o run/T2D --cut parts.txt    # a cut that another program made",
+    "octavo partition dam.msh -o run/ --parts 64 --write-cut parts.npy    # solids: run/GEO.octavo",
     "octavo partition run/T2DGEO.octavo -o classic/T2D --layout files    # the pieces of a store's cut",
 ]
 
@@ -51,10 +53,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--layout",
         choices=["concat", "files", "med", "octavo"],
-        default="concat",
         help="concat (default): two files per input; files: one file per part; med: one MED file per input, PREFIX + GEO.med, "
         "with a mesh for each part; octavo: one store per input, PREFIX + GEO.octavo, with the boundary, from which a run "
-        "of as many ranks starts",
+        "of as many ranks starts. For solids it is the default, and no other is there",
     )
     parser.add_argument(
         "--also",
@@ -125,9 +126,9 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.quiet,
         arguments.json,
         report,
-        f"{arguments.mesh}: {console.number(report['elements'])} triangles in {report['parts']} parts of "
+        f"{arguments.mesh}: {console.number(report['elements'])} elements in {report['parts']} parts of "
         f"{console.number(report['fewest_elements'])} to {console.number(report['most_elements'])} "
-        f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} edges cut, "
+        f"(most / mean {report['most_elements'] / mean:.3f}); {console.number(report['cut_edges'])} sides cut, "
         f"{console.number(report['shared_points'])} shared points, at most {report['most_neighbours']} neighbours; "
         f"{len(report['files'])} files; memory {console.size(report['peak_bytes'])}",
     )

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "octavo/mesh/dataset.hpp"
+
+/// The description of an XDMF file. For formats/xdmf alone.
+namespace octavo::formats::xdmf {
+
+/// An array: a data set of an HDF5 file, or numbers in the text itself.
+struct XdmfItem {
+  std::filesystem::path file;  ///< empty: `text` has the numbers
+  std::string set;             ///< "/cells"
+  std::string text;
+  std::vector<std::uint64_t> shape;  ///< slowest index first
+  mesh::ScalarType type = mesh::ScalarType::float64;
+  bool operator==(const XdmfItem&) const = default;
+};
+
+struct XdmfField {
+  mesh::FieldInfo info;
+  XdmfItem item;
+  std::size_t component = 0, components = 1;
+};
+
+struct XdmfStep {
+  double time = 0;
+  std::vector<XdmfField> fields;
+};
+
+struct XdmfContents {
+  std::filesystem::path path;
+  XdmfItem cells, points;
+  std::size_t axes = 3;       ///< coordinates of a point
+  std::uint64_t corners = 0;  ///< of each cell; 0: cells are "Mixed"
+  bool solid = false;
+  std::vector<std::int64_t> counts;  ///< mesh::solids_attribute, or mesh::cells_attribute
+  std::uint64_t num_points = 0, num_cells = 0;
+  std::vector<std::uint64_t> kept;  ///< the cells that are solids, if others are left out
+  std::vector<XdmfStep> steps;      ///< one at least
+  double unit_length = 1;           ///< [cm]
+  std::vector<std::string> notes;
+  bool has_fields() const;
+};
+
+/// Reads the text, and the list of cells. Throws Error(corrupt) or Error(unsupported), with the file.
+XdmfContents read_contents(const std::filesystem::path& path);
+
+/// mesh::Solids or mesh::Unstructured. If `wanted` is false, it is empty.
+mesh::Mesh read_mesh(const XdmfContents& contents, bool wanted);
+/// Coordinates of all points along an axis.
+std::vector<double> read_axis(const XdmfContents& contents, std::size_t axis);
+mesh::Field read_field(const XdmfContents& contents, const XdmfField& entry);
+
+}  // namespace octavo::formats::xdmf
