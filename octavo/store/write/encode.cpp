@@ -9,6 +9,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/level_boxes.hpp"
+#include "octavo/store/level_sides.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/particle_order.hpp"
 #include "octavo/store/read/triangles.hpp"
@@ -54,6 +55,7 @@ struct LevelTable {
   codec::Neighbours neighbours;                    // of level 0
   std::vector<std::vector<std::uint8_t>> counted;  // per level: 1 if a cell's error counts, else 0
   LevelBoxes* boxes = nullptr;
+  LevelSides* sides = nullptr;
   std::optional<std::size_t> weights;  // the field that weighs others
 };
 
@@ -68,7 +70,7 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
 }
 
 LevelTable levels_of(const mesh::Octree& tree, bool encodes) {
-  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr, {}};
+  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr, nullptr, {}};
   if (!encodes) return table;
   table.parents = parents_of(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level) table.counted.push_back(counted_cells(tree, level));
@@ -225,6 +227,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       context.counted = table.counted[level];
       if (!weights.empty()) context.weights = weights.subspan(table.offsets[level], out.size() / width);
       if (table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
+      if (table.sides != nullptr) context.sides = table.sides->of(level);
       largest.see(out.size(), stream.bytes.size());
       const std::size_t chunk = stream.bytes.size();
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
@@ -543,7 +546,7 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
   out.intervals = 0;
   for (const MeshValues& array : part.mesh) encode_array(array, options, out);
   const auto values = static_cast<std::size_t>(part.share.places) * static_cast<std::size_t>(part.triangles->planes);
-  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, {}};
+  const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, nullptr, {}};
   for (const Values& field : part.fields) {
     if (field.size != values || field.info.components != 1 || field.info.centring != mesh::Centring::node)
       throw Error(Kind::usage, "expected a value at each of " + std::to_string(values) +
@@ -579,8 +582,10 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
   LevelBoxes boxes(*tree);
+  LevelSides sides(*tree);
   LevelTable table = levels_of(*tree, encodes);
   table.boxes = &boxes;
+  table.sides = &sides;
   std::vector<Stream> streams;
   const Weighing weighing = weighing_in(part, table, options);
   std::vector<std::byte> memory;
