@@ -78,6 +78,7 @@ std::vector<std::uint32_t> spread(const Families& place, std::size_t cells) {
 template <class Grid>
 void forget_tree(Model<Grid>& model, std::size_t count) {
   model.base = Base::previous;
+  model.stencil = {};
   model.weights = {};
   model.layout = {1, count, 1};
 }
@@ -200,10 +201,12 @@ void forget_twins(Model<Grid>& model) {
   model.orientation.clear();
 }
 
+/// The twins that save most; returns the bits.
 template <class Grid>
-void choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_list<unsigned> shifts) {
-  if (model.place.width != 1 || model.place.members < 2) return;
-  std::uint64_t best = 8 * 24;
+std::uint64_t choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_list<unsigned> shifts) {
+  if (model.place.width != 1 || model.place.members < 2) return 0;
+  constexpr std::uint64_t least = 8 * 24;
+  std::uint64_t best = least;
   unsigned best_shift = 0;
   std::vector<std::uint32_t> twins;
   std::vector<std::uint8_t> orientation;
@@ -218,6 +221,76 @@ void choose_twins(Model<Grid>& model, const Numbers& numbers, std::initializer_l
   model.shift = best_shift;
   model.twins = std::move(twins);
   model.orientation = std::move(orientation);
+  return best == least ? 0 : best;
+}
+
+/// The model by sides with this base, and with the model's weights.
+template <class Grid>
+void use_sides(Model<Grid>& model, const Numbers& numbers, Base base, std::span<const std::uint32_t> sample) {
+  forget_twins(model);
+  use_tree_layout(model);
+  model.base = base;
+  model.stencil = fit_by_sides(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample);
+  if (!model.weights.empty()) model.stencil.weight[model.place.members - 1] = {};
+}
+
+/// Bits that a stencil takes.
+template <class Grid>
+std::uint64_t stencil_cost(const Model<Grid>& model) {
+  Bytes bytes;
+  if (model.base == Base::fitted_index || model.base == Base::fitted_value)
+    put_stencil(bytes, model.stencil, model.place.members);
+  return 8 * bytes.size();
+}
+
+/// As sample_cost, of a model by sides.
+template <class Grid>
+std::uint64_t sides_cost(const Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
+  const std::size_t m = model.place.members, w = model.place.width;
+  std::uint64_t bits = 0;
+  PredictedCells cells;
+  cells.count = 1;
+  for (const std::uint32_t f : sample)
+    for (std::size_t j = 0; j < w; ++j) {
+      const auto expected = expected_by_sides(model.place, model.coarse, numbers, model.base, model.stencil, f, j);
+      const std::uint32_t parent = model.place.parents[f];
+      double mass = 0;  // of differences, by weights
+      for (std::size_t k = 0; k < m; ++k) {
+        cells.position[0] = (f * m + cell_by_sides(k, m)) * w + j;
+        cells.index[0] = parent_index(model.place, model.coarse, parent, j);
+        cells.negative[0] = model.coarse.negative[parent * w + j];
+        cells.estimate[0] = expected[k];
+        if (!model.weights.empty()) {
+          const double value = model.coarse.value[parent * w + j];
+          const auto weight = static_cast<double>(model.weights[f * m + cell_by_sides(k, m)]);
+          if (k + 1 == m) cells.estimate[0] = value - mass / weight;
+          mass = mass + weight * (numbers.value[cells.position[0]] - value);
+        }
+        if (model.base == Base::fitted_value)
+          model.grid.estimate(cells);
+        else if (std::abs(expected[k]) < 0x1p62)
+          cells.index[0] = static_cast<std::int64_t>(std::floor(expected[k] + 0.5));
+        bits += effort_for<Grid>(numbers, cells);
+      }
+    }
+  return bits;
+}
+
+/// Takes the model by sides if it promises to save one part in 48 of the model's bits, of which twins save `saved`.
+/// (With less it is not worth the time that decoding takes.)
+template <class Grid>
+void choose_sides(Model<Grid>& model, const Numbers& numbers, std::size_t sample_size, std::uint64_t saved) {
+  if (model.place.sides.empty() || model.place.members == 1 || model.place.families() < 16) return;
+  const auto sample = spread(model.place, sample_size);
+  const auto of_all = [&](std::uint64_t bits) { return bits * model.place.families() / sample.size(); };
+  const std::uint64_t cost =
+      of_all(sample_cost(model, model.base, model.stencil, numbers, sample)) + stencil_cost(model);
+  Model<Grid> by_sides = model;
+  const bool fitted = model.base == Base::fitted_index || model.base == Base::fitted_value;
+  use_sides(by_sides, numbers, fitted ? model.base : Base::fitted_value, sample);
+  const std::uint64_t promised = of_all(sides_cost(by_sides, numbers, sample)) + stencil_cost(by_sides);
+  if (promised + saved + cost / 48 >= cost) return;
+  use_sides(model, numbers, by_sides.base, sample);
 }
 
 /// The model that the default takes: the one that promises least on a sample.
@@ -227,8 +300,9 @@ void choose_model(Model<Grid>& model, const Numbers& numbers, std::size_t sample
   choose_across(model, numbers, sample);
   if (model.place.parents.empty()) return;
   const bool flat_is_better = choose_base(model, numbers, sample);
-  choose_twins(model, numbers, shifts);
-  if (flat_is_better && model.twins.empty()) forget_tree(model, numbers.size());
+  const std::uint64_t saved = choose_twins(model, numbers, shifts);
+  if (flat_is_better && model.twins.empty()) return forget_tree(model, numbers.size());
+  choose_sides(model, numbers, sample, saved);
 }
 
 /// Calls consider() for every model: each way across a mesh, and each base, fitted on samples of these numbers of
@@ -253,6 +327,9 @@ void for_each_model(Model<Grid>& model, const Numbers& numbers, std::initializer
       consider();
       choose_twins(model, numbers, shifts);
       if (!model.twins.empty()) consider();
+      if (model.place.sides.empty() || candidate.base == Base::parent) continue;
+      use_sides(model, numbers, candidate.base, spread(model.place, size));
+      consider();
     }
 }
 

@@ -28,6 +28,24 @@ void check_neighbours(const Neighbours& neighbours, const Refuse& refuse) {
   if (!inside) refuse("a neighbour is not among the " + std::to_string(points) + " points");
 }
 
+template <class Refuse>
+void check_sides(std::span<const Sides> sides, std::size_t families, std::size_t coarse, const Refuse& refuse) {
+  if (sides.empty()) return;
+  if (sides.size() != families)
+    refuse("expected sides of " + std::to_string(families) + " families, found " + std::to_string(sides.size()));
+  std::uint32_t cell = 0, family = 0;
+  for (const auto& [outer, upper] : sides)
+    for (std::size_t a = 0; a < 3; ++a) {
+      cell = std::max(cell, outer[a]);
+      family = std::max(family, upper[a]);
+    }
+  if (cell >= coarse)
+    refuse("outer cell " + std::to_string(cell) + " is not among the " + std::to_string(coarse) +
+           " cells of the level above");
+  if (family >= families)
+    refuse("family " + std::to_string(family) + " at a side is not among the " + std::to_string(families));
+}
+
 template <class T>
 void check_context(const Context<T>& context, std::size_t count) {
   const auto refuse = [](const std::string& why) { throw Error(base::Kind::usage, "codec context: " + why); };
@@ -55,6 +73,7 @@ void check_context(const Context<T>& context, std::size_t count) {
   if (context.coarse.size() % context.width != 0 || last >= context.coarse.size() / context.width)
     refuse("parent " + std::to_string(last) + " is not among the " +
            std::to_string(context.coarse.size() / context.width) + " cells of the level above");
+  check_sides(context.sides, context.parents.size(), context.coarse.size() / context.width, refuse);
 }
 
 void check_bound(const Bound& bound) {
@@ -485,6 +504,7 @@ unsigned prediction_of(std::span<const std::byte> in) {
 
 bool needs_neighbours(std::span<const std::byte> in) { return (prediction_of(in) & across_bits) != 0; }
 bool needs_weights(std::span<const std::byte> in) { return (prediction_of(in) & weights_bit) != 0; }
+bool needs_sides(std::span<const std::byte> in) { return (prediction_of(in) & sides_bit) != 0; }
 
 bool needs_boxes(std::span<const std::byte> in) {
   return !in.empty() && static_cast<ChunkId>(in.front()) == ChunkId::boxes;

@@ -60,6 +60,14 @@ struct Boxes {
   std::span<const std::array<std::uint32_t, 3>> at{};  ///< position of each box, in boxes, all distinct; empty: unknown
 };
 
+/// What stands at the faces of a family of cells and of its parent, along x, y, z. Unused axes: the parent, the family.
+struct Sides {
+  /// The cell of the level above at the parent's face that points out of the parent's own family; the parent itself
+  /// where there is none.
+  std::array<std::uint32_t, 3> outer;
+  std::array<std::uint32_t, 3> upper;  ///< the family at the upper face; this one where there is none
+};
+
 /// Where the values of one tree level stand: value j of cell i is `values[i * width + j]`; the cells
 /// [f * family, (f + 1) * family) are the children of cell `parents[f]` of the level above, whose *decoded* values are
 /// `coarse` (same width). Level 0, particles and plain arrays have no parents: leave all empty.
@@ -77,6 +85,7 @@ struct Context {
   /// One a cell, beside parents: another field by which values of parents may be means of their children's, such as a
   /// density of velocities. Decoders need the same bits as the encoder had. Empty: none.
   std::span<const T> weights{};
+  std::span<const Sides> sides{};  ///< one a family, beside parents; empty: unknown
 };
 
 /// Appends one self-describing chunk holding `values` to `out`, and stores in `decoded` (same size) what decoding will
@@ -100,6 +109,8 @@ bool needs_neighbours(std::span<const std::byte> in);
 bool needs_boxes(std::span<const std::byte> in);
 /// The same for weights.
 bool needs_weights(std::span<const std::byte> in);
+/// The same for sides.
+bool needs_sides(std::span<const std::byte> in);
 
 /// The same for integers of 1, 2, 4 or 8 bytes (`width`): lossless, for particle attributes and masks.
 void encode_integers(std::span<const std::byte> values, std::size_t width, Effort effort, std::vector<std::byte>& out);

@@ -11,7 +11,8 @@ constexpr std::size_t families_together = 16;
 /// Whether the families of this model may be taken together.
 template <class Grid>
 bool in_lanes(const Model<Grid>& model) {
-  return model.across == Across::none && model.base != Base::previous && model.orientation.empty();
+  return model.across == Across::none && model.base != Base::previous && model.orientation.empty() &&
+         !model.stencil.sides;
 }
 
 /// Calls together(first, last) for runs of families of which no value is special, by families_together, and
@@ -57,5 +58,14 @@ void residuals_of(const Model<Grid>& model, const Numbers& numbers, std::size_t 
 template <class Grid>
 bool values_of(const Model<Grid>& model, const Symbols& symbols, std::size_t first, std::size_t last,
                std::span<typename Grid::Value> out);
+
+/// Symbols and numbers of all families of a model by sides, special values among them.
+template <class Grid>
+void residuals_by_sides(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols);
+
+/// All values of such a model. Special ones are in place, in `numbers` and in `out`. False if an index is out of range.
+template <class Grid>
+bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers& numbers,
+                     std::span<typename Grid::Value> out);
 
 }  // namespace octavo::codec

@@ -2,9 +2,10 @@
 // cases are written to DIR as this build encodes them, for the independent reader (tests/reader/test_codecs.py).
 //
 // Samples are two files. samples.txt has a line for each: name, scalar, family, width, count of values, coarse values
-// and parents, bytes of the chunk; with boxes or weights also their shape and how many; then weights. samples.bin has,
-// for each in turn, the chunk, the values that it decodes to, the coarse values, the parents, the boxes' positions
-// (uint32) and the weights, little-endian. Bits have a byte each.
+// and parents, bytes of the chunk; with boxes, weights or sides also their shape and how many; then weights; then
+// sides. samples.bin has, for each in turn, the chunk, the values that it decodes to, the coarse values, the parents,
+// the boxes' positions (uint32), the weights and the sides (6 uint32: outer, upper), little-endian. Bits have a byte
+// each.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -30,7 +31,7 @@ struct Sample {
   std::string name, scalar;
   std::size_t family = 1, width = 1, count = 0, coarse = 0, parents = 0, chunk = 0;
   std::array<std::uint32_t, 3> shape{1, 1, 1};
-  std::size_t boxes = 0, weights = 0;
+  std::size_t boxes = 0, weights = 0, sides = 0;
 };
 
 class Writer {
@@ -40,12 +41,13 @@ class Writer {
   template <class T, class U>
   void add(Sample s, const std::vector<std::byte>& chunk, const std::vector<T>& values, const std::vector<U>& coarse,
            const std::vector<std::uint32_t>& parents, const std::vector<std::array<std::uint32_t, 3>>& at = {},
-           const std::vector<T>& weights = {}) {
+           const std::vector<T>& weights = {}, const std::vector<Sides>& sides = {}) {
     list_ << s.name << ' ' << s.scalar << ' ' << s.family << ' ' << s.width << ' ' << s.count << ' ' << coarse.size()
           << ' ' << parents.size() << ' ' << chunk.size();
-    if (!at.empty() || !weights.empty())
+    if (!at.empty() || !weights.empty() || !sides.empty())
       list_ << ' ' << s.shape[0] << ' ' << s.shape[1] << ' ' << s.shape[2] << ' ' << at.size();
-    if (!weights.empty()) list_ << ' ' << weights.size();
+    if (!weights.empty() || !sides.empty()) list_ << ' ' << weights.size();
+    if (!sides.empty()) list_ << ' ' << sides.size();
     list_ << '\n';
     put(chunk);
     put(values);
@@ -53,6 +55,7 @@ class Writer {
     put(parents);
     put(at);
     put(weights);
+    put(sides);
   }
   bool good() const { return list_.good() && bytes_.good(); }
 
@@ -126,6 +129,36 @@ void write_weighted(Writer& writer) {
     }
 }
 
+/// Children that follow from both sides: in lanes of which some are left over, with special values, with weights.
+template <class T>
+void write_by_sides(Writer& writer) {
+  const std::pair<const char*, Settings> ways[] = {
+      {"lossless", {{}, Effort::normal, Method::tree}},
+      {"point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree}},
+      {"abs", {{BoundKind::absolute, 1e-4}, Effort::normal, Method::tree}},
+  };
+  const std::string scalar = sizeof(T) == 8 ? "float64" : "float32";
+  for (const std::uint32_t dim : {1u, 2u, 3u})
+    for (const auto& [way, settings] : ways) {
+      const bool lossless = settings.bound.kind == BoundKind::lossless;
+      if (lossless && dim != 2) continue;  // not worth it there
+      testing::Surrounded<T> c = testing::surrounded_case<T>(dim == 1   ? 90
+                                                             : dim == 2 ? 9
+                                                                        : 3,
+                                                             dim, dim == 2 ? 2 : 1, 1e-5, dim);
+      const bool weighted = dim == 3 && settings.bound.kind == BoundKind::absolute;
+      if (weighted) testing::weigh(c);
+      if (dim == 3) c.values[77] = c.values[151] = std::numeric_limits<T>::quiet_NaN();
+      std::vector<T> decoded(c.values.size());
+      std::vector<std::byte> chunk;
+      encode(std::span<const T>(c.values), c.context(), settings, std::span<T>(decoded), chunk);
+      EXPECT_TRUE(needs_sides(chunk)) << dim << way;
+      EXPECT_EQ(needs_weights(chunk), weighted);
+      writer.add({scalar + "_sides_" + std::to_string(dim) + "_" + way, scalar, c.family, c.width, decoded.size()},
+                 chunk, decoded, c.coarse, c.parents, {}, c.weights, c.sides);
+    }
+}
+
 /// Blocks of so many symbols that eight states code them.
 void write_large(Writer& writer) {
   testing::Case<float> c = testing::tree_case<float>("3-D", 1700, 8, 1, 0, 1e-3, 21);
@@ -186,7 +219,8 @@ void check_floats(std::ifstream& in, const Sample& s) {
   std::vector<T> values(s.count);
   const auto at = read<std::array<std::uint32_t, 3>>(in, s.boxes);
   const auto weights = read<T>(in, s.weights);
-  const Context<T> context{coarse, parents, s.family, s.width, {}, {}, {s.shape, at}, weights};
+  const auto sides = read<Sides>(in, s.sides);
+  const Context<T> context{coarse, parents, s.family, s.width, {}, {}, {s.shape, at}, weights, sides};
   EXPECT_EQ(decode(chunk, context, std::span<T>(values)), chunk.size());
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_TRUE(testing::same_bits(values[i], expected[i])) << i;
 }
@@ -215,7 +249,7 @@ TEST(Golden, chunks_of_every_version_are_read) {
     SCOPED_TRACE(line);
     Sample s;
     std::istringstream(line) >> s.name >> s.scalar >> s.family >> s.width >> s.count >> s.coarse >> s.parents >>
-        s.chunk >> s.shape[0] >> s.shape[1] >> s.shape[2] >> s.boxes >> s.weights;
+        s.chunk >> s.shape[0] >> s.shape[1] >> s.shape[2] >> s.boxes >> s.weights >> s.sides;
     if (s.boxes == 0) s.shape = {1, 1, 1};
     if (s.scalar == "float64")
       check_floats<double>(in, s);
@@ -238,6 +272,8 @@ TEST(Golden, samples_are_written_for_the_independent_reader) {
   write_floats<float>(writer);
   write_weighted<double>(writer);
   write_weighted<float>(writer);
+  write_by_sides<double>(writer);
+  write_by_sides<float>(writer);
   write_large(writer);
   write_others(writer);
   EXPECT_TRUE(writer.good());

@@ -15,7 +15,8 @@ template <class Grid>
 void put_model(const Model<Grid>& model, Bytes& out) {
   const bool twins = !model.twins.empty();
   put_byte(out, static_cast<std::size_t>(model.base) | (twins ? 4u : 0u) | (model.signs ? 8u : 0u) |
-                    static_cast<std::size_t>(model.across) << 4 | (model.weights.empty() ? 0u : weights_bit));
+                    static_cast<std::size_t>(model.across) << 4 | (model.weights.empty() ? 0u : weights_bit) |
+                    (model.stencil.sides ? sides_bit : 0u));
   if (model.base == Base::fitted_index || model.base == Base::fitted_value)
     put_stencil(out, model.stencil, model.place.members);
   if (!twins) return;
@@ -28,7 +29,7 @@ void put_model(const Model<Grid>& model, Bytes& out) {
 template <class Grid>
 void check_across(const ChunkReader& in, const Model<Grid>& model, unsigned flags) {
   const std::size_t points = model.neighbours.order.size(), count = model.layout.size();
-  if ((flags & 7) != 0 || (flags & weights_bit) != 0) in.fail("prediction from neighbours and from parents");
+  if ((flags & (7 | weights_bit | sides_bit)) != 0) in.fail("prediction from neighbours and from parents");
   if (points == 0) in.fail("prediction from neighbours, of which there are none");
   if (count % points != 0)
     in.fail("prediction from neighbours: expected layers of " + std::to_string(points) + " points, found " +
@@ -38,13 +39,12 @@ void check_across(const ChunkReader& in, const Model<Grid>& model, unsigned flag
 template <class Grid>
 void get_model(ChunkReader& in, Model<Grid>& model) {
   const unsigned flags = in.byte();
-  if (flags > 127) in.fail("unknown prediction");
   model.across = static_cast<Across>((flags & across_bits) >> 4);
   model.base = static_cast<Base>(flags & 3);
   model.signs = (flags & 8) != 0;
   const bool twins = (flags & 4) != 0;
   if (model.across != Across::none) return check_across(in, model, flags);
-  if (model.base == Base::previous && !twins && (flags & weights_bit) == 0) return;
+  if (model.base == Base::previous && !twins && (flags & (weights_bit | sides_bit)) == 0) return;
   if (model.place.parents.empty() || model.base == Base::previous)
     in.fail("prediction from parents, of which there are none");
   if ((flags & weights_bit) != 0) {
@@ -52,8 +52,11 @@ void get_model(ChunkReader& in, Model<Grid>& model) {
     if (model.known_weights.empty()) in.fail("prediction by weights, of which there are none");
     model.weights = model.known_weights;
   }
+  const bool sides = (flags & sides_bit) != 0;
+  if (sides && (model.base == Base::parent || twins)) in.fail("prediction by sides where values are not fitted alone");
+  if (sides && model.place.sides.empty()) in.fail("prediction by sides, of which none is known");
   use_tree_layout(model);
-  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members);
+  if (model.base != Base::parent) model.stencil = get_stencil(in, model.place.members, sides);
   if (!twins) return;
   model.shift = in.byte();
   if (model.shift > 63 || model.place.width != 1) in.fail("twins where there can be none");
@@ -86,6 +89,7 @@ void make_symbols(const Model<Grid>& model, const Numbers& numbers, Symbols& sym
       symbols.number[t] = u;
     }
   };
+  if (model.stencil.sides) return residuals_by_sides(model, numbers, symbols);
   if (!in_lanes(model)) return predict_all(model, numbers, put);
   const auto is_plain = [&](std::size_t i) { return numbers.kind[i] == ValueKind::plain; };
   for_each_run(
@@ -177,7 +181,9 @@ void decode_on(const Grid& grid, ChunkReader& in, const Context<T>& context, std
     }
     grid.settle_values(cells, numbers, out);
   };
-  if (in_lanes(model))
+  if (model.stencil.sides)
+    sound = values_by_sides(model, symbols, numbers, out);
+  else if (in_lanes(model))
     for_each_run(
         model, [&](std::size_t i) { return !any_special || numbers.kind[i] == ValueKind::plain; },
         [&](std::size_t first, std::size_t last) { sound = values_of(model, symbols, first, last, out) && sound; },

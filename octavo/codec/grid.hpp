@@ -6,7 +6,7 @@
 namespace octavo::codec {
 
 /// Parts of the byte that says how a chunk is predicted.
-constexpr unsigned across_bits = 3 << 4, weights_bit = 1 << 6;
+constexpr unsigned across_bits = 3 << 4, weights_bit = 1 << 6, sides_bit = 1 << 7;
 
 /// False where this codec cannot do it: values are then best stored another way.
 template <class T>

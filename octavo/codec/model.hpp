@@ -40,6 +40,8 @@ Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t 
   if (context.parents.empty()) model.neighbours = context.neighbours;
   if (!has_tree(context)) return model;
   model.place = {context.parents, context.family, context.width};
+  // Slots of families have numbers in 32 bits.
+  if (count <= std::numeric_limits<std::uint32_t>::max()) model.place.sides = context.sides;
   model.coarse.resize(context.coarse.size());
   grid.read(model.coarse, context.coarse);
   model.known_weights = context.weights;
@@ -213,7 +215,8 @@ void for_each_position(const Model<Grid>& model, std::size_t count, F&& f) {
   std::size_t t = 0;
   for (std::size_t family = 0; family < model.place.families(); ++family)
     for (std::size_t k = 0; k < m; ++k) {
-      const std::size_t cell = family * m + cell_of(k, model.place.parents[family], m);
+      const std::size_t child = model.stencil.sides ? cell_by_sides(k, m) : cell_of(k, model.place.parents[family], m);
+      const std::size_t cell = family * m + child;
       for (std::size_t j = 0; j < w; ++j, ++t) f(t, cell * w + j);
     }
 }
@@ -221,7 +224,7 @@ void for_each_position(const Model<Grid>& model, std::size_t count, F&& f) {
 template <class Grid>
 std::vector<std::uint8_t> model_activity(const Model<Grid>& model) {
   if (model.base == Base::previous) return {};
-  std::vector<std::uint8_t> activity = activity_of(model.place, model.coarse);
+  std::vector<std::uint8_t> activity = activity_of(model.place, model.coarse, model.stencil.sides);
   if (!model.orientation.empty())
     for (std::size_t f = 0; f < activity.size(); ++f)
       if (model.orientation[f] != 0) activity[f] = 0;

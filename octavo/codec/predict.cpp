@@ -23,8 +23,8 @@ Orientations make_orientations(int axes) {
   return all;
 }
 
-constexpr std::size_t max_terms = 11;
-using Matrix = std::array<std::array<double, max_terms>, max_terms>;
+constexpr std::size_t max_rows = max_terms + 1;  // the child that is predicted comes last
+using Matrix = std::array<std::array<double, max_rows>, max_rows>;
 
 /// The Cholesky factor of the first rows of `a`, as many as there can be: `rows`. A slightly lifted diagonal keeps it
 /// regular.
@@ -50,8 +50,8 @@ Factor factor_of(const Matrix& a, std::size_t n) {
 }
 
 /// Solves the first n equations of `a x = b`, b being row n of `a`.
-std::array<double, max_terms> solve(const Matrix& a, const Matrix& l, std::size_t n) {
-  std::array<double, max_terms> x{};
+std::array<double, max_rows> solve(const Matrix& a, const Matrix& l, std::size_t n) {
+  std::array<double, max_rows> x{};
   for (std::size_t i = 0; i < n; ++i) {
     double sum = a[n][i];
     for (std::size_t k = 0; k < i; ++k) sum = sum - l[i][k] * x[k];
@@ -72,7 +72,7 @@ std::int8_t to_weight(double x) {
 
 /// Differences to the parent's value: the parent's siblings, then the children in order of visit.
 void differences(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, std::size_t family,
-                 std::size_t j, std::array<double, max_terms>& d) {
+                 std::size_t j, std::array<double, max_rows>& d) {
   const std::size_t m = place.members, w = place.width;
   const std::uint32_t parent = place.parents[family];
   const std::size_t p = parent * w + j;
@@ -123,7 +123,8 @@ std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::
   return twins;
 }
 
-std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse) {
+std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse, bool by_sides) {
+  const auto axes = static_cast<std::size_t>(axes_of(place.members));
   const std::size_t w = place.width;
   std::vector<std::uint8_t> activity(place.families() * w);
   for (std::size_t f = 0; f < place.families(); ++f)
@@ -131,13 +132,13 @@ std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coar
       const std::size_t parent = place.parents[f];
       const std::size_t p = parent * w + j;
       std::uint64_t largest = 0;
-      for (std::size_t bit = 1; bit < place.members; bit <<= 1) {
-        const std::size_t q = (parent ^ bit) * w + j;
-        if (q >= coarse.size() || coarse.kind[q] != ValueKind::plain || coarse.kind[p] != ValueKind::plain) continue;
-        const std::uint64_t difference =
-            static_cast<std::uint64_t>(coarse.index[q]) - static_cast<std::uint64_t>(coarse.index[p]);
-        largest = std::max(largest, zigzag(static_cast<std::int64_t>(difference)));
-      }
+      const auto compare = [&](std::size_t cell) {
+        const std::size_t q = cell * w + j;
+        if (q >= coarse.size() || coarse.kind[q] != ValueKind::plain || coarse.kind[p] != ValueKind::plain) return;
+        largest = std::max(largest, zigzag(wrapping_difference(coarse.index[q], coarse.index[p])));
+      };
+      for (std::size_t bit = 1; bit < place.members; bit <<= 1) compare(parent ^ bit);
+      for (std::size_t a = 0; by_sides && a < axes; ++a) compare(place.sides[f].outer[a]);
       activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(largest));
     }
   return activity;
@@ -150,7 +151,7 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
   const auto axes = static_cast<std::size_t>(stencil.axes);
   const std::size_t terms = axes + place.members;
   Matrix sums{};
-  std::array<double, max_terms> d{};
+  std::array<double, max_rows> d{};
   for (std::uint32_t f : sample)
     for (std::size_t j = 0; j < place.width; j += 1 + place.width / 4) {
       differences(place, coarse, numbers, base, f, j, d);
@@ -174,11 +175,139 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
 
 namespace {
 
+/// All differences to the parent's value that stencils by sides weigh.
+constexpr std::size_t max_side_rows = 6 + 8 + 12;
+using SideTerms = std::array<double, max_side_rows>;
+
+/// The numbers among them of the terms of the k-th child, and of the child itself.
+struct SideRows {
+  std::array<std::uint8_t, max_rows> row{};
+  std::size_t count = 0;
+  void add(std::size_t r) { row[count++] = static_cast<std::uint8_t>(r); }
+};
+std::array<SideRows, 8> side_rows(const Stencil& stencil, std::size_t members) {
+  const auto axes = static_cast<std::size_t>(stencil.axes);
+  std::array<SideRows, 8> rows;
+  std::size_t beside = 2 * axes + members;
+  for (std::size_t k = 0; k < members; ++k) {
+    for (std::size_t r = 0; r < 2 * axes; ++r) rows[k].add(r);
+    while (rows[k].count < stencil.around(k)) rows[k].add(beside++);
+    for (std::size_t before = 0; before <= k; ++before) rows[k].add(2 * axes + before);
+  }
+  return rows;
+}
+
+/// The index of a value, of a special one that of its parent.
+std::int64_t index_or_parent(const Families& place, const Numbers& coarse, const Numbers& numbers, std::size_t family,
+                             std::size_t cell, std::size_t j) {
+  const std::size_t i = (family * place.members + cell) * place.width + j;
+  return numbers.kind[i] == ValueKind::plain ? numbers.index[i] : parent_index(place, coarse, place.parents[family], j);
+}
+
+/// Faces, the children in order of visit, then for each of these the cells beside it in families at upper faces.
+void side_terms(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, std::size_t family,
+                std::size_t j, SideTerms& d) {
+  const std::size_t m = place.members, w = place.width;
+  const auto axes = static_cast<std::size_t>(axes_of(m));
+  const std::uint32_t parent = place.parents[family];
+  const Sides& sides = place.sides[family];
+  const bool by_value = base == Base::fitted_value;
+  const double value = coarse.value[parent * w + j];
+  const std::int64_t index = parent_index(place, coarse, parent, j);
+  const auto of_coarse = [&](std::size_t cell) {
+    const std::size_t q = cell * w + j;
+    if (q >= coarse.size()) return 0.0;
+    if (by_value) return coarse.value[q] - value;
+    return coarse.kind[q] == ValueKind::plain ? static_cast<double>(coarse.index[q] - index) : 0.0;
+  };
+  const auto of_child = [&](std::size_t of, std::size_t cell) {
+    if (by_value) return numbers.value[(of * m + cell) * w + j] - value;
+    return static_cast<double>(index_or_parent(place, coarse, numbers, of, cell, j) - index);
+  };
+  for (std::size_t a = 0; a < axes; ++a) {
+    const double inner = of_coarse(parent ^ (std::size_t{1} << a));
+    const double outer = sides.outer[a] == parent ? -inner : of_coarse(sides.outer[a]);
+    const bool up = (parent >> a & 1) != 0;
+    d[2 * a] = up ? inner : outer;
+    d[2 * a + 1] = up ? outer : inner;
+  }
+  std::size_t beside = 2 * axes + m;
+  for (std::size_t k = 0; k < m; ++k) {
+    const std::size_t cell = cell_by_sides(k, m);
+    d[2 * axes + k] = of_child(family, cell);
+    for (std::size_t a = 0; a < axes; ++a) {
+      if ((cell >> a & 1) == 0) continue;
+      const double face = d[2 * a + 1];
+      d[beside++] = sides.upper[a] != family ? of_child(sides.upper[a], cell ^ (std::size_t{1} << a))
+                    : by_value               ? 0.75 * face
+                                             : face - std::floor(0.25 * face);
+    }
+  }
+}
+
+}  // namespace
+
+Stencil fit_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
+                     std::span<const std::uint32_t> sample) {
+  Stencil stencil;
+  stencil.axes = axes_of(place.members);
+  stencil.sides = true;
+  const auto rows = side_rows(stencil, place.members);
+  const std::size_t own = 2 * static_cast<std::size_t>(stencil.axes) + place.members;
+  const std::size_t all = own + static_cast<std::size_t>(stencil.axes) * place.members / 2;
+  std::array<SideTerms, max_side_rows> sums{};
+  SideTerms d{}, weighted{};
+  for (const std::uint32_t f : sample)
+    for (std::size_t j = 0; j < place.width; j += 1 + place.width / 4) {
+      side_terms(place, coarse, numbers, base, f, j, d);
+      double energy = least;
+      for (std::size_t r = 0; r < own; ++r) energy = energy + d[r] * d[r];
+      for (std::size_t r = own; r < all; ++r) energy = energy + 0.25 * (d[r] * d[r]);
+      if (!(energy > 1e-280) || !(energy < 1e280)) continue;
+      for (std::size_t r = 0; r < all; ++r) weighted[r] = d[r] / energy;
+      for (std::size_t r = 0; r < all; ++r)
+        for (std::size_t c = 0; c <= r; ++c) sums[r][c] = sums[r][c] + weighted[r] * d[c];
+    }
+  for (std::size_t k = 0; k < place.members; ++k) {
+    const std::size_t terms = stencil.terms(k);
+    Matrix a{};
+    for (std::size_t r = 0; r <= terms; ++r)
+      for (std::size_t c = 0; c <= terms; ++c) {
+        const std::size_t x = rows[k].row[r], y = rows[k].row[c];
+        a[r][c] = sums[std::max(x, y)][std::min(x, y)];
+      }
+    const Factor factor = factor_of(a, terms);
+    if (factor.rows < terms) continue;
+    const auto x = solve(a, factor.l, terms);
+    for (std::size_t r = 0; r < terms; ++r) stencil.weight[k][r] = to_weight(x[r]);
+  }
+  return stencil;
+}
+
+std::array<double, 8> expected_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base,
+                                        const Stencil& stencil, std::size_t family, std::size_t j) {
+  const auto rows = side_rows(stencil, place.members);
+  SideTerms d{};
+  side_terms(place, coarse, numbers, base, family, j, d);
+  const std::uint32_t parent = place.parents[family];
+  const double from = base == Base::fitted_value ? coarse.value[parent * place.width + j]
+                                                 : static_cast<double>(parent_index(place, coarse, parent, j));
+  std::array<double, 8> expected{};
+  for (std::size_t k = 0; k < place.members; ++k) {
+    double sum = 0;
+    for (std::size_t r = 0; r < stencil.terms(k); ++r) sum = sum + stencil.weight[k][r] * d[rows[k].row[r]];
+    expected[k] = from + sum * 0.03125;
+  }
+  return expected;
+}
+
+namespace {
+
 /// Calls f(weight) for each weight, in order.
 template <class S, class F>
 void each_weight(S& stencil, std::size_t members, F&& f) {
   for (std::size_t k = 0; k < members; ++k)
-    for (std::size_t r = 0; r < static_cast<std::size_t>(stencil.axes) + k; ++r) f(stencil.weight[k][r]);
+    for (std::size_t r = 0; r < stencil.terms(k); ++r) f(stencil.weight[k][r]);
 }
 
 unsigned natural(std::int8_t weight) { return static_cast<unsigned>(zigzag(weight)); }
@@ -205,9 +334,10 @@ void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members) {
   bits.finish();
 }
 
-Stencil get_stencil(ChunkReader& in, std::size_t members) {
+Stencil get_stencil(ChunkReader& in, std::size_t members, bool sides) {
   Stencil stencil;
   stencil.axes = axes_of(members);
+  stencil.sides = sides;
   BitReader bits(in);
   const auto low = static_cast<unsigned>(bits.get(3));
   each_weight(stencil, members, [&](std::int8_t& weight) {

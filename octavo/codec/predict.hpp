@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "octavo/codec/codec.hpp"
 #include "octavo/codec/entropy.hpp"
 
 /// Inside the codec room: the prediction of a value from its parent, the parent's siblings, its own siblings, or
@@ -46,11 +47,31 @@ enum class Across : std::uint8_t {
   both = 3,    ///< a + b - c, and the difference of the layer below from that
 };
 
+/// The child that is visited k-th by sides: those come first that have the fewest neighbours before them.
+inline std::size_t cell_by_sides(std::size_t k, std::size_t members) {
+  constexpr std::array<std::uint8_t, 8> order{0, 1, 2, 4, 3, 5, 6, 7};
+  return members == 8 ? order[k] : k;
+}
+
+/// Terms that a stencil can have: by sides six faces, three families beside and seven children.
+constexpr std::size_t max_terms = 16;
+
 /// How a child follows from the values before it: per child in order of visit, weights in 1/32 of the differences
-/// to the parent's value of the parent's siblings along each axis, and of the children before it.
+/// to the parent's value. They are those of the parent's siblings along each axis, and of the children before it. By
+/// `sides` (docs/codecs.md, "Sides") they are those of the cells at the parent's faces, lower and upper along each
+/// axis; of the cells that stand beside the child in the families at upper faces; and of the children before it.
 struct Stencil {
   int axes = 0;
-  std::array<std::array<std::int8_t, 11>, 8> weight{};
+  bool sides = false;
+  std::array<std::array<std::int8_t, max_terms>, 8> weight{};
+
+  /// Terms before those of children.
+  std::size_t around(std::size_t k) const {
+    const auto a = static_cast<std::size_t>(axes);
+    constexpr std::array<std::uint8_t, 8> set_bits{0, 1, 1, 2, 1, 2, 2, 3};
+    return sides ? 2 * a + set_bits[cell_by_sides(k, std::size_t{1} << a)] : a;
+  }
+  std::size_t terms(std::size_t k) const { return around(k) + k; }
 };
 
 /// Where the families of a chunk stand.
@@ -58,6 +79,7 @@ struct Families {
   std::span<const std::uint32_t> parents;  ///< empty: no parents, one family of all values
   std::size_t members = 1;                 ///< cells a family
   std::size_t width = 1;
+  std::span<const Sides> sides{};  ///< empty: unknown
   std::size_t families() const { return parents.size(); }
 };
 
@@ -81,7 +103,8 @@ constexpr std::uint32_t no_twin = 0xffffffff;
 std::vector<std::uint32_t> find_twins(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> usable);
 
 /// The bit length of the parent's largest difference to a sibling, plus one; per family and place in the cell.
-std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse);
+/// `by_sides`: or to the cell at any of its faces.
+std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coarse, bool by_sides);
 
 int axes_of(std::size_t members);
 
@@ -216,7 +239,7 @@ class Lanes {
   std::array<std::int64_t, num_lanes> index_;  ///< these three: of the parents
   std::array<std::uint8_t, num_lanes> negative_;
   std::array<double, num_lanes> value_;
-  std::array<std::array<Difference, num_lanes>, 11> differences_;  ///< to the parent's value
+  std::array<std::array<Difference, num_lanes>, max_terms> differences_;  ///< to the parent's value
 };
 
 /// Visits the cells of families at place j, in order: settle(k, cells). When `settle` returns, `numbers` must hold the
@@ -238,7 +261,15 @@ void predict_families(const Model& model, const Numbers& numbers, const Stencil&
 Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
             std::span<const std::uint32_t> sample);
 
+/// The same by sides.
+Stencil fit_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
+                     std::span<const std::uint32_t> sample);
+
+/// Where a stencil by sides expects the values of a family at place j: indices or values, in order of visit.
+std::array<double, 8> expected_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base,
+                                        const Stencil& stencil, std::size_t family, std::size_t j);
+
 void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
-Stencil get_stencil(ChunkReader& in, std::size_t members);
+Stencil get_stencil(ChunkReader& in, std::size_t members, bool sides);
 
 }  // namespace octavo::codec

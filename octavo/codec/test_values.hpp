@@ -138,6 +138,84 @@ Weighted<T> weighted_case(std::size_t families, std::size_t family, std::size_t 
   return c;
 }
 
+/// A wave on families below most cells of a grid of 2 * edge cells along each axis, and what stands at their sides;
+/// some count as standing at the end of what is there. Weights, of which no parent is a mean.
+template <class T>
+struct Surrounded : Weighted<T> {
+  std::vector<Sides> sides;
+  Context<T> context() const {
+    Context<T> context = Weighted<T>::context();
+    context.sides = sides;
+    return context;
+  }
+};
+template <class T>
+Surrounded<T> surrounded_case(std::uint32_t edge, std::uint32_t dim, std::size_t width, double noise,
+                              std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  Surrounded<T> c;
+  c.name = "surrounded";
+  c.family = std::size_t{1} << dim;
+  c.width = width;
+  const auto put = [&](std::vector<T>& to, const std::array<std::uint32_t, 3>& at, double size) {
+    const double x = size * (at[0] + 0.5), y = size * (at[1] + 0.5), z = size * (at[2] + 0.5);
+    for (std::size_t j = 0; j < width; ++j)
+      to.push_back(static_cast<T>(std::sin(0.9 * x + 0.7 * y - 0.8 * z + 0.4 * static_cast<double>(j)) +
+                                  0.4 * std::sin(2.3 * x - 1.9 * y + 1.7 * z) + noise * uniform(random)));
+  };
+  const auto member = static_cast<std::uint32_t>(c.family);
+  // Cell `child` of family f of the coarse level stands at 2 * (place of f) + child.
+  const auto place = [&](std::uint32_t cell) {
+    const std::uint32_t f = cell / member, child = cell % member;
+    return std::array<std::uint32_t, 3>{2 * (f % edge) + (child & 1),
+                                        dim > 1 ? 2 * (f / edge % edge) + (child >> 1 & 1) : 0,
+                                        dim > 2 ? 2 * (f / edge / edge) + (child >> 2) : 0};
+  };
+  std::uint32_t cells = member;
+  for (std::uint32_t axis = 0; axis < dim; ++axis) cells *= edge;
+  std::vector<std::uint32_t> family_of(cells, cells);
+  for (std::uint32_t cell = 0; cell < cells; ++cell) {
+    const auto at = place(cell);
+    put(c.coarse, at, 1);
+    if (random() % 4 == 0) continue;
+    const auto family = static_cast<std::uint32_t>(c.parents.size());
+    family_of[cell] = family;
+    c.parents.push_back(cell);
+    c.sides.push_back({{cell, cell, cell}, {family, family, family}});
+    std::uint32_t stride = member;  // from a family to the next along the axis
+    for (std::uint32_t axis = 0; axis < dim; ++axis, stride *= edge) {
+      const bool up = (cell >> axis & 1) != 0;
+      if (random() % 8 == 0 || (up ? at[axis] + 1 == 2 * edge : at[axis] == 0)) continue;
+      c.sides.back().outer[axis] = (cell ^ (1u << axis)) + (up ? stride : 0u - stride);
+    }
+    for (std::uint32_t child = 0; child < member; ++child)
+      put(c.values, {2 * at[0] + (child & 1), 2 * at[1] + (child >> 1 & 1), 2 * at[2] + (child >> 2)}, 0.5);
+  }
+  for (std::size_t f = 0; f < c.sides.size(); ++f)
+    for (std::uint32_t axis = 0; axis < dim; ++axis) {
+      const std::uint32_t cell = c.parents[f];
+      const std::uint32_t next = (cell >> axis & 1) != 0 ? c.sides[f].outer[axis] : cell ^ (1u << axis);
+      if (next != cell && family_of[next] != cells) c.sides[f].upper[axis] = family_of[next];
+    }
+  return c;
+}
+
+/// Gives cells weights, and their parents the mean by these.
+template <class T>
+void weigh(Surrounded<T>& c) {
+  for (std::size_t i = 0; i < c.parents.size() * c.family; ++i) c.weights.push_back(i % 3 == 0 ? T(0.25) : T(1));
+  for (std::size_t f = 0; f < c.parents.size(); ++f)
+    for (std::size_t j = 0; j < c.width; ++j) {
+      double sum = 0, mass = 0;
+      for (std::size_t i = f * c.family; i < (f + 1) * c.family; ++i) {
+        sum += static_cast<double>(c.weights[i]) * static_cast<double>(c.values[i * c.width + j]);
+        mass += static_cast<double>(c.weights[i]);
+      }
+      c.coarse[c.parents[f] * c.width + j] = static_cast<T>(sum / mass);
+    }
+}
+
 /// Families that repeat earlier ones, turned and with either sign.
 template <class T>
 Case<T> mirrored_case(std::size_t families, std::uint64_t seed) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -267,6 +268,54 @@ void make_weights(const fs::path& store) {
   write_durable_step(step, store, plan_of(4, 1, 2));
 }
 
+/// A tree of two roots whose cells are refined down to level 5, but for some.
+mesh::Octree nearly_whole_tree() {
+  mesh::Octree tree{.dim = 2, .roots = {2, 1, 1}, .block = {1, 1, 1}, .refined = {}, .owned = {}};
+  for (std::size_t level = 0, cells = 2; level < 6; ++level, cells = 4 * tree.refined.back().count()) {
+    base::BitArray refined(cells, level < 5);
+    for (std::size_t cell = 4; cell < cells && level > 2; cell += 11) refined.set(cell, false);
+    tree.refined.push_back(std::move(refined));
+    tree.owned.emplace_back(cells, true);
+  }
+  return tree;
+}
+
+/// A wave that follows from both sides of its cells.
+void make_sides(const fs::path& store) {
+  StepOptions options;
+  options.dim = 2;
+  options.roots = {2, 1, 1};
+  options.parts = 1;
+  options.particles = false;
+  Step step = random_step(12, options);
+  step.parts[0].mesh = nearly_whole_tree();
+  EncodeOptions encoding;
+  encoding.codec = {{codec::BoundKind::absolute, 1e-3}, codec::Effort::normal, codec::Method::tree};
+  std::size_t by_sides = 0;
+  for (mesh::Part& part : step.parts) {
+    const auto& tree = std::get<mesh::Octree>(part.mesh);
+    part.fields = {
+        mesh::make_field({"wave", "", mesh::ScalarType::float64, mesh::Centring::cell, 1, 0}, num_cells(tree))};
+    const auto offsets = level_offsets(tree);
+    std::vector<mesh::Coordinate> at = root_coordinates(tree);
+    for (int level = 0; level < num_levels(tree); ++level) {
+      if (level > 0) at = child_coordinates(tree, level - 1, at);
+      for (std::size_t cell = 0; cell < at.size(); ++cell) {
+        const double x = std::ldexp(at[cell][0] + 0.5, -level), y = std::ldexp(at[cell][1] + 0.5, -level);
+        part.fields[0].as<double>()[offsets[static_cast<std::size_t>(level)] + cell] =
+            std::sin(21 * x + 17 * y) + 0.4 * std::sin(43 * x - 39 * y);
+      }
+    }
+    step.header.fields = {part.fields[0].info};
+    for (const Stream& stream : encode(part, step.header, encoding).streams)
+      for (std::span<const std::byte> left = stream.bytes; stream.kind == StreamKind::field && !left.empty();
+           left = left.subspan(codec::inspect(left).bytes))
+        by_sides += codec::needs_sides(left) ? 1U : 0U;
+  }
+  EXPECT_GT(by_sides, 0U);
+  write_durable_step(step, store, plan_of(5, 1), encoding);
+}
+
 /// Two planes of 12 x 9 points, moved a little; places and values are sums of few binary digits.
 mesh::Part small_triangles(int step) {
   mesh::Unstructured mesh;
@@ -392,8 +441,9 @@ TEST(Golden, DISABLED_writes_a_new_store) {
   const char* name = std::getenv("OCTAVO_NEW_GOLDEN");
   ASSERT_NE(name, nullptr) << "OCTAVO_NEW_GOLDEN says what to call them";
   const std::map<std::string, void (*)(const fs::path&)> makers{
-      {"lossless", make_lossless}, {"bounded", make_bounded}, {"blocks", make_blocks},   {"triangles", make_triangles},
-      {"layouts", make_layouts},   {"roots", make_roots},     {"weights", make_weights}, {"solids", make_solids}};
+      {"lossless", make_lossless},   {"bounded", make_bounded}, {"blocks", make_blocks},
+      {"triangles", make_triangles}, {"layouts", make_layouts}, {"roots", make_roots},
+      {"weights", make_weights},     {"solids", make_solids},   {"sides", make_sides}};
   for (const auto& [kind, make] : makers) {
     const fs::path directory = golden_directory() / (std::string(name) + "-" + kind);
     if (fs::exists(directory)) continue;  // golden files are for ever

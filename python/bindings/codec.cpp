@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/level_boxes.hpp"
+#include "octavo/store/level_sides.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/write/weighing.hpp"
 #include "octavo/verbs/accuracy.hpp"
@@ -82,19 +83,23 @@ Trial try_levels(const TreeLevels<T>& levels, const codec::Settings& settings, i
   Trial trial;
   trial.encode_seconds = least_seconds(repeats, [&] {
     store::LevelBoxes boxes(levels.tree);
+    store::LevelSides sides(levels.tree);
     for (std::size_t level = 0; level < levels.size(); ++level) {
       chunks[level].clear();
       codec::Context<T> context = levels.context(decoded, level);
       context.counted = levels.counted[level];
       context.boxes = boxes.of(level, levels.width);
+      context.sides = sides.of(level);
       codec::encode(part(levels.values, level), context, settings, part(decoded, level), chunks[level]);
     }
   });
   trial.decode_seconds = least_seconds(repeats, [&] {
     store::LevelBoxes boxes(levels.tree);
+    store::LevelSides sides(levels.tree);
     for (std::size_t level = 0; level < levels.size(); ++level) {
       codec::Context<T> context = levels.context(again, level);
       if (codec::needs_boxes(chunks[level])) context.boxes = boxes.of(level, levels.width);
+      if (codec::needs_sides(chunks[level])) context.sides = sides.of(level);
       codec::decode(chunks[level], context, part(again, level));
     }
   });

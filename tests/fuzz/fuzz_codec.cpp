@@ -73,6 +73,12 @@ void decode_values(const Input& input, bool tree) {
   std::vector<T> weights(shape.families * shape.family);
   for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<T>(i % 11) - static_cast<T>(i % 97 == 0);
   if (tree && shape.families % 2 == 1) context.weights = weights;
+  std::vector<codec::Sides> sides(shape.families);
+  const auto cells = static_cast<std::uint32_t>(coarse.size() / shape.width);
+  const auto families = static_cast<std::uint32_t>(shape.families);
+  for (std::uint32_t f = 0; f < families; ++f)
+    sides[f] = {{parents[f], (parents[f] + 2) % cells, 5 * f % cells}, {f, (f + 1) % families, 3 * f % families}};
+  if (tree && shape.families % 3 != 0) context.sides = sides;
   std::vector<std::array<std::uint32_t, 3>> at(shape.families);
   for (std::uint32_t b = 0; b < at.size(); ++b) at[b] = {b % 4, b / 4 % 4 * (1 + b % 2), b / 16};
   context.boxes = {{static_cast<std::uint32_t>(shape.family), 1, 1}, at};

@@ -20,6 +20,7 @@ PREVIOUS, PARENT, FITTED_INDEX, FITTED_VALUE = 0, 1, 2, 3
 BESIDE, BELOW = 1, 2
 NUMBERS, SIGNED_NUMBERS, PLAIN = 0, 1, 2
 SPECIALS = 3
+SIDES_ORDER = {1: [0], 2: [0, 1], 4: [0, 1, 2, 3], 8: [0, 1, 2, 4, 3, 5, 6, 7]}
 
 
 # ------------------------------------------------------------------------------------------------ bytes
@@ -507,9 +508,10 @@ def orientations(members):
 class Tree:
     """Decodes one chunk of codec 3, 4 or 5."""
 
-    def __init__(self, grid, coarse, parents, family, width, count, neighbours=None, weights=None):
+    def __init__(self, grid, coarse, parents, family, width, count, neighbours=None, weights=None, sides=None):
         self.neighbours = neighbours if parents is None else None
         self.known_weights = None if weights is None else [float(w) for w in weights]
+        self.known_sides = None if sides is None else np.asarray(sides).tolist()
         self.grid, self.count, self.members, self.width = grid, count, family, width
         self.parents = [] if parents is None or family not in (1, 2, 4, 8) else [int(p) for p in parents]
         if self.parents:
@@ -545,14 +547,15 @@ class Tree:
         result = []
         for f, parent in enumerate(self.parents):
             for j in range(self.width):
-                at, largest, bit = parent * self.width + j, 0, 1
-                while bit < self.members:
-                    near = (parent ^ bit) * self.width + j
+                at, largest = parent * self.width + j, 0
+                cells = [parent ^ (1 << a) for a in range(axes_of(self.members))]
+                cells += self.sides[f][: len(cells)] if self.sides else []
+                for cell in cells:
+                    near = cell * self.width + j
                     if near < len(self.c_index) and self.c_plain[near] and self.c_plain[at]:
                         r = self.c_index[near] - self.c_index[at]
                         r = (r + (1 << 63) & MASK64) - (1 << 63)
                         largest = max(largest, (r << 1 ^ r >> 63) & MASK64)
-                    bit <<= 1
                 quiet = self.orientation is not None and self.orientation[f] != 0
                 result.append(0 if quiet else 1 + largest.bit_length())
         return result
@@ -560,14 +563,15 @@ class Tree:
     def read_model(self, cursor):
         flags = cursor.byte()
         self.across = flags >> 4 & 3
-        if flags > 127:
-            raise ValueError("unknown prediction")
-        if self.across and (flags & 71 or not self.neighbours):
+        if self.across and (flags & 199 or not self.neighbours):
             raise ValueError("prediction from neighbours, of which there are none")
         self.base, self.signs, has_twins = flags & 3, bool(flags & 8), bool(flags & 4)
         if flags & 64 and (self.base != FITTED_VALUE or self.known_weights is None):
             raise ValueError("prediction by weights, of which there are none")
+        if flags & 128 and (self.base < FITTED_INDEX or has_twins or not self.known_sides):
+            raise ValueError("prediction by sides, of which none is known")
         self.weights = self.known_weights if flags & 64 else None
+        self.sides = self.known_sides if flags & 128 else None
         self.orientation = self.twins = None
         self.layout = (1, self.count, 1)
         if self.base == PREVIOUS:
@@ -598,7 +602,10 @@ class Tree:
                 raise ValueError("a weight of a stencil is out of range")
             return unzigzag(z)
 
-        return [[weight() for _ in range(self.axes + k)] for k in range(self.members)]
+        def terms(k):
+            return k + (2 * self.axes + SIDES_ORDER[self.members][k].bit_count() if self.sides else self.axes)
+
+        return [[weight() for _ in range(terms(k))] for k in range(self.members)]
 
     def decode(self, cursor):
         self.read_model(cursor)
@@ -615,6 +622,8 @@ class Tree:
         self.out = np.zeros(n, self.grid.dtype)
         if self.across:
             self.decode_across()
+        elif self.sides:
+            self.decode_by_sides()
         elif self.base == PREVIOUS:
             expected = (0, False)
             for i in range(n):
@@ -709,7 +718,8 @@ class Tree:
                 total = 16 + sum(a * b for a, b in zip(self.weight[k], known, strict=False))
                 expected = (from_parent[0] + (total >> 5), from_parent[1])
             elif self.weights and k == m - 1:
-                expected = self.grid.estimate(self.balance(family, parent, self.c_value[p], known[-k:]), from_parent)
+                weights = [self.weights[family * m + (n ^ (parent & (m - 1)))] for n in range(m)]
+                expected = self.grid.estimate(self.balance(weights, self.c_value[p], known[-k:]), from_parent)
             elif self.base == FITTED_VALUE:
                 total = 0.0
                 for a, b in zip(self.weight[k], known, strict=False):
@@ -721,10 +731,61 @@ class Tree:
             elif self.base == FITTED_VALUE:
                 known.append(self.value[i] - self.c_value[p])
 
-    def balance(self, family, parent, value, differences):
+    def decode_by_sides(self):
+        """Child after child of all families."""
+        m, w = self.members, self.width
+        for k, child in enumerate(SIDES_ORDER[m]):
+            for f, parent in enumerate(self.parents):
+                for j in range(w):
+                    at = (f * m + child) * w + j
+                    self.place((f * m + k) * w + j, at, self.expect_by_sides(f, parent, k, j))
+
+    def expect_by_sides(self, family, parent, k, j):
+        m, w = self.members, self.width
+        p, by_value, order = parent * w + j, self.base == FITTED_VALUE, SIDES_ORDER[m]
+        from_parent = (self.parent_index(parent, j), self.c_negative[p])
+        origin = self.c_value[p] if by_value else from_parent[0]
+
+        def coarse(cell):
+            q = cell * w + j
+            if q >= len(self.c_index):
+                return 0
+            return (self.c_value[q] if by_value else self.c_index[q] if self.c_plain[q] else origin) - origin
+
+        def child(of, cell):
+            i = (of * m + cell) * w + j
+            if by_value:
+                return self.value[i] - origin
+            return (self.index[i] if self.plain[i] else self.parent_index(self.parents[of], j)) - origin
+
+        if self.weights and k == m - 1:
+            known = [child(family, cell) for cell in order[:k]]
+            weights = [self.weights[family * m + cell] for cell in order]
+            return self.grid.estimate(self.balance(weights, origin, known), from_parent)
+        terms, upper_faces = [], []
+        for a in range(self.axes):
+            inner, cell = coarse(parent ^ (1 << a)), self.sides[family][a]
+            outer = -inner if cell == parent else coarse(cell)
+            terms += [inner, outer] if parent >> a & 1 else [outer, inner]
+            upper_faces.append(terms[-1])
+        for a in range(self.axes):
+            upper = self.sides[family][3 + a]
+            if order[k] >> a & 1 and upper != family:
+                terms.append(child(upper, order[k] ^ (1 << a)))
+            elif order[k] >> a & 1:
+                terms.append(0.75 * upper_faces[a] if by_value else upper_faces[a] - (upper_faces[a] >> 2))
+        terms += [child(family, cell) for cell in order[:k]]
+        if not by_value:
+            total = 16 + sum(a * b for a, b in zip(self.weight[k], terms, strict=True))
+            return from_parent[0] + (total >> 5), from_parent[1]
+        total = 0.0
+        for a, b in zip(self.weight[k], terms, strict=True):
+            total = total + float(a) * b
+        return self.grid.estimate(origin + total * 0.03125, from_parent)
+
+    def balance(self, by_cell, value, differences):
         """The last child's value that makes the parent's the mean of its children's by their weights."""
-        m = self.members
-        *weights, last = (self.weights[family * m + (k ^ (parent & (m - 1)))] for k in range(m))
+        *weights, last = by_cell
         total = 0.0
         for weight, difference in zip(weights, differences, strict=True):
             total = total + weight * difference
@@ -992,12 +1053,15 @@ def decode_differences(cursor, count, dtype):
 # ------------------------------------------------------------------------------------------------ entry points
 
 
-def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, neighbours=None, boxes=None, weights=None):
+def decode_chunk(
+    data, offset, coarse, parents, family, width, count, dtype, neighbours=None, boxes=None, weights=None, sides=None
+):
     """Decodes the chunk of `count` values of `dtype` ("float64" or "float32") at `offset` of `data`.
 
     `coarse`: the decoded values of the level above, `parents`: for each family of `family` cells of `width` values its
     parent's cell there; both None for a chunk without parents. `neighbours`: of the points of a mesh the order of visit and near points, if
-    known. `boxes`: their shape and positions, if known. `weights`: one value a cell of the field that weighs this one. Returns (values, bytes taken).
+    known. `boxes`: their shape and positions, if known. `weights`: one value a cell of the field that weighs this one. `sides`: for each
+    family its outer cells and upper families, six numbers. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
     codec, payload, size = open_chunk(data, offset, range(11), SCALARS[np.dtype(dtype).name], count)
@@ -1027,7 +1091,7 @@ def decode_chunk(data, offset, coarse, parents, family, width, count, dtype, nei
             kind = PointwiseGrid if codec == LOG_GRID else AbsoluteGrid
             grid = kind(bound, Lattice(payload, dtype), dtype)
         with np.errstate(all="ignore"):
-            values = Tree(grid, coarse, parents, family, width, count, neighbours, weights).decode(payload)
+            values = Tree(grid, coarse, parents, family, width, count, neighbours, weights, sides).decode(payload)
     if payload.rest():
         raise ValueError("bytes are left over at the end of a chunk")
     return values, size

@@ -389,6 +389,7 @@ def read_part(step, number):
     fields = {text(field["name"]): [] for field in header["fields"]}
     parents = parents_of(refined, header["block"])
     boxes = boxes_of(held, refined, header)
+    sides = sides_of(boxes, parents, header)
     of_fields = [stream for stream in row.streams[2:] if stream.kind == FIELD]
     weighing = {by for by in map(weights_of, of_fields) if by is not None}
     for stream in sorted(of_fields, key=lambda stream: stream.index not in weighing):
@@ -396,7 +397,7 @@ def read_part(step, number):
         expect(by is None or stream.index not in weighing, "weights of a field that weighs others")
         weights = None if by is None else fields[text(header["fields"][by]["name"])]
         levels = fields[text(field["name"])]
-        read_levels(commit.path, stream, field, row.cells, parents, family, boxes, weights, levels)
+        read_levels(commit.path, stream, field, row.cells, parents, family, boxes, weights, sides, levels)
     particles, opaque = read_particles(commit.path, table, row), read_opaque(commit.path, table, row)
     return Part(row.index, held, refined, owned, fields, particles, opaque)
 
@@ -428,7 +429,30 @@ def boxes_of(held, refined, header):
     return boxes
 
 
-def read_levels(path, stream, field, cells, parents, family, boxes, weights, levels):
+def sides_of(boxes, parents, header):
+    """For each level what stands at the sides of its families: outer cells, upper families; None: unknown."""
+    dim, sides = header["dim"], [None] * len(parents)
+    child = np.arange(2**dim)[:, None] >> np.arange(3) & 1
+    for level in range(2, len(parents)):
+        if parents[level] is None:
+            continue
+        above = (2 * boxes[level - 1][1][:, None, :] + child).reshape(-1, 3).tolist()
+        cell_at = {tuple(at): cell for cell, at in enumerate(above)}
+        family_at = {tuple(above[parent]): family for family, parent in enumerate(parents[level])}
+        sides[level] = []
+        for family, parent in enumerate(parents[level].tolist()):
+            found = [parent] * 3 + [family] * 3
+            for axis in range(dim):
+                at, outward = list(above[parent]), 1 if parent >> axis & 1 else -1
+                at[axis] += outward
+                found[axis] = cell_at.get(tuple(at), parent)
+                at[axis] += 1 - outward
+                found[3 + axis] = family_at.get(tuple(at), family)
+            sides[level].append(found)
+    return sides
+
+
+def read_levels(path, stream, field, cells, parents, family, boxes, weights, sides, levels):
     """Appends the levels of one stream to those before: arrays of shape (cells, width)."""
     expect(len(levels) == stream.first_level, "level groups do not follow one another")
     data, taken, raw, width = read_stream(path, stream), 0, b"", field["width"]
@@ -436,20 +460,19 @@ def read_levels(path, stream, field, cells, parents, family, boxes, weights, lev
         coarse = levels[-1].ravel() if parents[level] is not None else None
         count, context = cells[level] * width, (coarse, parents[level], family, width)
         by = None if weights is None else weights[level].ravel()
-        values, size = decode(data, taken, type_of(field), count, *context, boxes=boxes[level], weights=by)
+        values, size = decode(
+            data, taken, type_of(field), count, *context, boxes=boxes[level], weights=by, sides=sides[level]
+        )
         levels.append(values.reshape(cells[level], width))
         taken += size
         raw += values.tobytes()
     check_raw(stream, raw, taken)
 
 
-def decode(
-    data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, neighbours=None, boxes=None, weights=None
-):
+def decode(data, offset, dtype, count, coarse=None, parents=None, family=1, width=1, **known):
     """`count` values of a chunk, little-endian, and the bytes that it takes."""
     if dtype.name in ("float64", "float32"):
-        context = (coarse, parents, family, width, count, dtype.name, neighbours, boxes, weights)
-        return chunk.decode_chunk(data, offset, *context)
+        return chunk.decode_chunk(data, offset, coarse, parents, family, width, count, dtype.name, **known)
     raw, size = chunk.decode_integers(data, offset, dtype.itemsize, count)
     return np.frombuffer(raw, dtype), size
 

@@ -25,17 +25,18 @@ def samples():
         for line in (folder / "samples.txt").read_text().splitlines():
             name, scalar, *numbers = line.split()
             family, width, count, coarse, parents, chunk, *more = map(int, numbers)
-            boxes, weights = more[:4], more[4] if len(more) > 4 else 0
+            boxes, weights, sides = more[:4], *(more[4:] + [0, 0])[:2]
             size = (
                 1 if scalar == "bits" else int(scalar[5:]) if scalar.startswith("bytes") else np.dtype(scalar).itemsize
             )
             pieces = []
             at_boxes = boxes[3] * 12 if boxes else 0
-            for length in (chunk, count * size, coarse * size, parents * 4, at_boxes, weights * size):
+            for length in (chunk, count * size, coarse * size, parents * 4, at_boxes, weights * size, sides * 24):
                 pieces.append(data[at : at + length])
                 at += length
-            pieces[-2] = (boxes[:3], np.frombuffer(pieces[-2], "<u4").reshape(-1, 3)) if at_boxes else None
-            pieces[-1] = np.frombuffer(pieces[-1], scalar) if weights else None
+            pieces[-3] = (boxes[:3], np.frombuffer(pieces[-3], "<u4").reshape(-1, 3)) if at_boxes else None
+            pieces[-2] = np.frombuffer(pieces[-2], scalar) if weights else None
+            pieces[-1] = np.frombuffer(pieces[-1], "<u4").reshape(-1, 6) if sides else None
             found.append(pytest.param(scalar, family, width, count, *pieces, id=f"{folder.name}-{name}"))
         assert at == len(data)
     return found
@@ -44,9 +45,11 @@ def samples():
 SAMPLES = samples()
 
 
-@pytest.mark.parametrize("scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights", SAMPLES)
+@pytest.mark.parametrize(
+    "scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights, sides", SAMPLES
+)
 def test_a_chunk_decodes_to_the_library_s_values(
-    scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights
+    scalar, family, width, count, chunk, expected, coarse, parents, boxes, weights, sides
 ):
     data = b"before" + chunk + b"behind"
     if scalar == "bits":
@@ -59,7 +62,7 @@ def test_a_chunk_decodes_to_the_library_s_values(
         above = np.frombuffer(coarse, scalar) if coarse else None
         below = np.frombuffer(parents, np.uint32) if parents else None
         context = (above, below, family, width, count, scalar)
-        values, size = reader.decode_chunk(data, 6, *context, boxes=boxes, weights=weights)
+        values, size = reader.decode_chunk(data, 6, *context, boxes=boxes, weights=weights, sides=sides)
         assert values.tobytes() == expected
     assert size == len(chunk)
 
@@ -77,12 +80,14 @@ def test_samples_use_every_codec_and_every_prediction():
                 lattices |= {(codec, "narrow", lattice.narrow > 0), (codec, "common", lattice.common is not None)}
             flags = payload.byte()
             predictions |= {(codec, flags & 3), (codec, "twins", bool(flags & 4)), (codec, "weights", bool(flags & 64))}
+            predictions.add((codec, "sides", bool(flags & 128)))
     assert codecs == {*range(11), 16, 17}
     for codec in (reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, "two phases", True), (codec, "common", True)} <= lattices
     assert (reader.LOG_GRID, "narrow", True) in lattices
     for codec in (reader.TREE, reader.LOG_GRID, reader.LINEAR_GRID):
         assert {(codec, reader.PREVIOUS), (codec, reader.PARENT), (codec, "twins", True)} <= predictions
+        assert (codec, "sides", True) in predictions
     assert (reader.TREE, "weights", True) in predictions
     assert {(reader.TREE, 3), (reader.LOG_GRID, 2), (reader.LOG_GRID, 3), (reader.LINEAR_GRID, 3)} <= predictions
 

@@ -12,6 +12,7 @@
 #include "octavo/mesh/tree/prune.hpp"
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/level_boxes.hpp"
+#include "octavo/store/level_sides.hpp"
 #include "octavo/store/pack.hpp"
 
 /// Reads one part: the tree, then the fields that are asked for, level after level. Each size is checked before memory
@@ -138,6 +139,7 @@ struct LevelValues {
   std::vector<std::size_t> offsets;  // in cells
   const NeighbourSource* neighbours = nullptr;
   LevelBoxes* boxes = nullptr;
+  LevelSides* sides = nullptr;
   std::span<const std::byte> weights{};  // one a cell, of the same type; empty: none
   std::span<std::byte> levels(std::size_t first, std::size_t last) const {
     const std::size_t cell = width * mesh::size_of(type);
@@ -166,6 +168,7 @@ std::size_t decode_level(std::span<const std::byte> stored, LevelValues& values,
   if (!parents[level].empty()) context = {values.level<T>(level - 1), parents[level], family, values.width};
   context.neighbours = neighbours_for(stored, values);
   if (values.boxes != nullptr && codec::needs_boxes(stored)) context.boxes = values.boxes->of(level, values.width);
+  if (values.sides != nullptr && codec::needs_sides(stored)) context.sides = values.sides->of(level);
   if (!values.weights.empty()) {
     const std::span<const T> weights(reinterpret_cast<const T*>(values.weights.data()),
                                      values.weights.size() / sizeof(T));
@@ -279,6 +282,7 @@ struct LevelOffsets {
   Parents parents;
   std::size_t family = 1;
   LevelBoxes* boxes = nullptr;
+  LevelSides* sides = nullptr;
 };
 
 // The fields that weigh a field on levels 0 to `deepest`.
@@ -312,6 +316,7 @@ class FieldDecoder {
     values.offsets = levels_.offsets;
     values.neighbours = &source_.neighbours;
     values.boxes = levels_.boxes;
+    values.sides = levels_.sides;
     values.type = field.info.type;
     values.bytes = memory_for(field, levels_.offsets[deepest_ + 1] * values.width * mesh::size_of(values.type), place);
     values_[index] = values.bytes;
@@ -450,8 +455,9 @@ mesh::Part read_part(const Table& table, const PartRow& row, const mesh::Request
   mesh::Octree tree = decode_tree(table, row, source.fetch);
   if (!chosen.empty()) {
     LevelBoxes boxes(tree);
-    part.fields = decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree), &boxes}, chosen,
-                                deepest, source);
+    LevelSides sides(tree);
+    part.fields = decode_fields(table, row, {level_offsets(tree), parents_of(tree), family_size(tree), &boxes, &sides},
+                                chosen, deepest, source);
   }
   if (deepest + 1 < row.cells.size()) {
     if (source.place) throw Error(Kind::usage, "fields are read into place only to their finest level");
@@ -490,7 +496,8 @@ StoredTriangles read_share(const Table& table, const PartRow& row, const mesh::R
   }
   for (const std::size_t field : chosen) {
     const auto values = static_cast<std::size_t>(values_of_share(table, row, field));
-    part.fields.push_back(std::move(decode_fields(table, row, {{0, values}, {{}}, 1, nullptr}, {field}, 0, source)[0]));
+    part.fields.push_back(
+        std::move(decode_fields(table, row, {{0, values}, {{}}, 1, nullptr, nullptr}, {field}, 0, source)[0]));
   }
   return part;
 }
@@ -529,7 +536,8 @@ void decode_each(const Table& table, std::size_t row, const std::vector<std::siz
   const auto read = [&](const Table&, const PartRow& part, const mesh::Request&, const PartSource&) {
     const mesh::Octree tree = decode_tree(table, part, source.fetch);
     LevelBoxes boxes(tree);
-    const LevelOffsets levels{level_offsets(tree), parents_of(tree), family_size(tree), &boxes};
+    LevelSides sides(tree);
+    const LevelOffsets levels{level_offsets(tree), parents_of(tree), family_size(tree), &boxes, &sides};
     FieldDecoder decoder(table, part, levels, part.cells.size() - 1, source);
     for (const std::size_t index : fields) {
       take(decoder.decode(index, {}));

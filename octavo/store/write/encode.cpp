@@ -9,6 +9,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/store/bounds.hpp"
 #include "octavo/store/level_boxes.hpp"
+#include "octavo/store/level_sides.hpp"
 #include "octavo/store/pack.hpp"
 #include "octavo/store/particle_order.hpp"
 #include "octavo/store/read/solids.hpp"
@@ -55,6 +56,7 @@ struct LevelTable {
   codec::Neighbours neighbours;                    // of level 0
   std::vector<std::vector<std::uint8_t>> counted;  // per level: 1 if a cell's error counts, else 0
   LevelBoxes* boxes = nullptr;
+  LevelSides* sides = nullptr;
   std::optional<std::size_t> weights;  // the field that weighs others
 };
 
@@ -69,7 +71,7 @@ std::vector<std::uint8_t> counted_cells(const mesh::Octree& tree, std::size_t le
 }
 
 LevelTable levels_of(const mesh::Octree& tree, bool encodes) {
-  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr, {}};
+  LevelTable table{family_size(tree), level_offsets(tree), {}, level_groups(tree), {}, {}, nullptr, nullptr, {}};
   if (!encodes) return table;
   table.parents = parents_of(tree);
   for (std::size_t level = 0; level < tree.refined.size(); ++level) table.counted.push_back(counted_cells(tree, level));
@@ -226,6 +228,7 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
       context.counted = table.counted[level];
       if (!weights.empty()) context.weights = weights.subspan(table.offsets[level], out.size() / width);
       if (table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
+      if (table.sides != nullptr) context.sides = table.sides->of(level);
       largest.see(out.size(), stream.bytes.size());
       const std::size_t chunk = stream.bytes.size();
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);
@@ -552,7 +555,7 @@ EncodedPart encode_share(const PartView& part, const EncodeOptions& options) {
                                    (cells ? " cells" : " points of all planes") + ", found " +
                                    std::to_string(field.size))
           .at("field " + field.info.name);
-    const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, {}};
+    const LevelTable table{1, {0, values}, {{}}, {{0, 0}}, part.neighbours, {{}}, nullptr, nullptr, {}};
     encode_field(field, 1, options, table, {}, out, out.streams);
   }
   for (const OpaqueBytes& opaque : part.opaque) encode_opaque(opaque, options.codec.effort, out);
@@ -583,8 +586,10 @@ EncodedPart encode_part(const PartView& part, const mesh::Header& header, const 
     return !stays_raw(values.info, settings_of(values.info.name, options), options.single_precision);
   });
   LevelBoxes boxes(*tree);
+  LevelSides sides(*tree);
   LevelTable table = levels_of(*tree, encodes);
   table.boxes = &boxes;
+  table.sides = &sides;
   std::vector<Stream> streams;
   const Weighing weighing = weighing_in(part, table, options);
   std::vector<std::byte> memory;

@@ -48,7 +48,7 @@ void check_both_ways(const Grid& grid, const testing::Case<typename Grid::Value>
   model.signs = true;
   model.stencil.axes = axes_of(c.family);
   for (std::size_t k = 0; k < 8; ++k)
-    for (std::size_t r = 0; r < 11; ++r)
+    for (std::size_t r = 0; r < max_terms; ++r)
       model.stencil.weight[k][r] = static_cast<std::int8_t>(static_cast<int>(7 * k + 5 * r) % 23 - 11);
   const Symbols expected = residuals_one_by_one(model, numbers);
   Symbols symbols(c.values.size());
