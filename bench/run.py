@@ -3,7 +3,7 @@
     make bench                              all tables, on samples made here and on the real sets where they are
     .venv/bin/python bench/run.py map       one of those at its end, by name
     .venv/bin/python bench/run.py scale     tables of virtual ranks: some minutes, 3 GB
-                            scale --long    those of their rows that take half an hour, 7 GB
+                            scale --long    those of their rows that take an hour and more, 18 GB
                             scale --write   either, and puts it into bench/results/scaling.md
 
 CPU seconds are user + system of the whole process, least of several runs; where a Python process is measured the bare
