@@ -14,7 +14,9 @@ import tempfile
 from pathlib import Path
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(["numpy", "matplotlib.pyplot", "rich.console", "rich.progress", "rich.table", "octavo.cli"])
+_context.set_forkserver_preload(
+    ["numpy", "matplotlib.pyplot", "rich.console", "rich.progress", "rich.table", "octavo.cli"]
+)
 
 
 def _command(words, folder, environment, outputs):

@@ -47,7 +47,7 @@ struct CutCorner {
 /// Cuts tetrahedra one after another.
 class SolidCutter {
  public:
-  SolidCutter(const SeenPoints& seen, const SolidValues& field, std::vector<SolidCut>& to)
+  SolidCutter(const SeenPoints& seen, const SolidValues& field, std::vector<SolidSection>& to)
       : seen_(seen), field_(field), to_(to) {}
 
   void cut(std::size_t cell, const std::array<std::int64_t, 4>& points) {
@@ -90,7 +90,7 @@ class SolidCutter {
 
   const SeenPoints& seen_;
   const SolidValues& field_;
-  std::vector<SolidCut>& to_;
+  std::vector<SolidSection>& to_;
 };
 
 // ------------------------------------------------------------------------------------------------ drawing
@@ -103,7 +103,7 @@ RowRange middles_in(double lo, double hi, RowRange within) {
 }
 
 /// The value at a place in a cut; nothing outside. On an edge the cuts on both sides answer.
-std::optional<double> value_in(const SolidCut& cut, const Pair& place) {
+std::optional<double> value_in(const SolidSection& cut, const Pair& place) {
   // Differences to a corner: lengths of the cut, and not of the picture, make the rounding errors.
   const auto from = [&](const Pair& to) { return Pair{to[0] - cut.at[0][0], to[1] - cut.at[0][1]}; };
   const auto cross = [](const Pair& a, const Pair& b) { return a[0] * b[1] - a[1] * b[0]; };
@@ -131,9 +131,9 @@ bool is_shown(const AnyView& view, const Pair& place) {
 
 }  // namespace
 
-std::vector<SolidCut> cut_solids(const mesh::Solids& mesh, const SolidValues& field, const AnyView& view) {
+std::vector<SolidSection> solid_sections(const mesh::Solids& mesh, const SolidValues& field, const AnyView& view) {
   const SeenPoints seen = seen_points(mesh, view);
-  std::vector<SolidCut> cuts;
+  std::vector<SolidSection> cuts;
   SolidCutter cutter(seen, field, cuts);
   std::size_t first = 0;
   for (std::size_t cell = 0; cell < mesh.corners.size(); first += mesh.corners[cell], ++cell) {
@@ -151,11 +151,11 @@ std::vector<SolidCut> cut_solids(const mesh::Solids& mesh, const SolidValues& fi
   return cuts;
 }
 
-Tile draw_cuts(std::span<const SolidCut> cuts, const AnyView& view, RowRange rows) {
+Tile draw_cuts(std::span<const SolidSection> cuts, const AnyView& view, RowRange rows) {
   const std::size_t width = view.pixels[0];
   Tile tile{{0, rows.first}, {width, rows.last - rows.first}, {}, {}};
   tile.sum.assign(width * tile.size[1], std::numeric_limits<double>::quiet_NaN());
-  for (const SolidCut& cut : cuts) {
+  for (const SolidSection& cut : cuts) {
     const auto range = [&](std::size_t i, RowRange within) {
       return middles_in(std::min({cut.at[0][i], cut.at[1][i], cut.at[2][i]}),
                         std::max({cut.at[0][i], cut.at[1][i], cut.at[2][i]}), within);

@@ -86,7 +86,7 @@ TEST(SolidSlice, shows_linear_functions_exactly_and_leaves_no_hole) {
     const std::vector<double> values = values_at_points(mesh, linear);
     for (const Orientation& axes : directions) {
       const AnyView view = view_of_plane(header, axes, {1, 0.75, 1.25}, {}, 61);
-      const auto cuts = cut_solids(mesh, {values}, view);
+      const auto cuts = solid_sections(mesh, {values}, view);
       const Tile tile = draw_cuts(cuts, view, {0, view.pixels[1]});
       std::size_t shown = 0;
       for (std::size_t j = 0; j < view.pixels[1]; ++j)
@@ -118,7 +118,7 @@ TEST(SolidSlice, a_plane_in_the_outermost_side_shows_it) {
   const std::vector<double> values = values_at_points(mesh, linear);
   for (const double z : {0.0, 2.5}) {
     const AnyView view = view_of_plane(header_of_box(), along_axis(2), {1, 1, z}, {}, 16);
-    const auto cuts = cut_solids(mesh, {values}, view);
+    const auto cuts = solid_sections(mesh, {values}, view);
     const Tile tile = draw_cuts(cuts, view, {0, view.pixels[1]});
     EXPECT_EQ(std::count_if(tile.sum.begin(), tile.sum.end(), [](double value) { return std::isnan(value); }), 0);
     EXPECT_NEAR(tile.sum[0], linear(1.0 / 16, 1.0 / 16, z), 1e-12);
@@ -131,7 +131,7 @@ TEST(SolidSlice, values_in_cells_are_constant_there_and_a_region_hides_pixels) {
   std::iota(numbers.begin(), numbers.end(), 0.0);
   const auto drawn = [&](const std::optional<mesh::Region>& region) {
     const AnyView view = view_of_plane(header_of_box(), along_axis(2), {1, 0.75, 0.3}, region, 32);
-    const auto cuts = cut_solids(mesh, {numbers, true}, view);
+    const auto cuts = solid_sections(mesh, {numbers, true}, view);
     return draw_cuts(cuts, view, {0, view.pixels[1]});
   };
   const Tile whole = drawn({});

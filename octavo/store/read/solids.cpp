@@ -57,7 +57,7 @@ std::vector<std::int64_t> points_of_steps(std::span<const std::int32_t> steps, s
   return points;
 }
 
-void check_counts(const TriangleMesh& whole, const mesh::Solids& mesh) {
+void check_shapes(const TriangleMesh& whole, const mesh::Solids& mesh) {
   const std::vector<std::int64_t> found = mesh::count_solids(mesh);
   if (!std::equal(found.begin(), found.end(), whole.shapes.begin()))
     throw Error(Kind::corrupt, "found " + mesh::describe_solids(found) + ", expected " +
@@ -92,7 +92,7 @@ StoredSolids own_solids(const OpenedStep& step) {
   const std::vector<StoredTriangles> parts = read_arrays(step);
   try {
     mesh::Solids mesh = solids_of(*step.triangles, step.mesh, parts);
-    check_counts(*step.triangles, mesh);
+    check_shapes(*step.triangles, mesh);
     mesh::validate(mesh);
     return {std::move(mesh), parts_of_cells(step.mesh, parts)};
   } catch (Error& error) {
@@ -209,7 +209,7 @@ mesh::Solids solids_of(const TriangleMesh& whole, const std::vector<MeshArray>& 
 void check_solids(const StoredTriangles& part) {
   if (part.mesh.origin) return;
   mesh::Solids mesh = solids_of(part.mesh, part.arrays, {&part, 1});
-  if (part.share.triangles == static_cast<std::uint64_t>(part.mesh.triangles)) check_counts(part.mesh, mesh);
+  if (part.share.triangles == static_cast<std::uint64_t>(part.mesh.triangles)) check_shapes(part.mesh, mesh);
   // Its cells may be of points that another part has.
   mesh.corners.clear();
   mesh.connectivity.clear();

@@ -77,8 +77,8 @@ DrawRows solid_columns(const mesh::Dataset& dataset, int part, const SolidColumn
 DrawRows solid_plane(const mesh::Dataset& dataset, int part, const std::string& field, const analysis::AnyView& view,
                      std::atomic<std::int64_t>& cuts) {
   const SolidPart read = read_solids(dataset, part, {field});
-  const auto found =
-      std::make_shared<const std::vector<analysis::SolidCut>>(analysis::cut_solids(read.mesh, read.field(0), view));
+  const auto found = std::make_shared<const std::vector<analysis::SolidSection>>(
+      analysis::solid_sections(read.mesh, read.field(0), view));
   cuts += std::ssize(*found);
   return [found, view](RowRange rows) { return analysis::draw_cuts(*found, view, rows); };
 }
