@@ -141,6 +141,7 @@ def stars_of(output: Path) -> None:
         file.write_bytes(raw)
 
 
+@pytest.mark.long
 def test_an_output_of_four_times_the_domains(run, tmp_path):
     """A domain's files are opened when it is shown, not before, stars or not."""
     looked = {}
