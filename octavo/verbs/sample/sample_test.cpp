@@ -357,7 +357,7 @@ TEST(Sample, options_out_of_range_are_refused) {
   refused({.dim = 0});
   refused({.dim = 4});
   refused({.domains = 0});
-  refused({.domains = 100000});
+  refused({.domains = (1 << 24) + 1});
   refused({.level_min = 0});
   refused({.level_min = 5, .level_max = 4});
   refused({.level_min = 10});
