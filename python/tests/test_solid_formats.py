@@ -131,7 +131,7 @@ def test_solids_of_gmsh_are_read_and_their_surfaces_are_left_out(run_json, tmp_p
     assert np.allclose(places_of(part), mesh.points, rtol=0, atol=1e-15)
     assert sorted(cells_of(part)) == sorted(mesh.cells)
     left = 2 if version == "2.2" else 1  # there gmsh drops the groups of what is saved whole
-    assert ds._data.notes == [f"{left} cells that are no solids (points, lines, sides) are left out"]
+    assert ds._data.notes == [f"sides of solids that are in no group are left out: {left}"]
     counts = np.bincount(mesh.corners, minlength=9)[[4, 5, 6, 8]]
     assert list(run_json("info", tmp_path / "a.msh")["solids"].values()) == counts.tolist()
 

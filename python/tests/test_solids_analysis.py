@@ -188,3 +188,11 @@ def test_the_command_draws_what_python_does(run, mixed, tmp_path):
 def test_what_is_not_there_is_refused(run, mixed, words, said):
     done = run(words[0], mixed, *words[1:], check=False, cwd=mixed.parent)
     assert done.returncode == 4 and said in done.stderr, done.stderr
+
+
+def test_numbers_may_begin_with_a_minus(run, mixed, tmp_path):
+    run("slice", mixed, "--field", "head", "--normal", "-1,0,0", "-o", tmp_path / "a.npy", "-q")
+    run("slice", mixed, "--field", "head", "--normal=-1,0,0", "-o", tmp_path / "b.npy", "-q")
+    assert np.array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"), equal_nan=True)
+    outside = run("probe", mixed, "--at", "-8,-.5,-1e-3", "--field", "head", check=False)
+    assert "expected one argument" not in outside.stderr

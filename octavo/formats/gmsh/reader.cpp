@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -158,7 +159,9 @@ class GroupSets {
  public:
   GroupSets() { number_of({}); }
   std::int32_t number_of(std::vector<std::int64_t> groups) {
-    for (std::int64_t& group : groups) group = std::abs(group);  // a minus turns the element round
+    // A minus turns the element round.
+    for (std::int64_t& group : groups)
+      group = group < 0 ? -std::max(group, -std::numeric_limits<std::int64_t>::max()) : group;
     std::sort(groups.begin(), groups.end());
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
     if (!groups.empty() && groups.front() == 0) groups.erase(groups.begin());  // 0: no group
@@ -207,6 +210,8 @@ void take_element(std::int64_t type, std::int32_t set, NumberReader& numbers, Gm
   const std::int64_t points = points_of(type);
   for (std::int64_t k = 0; k < points; ++k) {
     const std::int64_t tag = numbers.large();
+    if (tag < 0)
+      throw Error(Kind::corrupt, "a corner of an element: expected the number of a node, found " + std::to_string(tag));
     if (k < std::ssize(corners)) corners[static_cast<std::size_t>(k)] = tag;
   }
   if (type == point || is_line(type)) {
@@ -451,7 +456,7 @@ GmshElements read_sections(GmshReader& reader) {
   }
   for (const std::string& name : sections.left) to.notes.push_back("values of $" + name + " are left out");
   if (to.left_out > 0)
-    to.notes.push_back(std::to_string(to.left_out) + " cells that are no solids (points, lines, sides) are left out");
+    to.notes.push_back("sides of solids that are in no group are left out: " + std::to_string(to.left_out));
   unite(to.solids, to.set_of_solid, sections.sets);
   unite(to.cells, to.set_of_cell, sections.sets);
   unite(to.lines, to.set_of_line, sections.sets);

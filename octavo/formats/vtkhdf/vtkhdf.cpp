@@ -39,6 +39,7 @@ struct VtkhdfContents {
   std::vector<std::int64_t> solids;  ///< by shape (mesh::count_solids); empty: no solids
   std::vector<std::size_t> kept;     ///< the cells that are solids, if others are left out
   std::int64_t left_out = 0;
+  std::vector<std::string> fields_left_out;  ///< beside solids: names of values of other types or shapes
   std::vector<double> times;
   bool has_steps = false;
   std::vector<VtkhdfField> fields;
@@ -188,8 +189,8 @@ std::uint8_t corners_of_solid(std::uint8_t type) {
 }
 
 std::vector<std::uint8_t> types_of(const hdf5::File& file, const DataGroup& group, std::int64_t cells) {
-  std::vector<std::uint8_t> types(static_cast<std::size_t>(cells));
   require_rows(group.get("Types"), 0, cells);
+  std::vector<std::uint8_t> types(static_cast<std::size_t>(cells));
   hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
   return types;
 }
@@ -272,8 +273,11 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents
   for (const hdf5::Info& set : data.sets()) {
     const auto type = scalar_of(set.type, !to.solids.empty());
     const bool vectors = !to.solids.empty() && set.shape.size() == 2 && set.shape[1] <= most_columns;
-    if (!type || (set.shape.size() != 1 && !vectors)) continue;
     const std::string name = data.short_name(set);
+    if (!type || (set.shape.size() != 1 && !vectors)) {
+      to.fields_left_out.push_back(name);
+      continue;
+    }
     VtkhdfField entry{{}, set, 0, {0}};
     entry.info.name = hdf5::read_words(file, set.name, own_name).value_or(name);
     for (const VtkhdfField& other : to.fields)
@@ -496,6 +500,12 @@ mesh::Dataset dataset_of(VtkhdfContents found, std::size_t step) {
   if (contents->left_out > 0)
     dataset.notes.push_back(std::to_string(contents->left_out) +
                             " cells that are no solids (points, lines, sides) are left out");
+  if (!contents->solids.empty() && !contents->fields_left_out.empty()) {
+    std::string names;
+    for (const std::string& name : contents->fields_left_out) names += (names.empty() ? "" : ", ") + name;
+    dataset.notes.push_back(
+        "values other than reals, and integers of 4 and 8 bytes, in up to 9 columns are left out: " + names);
+  }
   dataset.read = [contents, step, header = dataset.header](int, const mesh::Request& request) {
     return read_part(*contents, step, header, request);
   };

@@ -118,6 +118,11 @@ class _Parser(argparse.ArgumentParser):
 
     most_used = ""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # A value such as -8,-1,5.5 is one, and no option.
+        self._negative_number_matcher = re.compile(r"-\.?\d[\d.,:eE+-]*$")
+
     def format_help(self) -> str:
         return f"{self.most_used}\n\n{super().format_help()}" if self.most_used else super().format_help()
 
