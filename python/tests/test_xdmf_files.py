@@ -1,5 +1,7 @@
 """XDMF files as other programs write them, and outputs that would replace their input."""
 
+import shutil
+
 import numpy as np
 import pytest
 from solid_meshes import box, write_vtkhdf
@@ -40,6 +42,31 @@ def written(tmp_path):
 
 def u(step=0):
     return attribute("u", " ".join(str(step + i) for i in range(5)))
+
+
+def test_an_output_never_replaces_the_input(run, tmp_path):
+    mesh = box((2, 1, 1), "mixed")
+    mesh.at_points = {"head": np.array([mesh.points[:, 0]])}
+    given = shutil.copy(write_vtkhdf(tmp_path / "given.vtkhdf", mesh, [0.0]), tmp_path / "in.h5")
+    run("convert", given, tmp_path / "data.xdmf", "-q")
+    shutil.copy(tmp_path / "data.xdmf", tmp_path / "run.xdmf")
+    (tmp_path / "data.xdmf").unlink()
+    (tmp_path / "link.h5").symlink_to("data.h5")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for source, out in (("in.h5", "in.xdmf"), ("run.xdmf", "data.xdmf"), ("run.xdmf", "link.xdmf")):
+        for words in ([], ["-f"]):
+            done = run("convert", tmp_path / source, tmp_path / out, "-q", *words, check=False)
+            assert done.returncode == 2 and "would replace the input's" in done.stderr, done.stderr
+            assert "-f replaces" not in done.stderr
+            assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / "left.h5").write_text("left out")
+    left = '<Attribute Name="e" Center="Edge"><DataItem Dimensions="1" Format="HDF">left.h5:/e</DataItem></Attribute>'
+    text = (tmp_path / "run.xdmf").read_text().replace("</Grid>", left + "</Grid>")
+    (tmp_path / "more.xdmf").write_text(text)
+    done = run("convert", tmp_path / "more.xdmf", tmp_path / "left.xdmf", "-q", "-f", check=False)
+    assert done.returncode == 2 and (tmp_path / "left.h5").read_text() == "left out"
+    run("convert", tmp_path / "run.xdmf", tmp_path / "other.xdmf", "-q")
+    run("convert", tmp_path / "run.xdmf", tmp_path / "other.xdmf", "-q", "-f")
 
 
 def test_points_are_numbered_from_the_base_offset(written):
