@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,16 +34,20 @@ struct XdmfStep {
 struct XdmfContents {
   std::filesystem::path path;
   XdmfItem cells, points;
-  std::size_t axes = 3;       ///< coordinates of a point
-  std::uint64_t corners = 0;  ///< of each cell; 0: cells are "Mixed"
+  std::size_t axes = 3;          ///< coordinates of a point
+  std::uint64_t corners = 0;     ///< of each cell; 0: cells are "Mixed"
+  std::int64_t first_point = 0;  ///< number of the first point in the list of cells
   bool solid = false;
   std::vector<std::int64_t> counts;  ///< mesh::solids_attribute, or mesh::cells_attribute
   std::uint64_t num_points = 0, num_cells = 0;
-  std::vector<std::uint64_t> kept;  ///< the cells that are solids, if others are left out
+  std::vector<std::uint64_t> kept;  ///< the cells that are solids, or of a surface, if others are left out
   std::vector<XdmfStep> steps;      ///< one at least
   double unit_length = 1;           ///< [cm]
   std::vector<std::string> notes;
+  std::set<std::filesystem::path> named;  ///< all files that the text names, also for what is left out
   bool has_fields() const;
+  /// The text and the files that values are read from.
+  std::set<std::filesystem::path> files() const;
 };
 
 /// Reads the text, and the list of cells. Throws Error(corrupt) or Error(unsupported), with the file.
@@ -52,6 +57,8 @@ XdmfContents read_contents(const std::filesystem::path& path);
 mesh::Mesh read_mesh(const XdmfContents& contents, bool wanted);
 /// Coordinates of all points along an axis.
 std::vector<double> read_axis(const XdmfContents& contents, std::size_t axis);
+/// Whether the points have a third coordinate that is not 0 everywhere.
+bool has_heights(const XdmfContents& contents);
 mesh::Field read_field(const XdmfContents& contents, const XdmfField& entry);
 
 }  // namespace octavo::formats::xdmf

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "octavo/file/posix.hpp"
 #include "octavo/file/whole.hpp"
 #include "octavo/formats/xdmf/cells.hpp"
+#include "octavo/formats/xdmf/contents.hpp"
 #include "octavo/formats/xdmf/xdmf.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
@@ -152,14 +154,29 @@ void XdmfFiles::close() {
   text.close();
 }
 
+/// Throws Error(usage) if the series is read from that file, or from one that names it.
+void require_not_read(const fs::path& heavy, const mesh::Dataset& input) {
+  std::set<fs::path> files{input.path};
+  if (input.format == "xdmf") files.merge(read_contents(input.path).named);
+  for (const fs::path& file : files) {
+    std::error_code ignored;
+    if (fs::equivalent(file, heavy, ignored))
+      throw Error(Kind::usage, "the output's arrays would replace the input's")
+          .at(heavy.string())
+          .hint("give the output another name");
+  }
+}
+
 /// NAME.h5 until it is whole.
 class HeavyFile {
  public:
-  HeavyFile(const fs::path& out, bool overwrite) : path_(out), overwrite_(overwrite) {
+  HeavyFile(const fs::path& out, const mesh::Dataset& input, bool overwrite) : path_(out), overwrite_(overwrite) {
     path_.replace_extension(".h5");
+    require_not_read(path_, input);
     if (!overwrite && fs::exists(fs::symlink_status(path_)))
       throw Error(Kind::usage, "the output exists already").at(path_.string()).hint("-f replaces it");
     partial_ = path_.string() + ".partial";
+    require_not_read(partial_, input);
     fs::remove(partial_);
   }
   ~HeavyFile() {
@@ -189,7 +206,7 @@ void write(const Series& series, const fs::path& path, const WriteRequest& reque
   if (series.mesh.planes > 1)
     throw Error(Kind::unsupported, "XDMF files of one plane are written, not of " + std::to_string(series.mesh.planes))
         .hint("--to vtkhdf, med or serafin holds planes");
-  const HeavyFile heavy(request.out, request.overwrite);
+  const HeavyFile heavy(request.out, series.first, request.overwrite);
   XdmfFiles files(series, path, heavy.partial(), heavy.name());
   files.put_mesh();
   if (series.times.empty()) files.put_alone();

@@ -1,7 +1,6 @@
 #include "octavo/formats/xdmf/xdmf.hpp"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -19,14 +18,10 @@ namespace fs = std::filesystem;
 
 /// Of the text and of the files that it names.
 std::int64_t bytes_of(const XdmfContents& contents) {
-  std::set<fs::path> files{contents.path, contents.cells.file, contents.points.file};
-  for (const XdmfStep& step : contents.steps)
-    for (const XdmfField& field : step.fields) files.insert(field.item.file);
   std::int64_t bytes = 0;
-  for (const fs::path& file : files) {
+  for (const fs::path& file : contents.files()) {
     std::error_code ignored;
-    if (const auto size = fs::file_size(file, ignored); !file.empty() && !ignored)
-      bytes += static_cast<std::int64_t>(size);
+    if (const auto size = fs::file_size(file, ignored); !ignored) bytes += static_cast<std::int64_t>(size);
   }
   return bytes;
 }
@@ -83,6 +78,7 @@ mesh::Dataset open(const fs::path& path, std::optional<std::int64_t> step) {
                         contents->solid ? mesh::num_cells(contents->counts) : mesh::num_triangles(contents->counts),
                         static_cast<std::int64_t>(contents->num_points));
   dataset.notes = contents->notes;
+  if (!contents->solid && has_heights(*contents)) dataset.notes.push_back("the points' heights (z) are left out");
   describe_file(dataset, path, step);
   dataset.read = [contents, number, header = dataset.header](int, const mesh::Request& request) {
     mesh::Part part;

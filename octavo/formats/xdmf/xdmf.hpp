@@ -21,7 +21,8 @@ FileSteps list_steps(const std::filesystem::path& path);
 
 /// Writes all steps as NAME.xdmf and, beside it, NAME.h5, which gets its name first. The data sets are /points, /cells
 /// and /STEP/VARIABLE, both numbered from 0. Memory: the mesh and one variable of one step. Throws Error(usage) if
-/// NAME.h5 exists and request.overwrite is not set, Error(unsupported) for planes, and without HDF5.
+/// NAME.h5 exists and request.overwrite is not set, or the series is read from it, Error(unsupported) for planes, and
+/// without HDF5.
 void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request);
 
 }  // namespace octavo::formats::xdmf

@@ -62,11 +62,9 @@ class XmlReader {
       up_to("-->");
     else if (begins("<?"))
       up_to("?>");
-    else if (begins("<!DOCTYPE") && text_.find('[', at_) < text_.find('>', at_))
-      up_to("]>");
-    else if (begins("<!DOCTYPE"))
-      up_to(">");
-    else
+    else if (begins("<!DOCTYPE")) {
+      if (up_to(">").find('[') != std::string_view::npos && text_[at_ - 2] != ']') up_to("]>");
+    } else
       return false;
     return true;
   }
