@@ -149,7 +149,7 @@ def test_what_is_no_line_is_told(files, run, tmp_path):
         (["--through", "1,2", "1,2"], "points 1 and 2 of the line are the same"),
         ([], "expected --from and --to, or --through"),
         (["--from", "0,0", "--through", "1,2", "2,2"], "expected --from and --to, or --through"),
-        (["--through", "-5,0", "-6,0"], "expected at least one argument"),
+        (["--through", "-5,0", "-6,0"], "meets no triangle"),
         (["--through", "-5,0 -6,0"], "meets no triangle"),
     ):
         done = run("line", path, "--field", "speed", *words, check=False)
