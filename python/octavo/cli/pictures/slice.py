@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="z",
         metavar="N",
         help="normal of the plane: x, y, z or a vector such as 1,1,1. The picture is seen from the end of the vector (default: "
-        "z; write a vector that begins with a minus as --normal=-1,0,0)",
+        "z)",
     )
     parser.add_argument(
         "--up",
