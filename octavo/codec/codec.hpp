@@ -60,7 +60,8 @@ struct Boxes {
   std::span<const std::array<std::uint32_t, 3>> at{};  ///< position of each box, in boxes, all distinct; empty: unknown
 };
 
-/// What stands at the faces of a family of cells and of its parent, along x, y, z. Unused axes: the parent, the family.
+/// The neighbours of a family of cells and of its parent along x, y, z. Along unused axes they are the parent and the
+/// family themselves.
 struct Sides {
   /// The cell of the level above at the parent's face that points out of the parent's own family; the parent itself
   /// where there is none.

@@ -9,10 +9,10 @@
 
 namespace octavo::store {
 
-/// What stands at the faces of each level's families and of their parents (docs/format.md, "Fields"), for the codec
-/// that predicts by sides. It follows from the refinement alone, level by level from the roots on, and is found when it
-/// is first asked for: 24 bytes a family, and those of all coarser levels with them. One thread at a time. The tree
-/// must outlive it.
+/// Finds the neighbours of each level's families and of their parents (docs/format.md, "Fields"), for the codec that
+/// predicts by sides. They follow from the refinement alone, level by level from the roots on, and are found when
+/// they are first asked for: 24 bytes a family, and those of all coarser levels with them. One thread at a time. The
+/// tree must outlive it.
 class LevelSides {
  public:
   explicit LevelSides(const mesh::Octree& tree) : tree_(&tree) {}

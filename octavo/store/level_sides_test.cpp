@@ -1,4 +1,4 @@
-// What stands at the sides of families: found from the refinement alone, and by places.
+// The neighbours of families are found from the refinement alone; a search by places judges them.
 #include "octavo/store/level_sides.hpp"
 
 #include <gtest/gtest.h>

@@ -224,7 +224,7 @@ std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& datase
 
 std::function<Drawing(std::size_t)> solid_drawing(const mesh::Dataset& dataset, const MapOptions& options,
                                                   const analysis::AnyView& view) {
-  // Of several parts each is on a thread of its own.
+  // Several parts are drawn at once, one a thread.
   const int threads = dataset.num_parts == 1 ? base::thread_count(options.threads) : 1;
   const std::string weight = options.kind == Projection::mean ? options.weight : std::string();
   const SolidColumns columns{options.field, weight, options.kind, view, threads};

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (formats::gmsh::recognise(path)) {
       formats::WriteReport report;
-      // What was read can be written and read again.
+      // A mesh that was read can be written and read again.
       formats::gmsh::write(testing::read_series(formats::gmsh::open(path, {})), out, report);
       formats::gmsh::open(out, {}).read(0, {});
     }

@@ -101,7 +101,7 @@ void make_version_4(const fs::path& path, Input& input) {
 void read_all(const fs::path& path, const fs::path& out) {
   if (!formats::ugrid::recognise(path)) return;
   formats::ugrid::list_steps(path);
-  // What was read can be written.
+  // A mesh that was read can be written.
   formats::ugrid::write(testing::read_series(formats::ugrid::open(path, {})), out, {});
   formats::ugrid::open(out, {}).read(0, {});
 }

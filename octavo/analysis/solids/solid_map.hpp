@@ -29,7 +29,7 @@ struct SeenSolids {
 SeenSolids see_solids(const mesh::Solids& mesh, const AnyView& view, const SolidValues& field,
                       const SolidValues& weight, std::span<const char> chosen);
 
-/// What the cells [first, last) contribute to some rows of the picture, as project() has it of cells of a tree: the
+/// Projects the cells [first, last) onto some rows of the picture, as project() does with cells of a tree: the
 /// integral along the line of sight, the weighted mean, or extremes, over the share of each pixel that cells cover. All
 /// of it is exact, in any direction, for functions that are linear in tetrahedra. So the sum over the pixels is the
 /// integral over the volume. A pixel has the same bits, whichever rows are drawn with its own.

@@ -42,7 +42,7 @@ class TentDrawer {
   };
 
  private:
-  /// What is linear in a triangle: the length, the middle of entry and exit, and their difference.
+  /// Quantities that are linear in a triangle: the length, the mean of entry and exit, and their difference.
   struct Side {
     Slope length, value, value_change, weight, weight_change;
     std::array<double, 2> range{};  ///< of values, for extremes

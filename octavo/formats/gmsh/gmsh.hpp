@@ -18,8 +18,8 @@ bool recognise(const std::filesystem::path& path);
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step);
 FileSteps list_steps(const std::filesystem::path& path);
 /// Physical groups. A group without a name is called as Gmsh calls it in a MED file, "G_1D_7": its dimension and
-/// number. Of solids, MeshGroups::of_triangle has each cell. Lines, sides and points that no cell has are left out.
-/// Reads the file whole.
+/// number. In a file of solids MeshGroups::of_triangle has one entry a cell. Lines, sides and points that no cell has
+/// are left out. Reads the file whole.
 MeshGroups read_groups(const std::filesystem::path& path);
 
 /// Writes the mesh as text of version 2.2, with its groups as physical groups; an element of several stands once for

@@ -39,7 +39,7 @@ std::vector<std::int32_t> read_families_of(const MedFile& file, const Name& mesh
   return {numbers.begin(), numbers.end()};
 }
 
-/// Of all cells, shape by shape; 0 where the file tells none.
+/// Returns the family of each cell, shape by shape; 0 where the file tells none.
 std::vector<std::int32_t> read_families_of_solids(const MedFile& file, const MeshEntry& mesh) {
   std::vector<std::int32_t> all;
   for (const CellsOfShape& some : mesh.solids) {

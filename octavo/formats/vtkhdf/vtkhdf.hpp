@@ -16,7 +16,7 @@ namespace octavo::formats::vtkhdf {
 bool recognise(const std::filesystem::path& path);
 /// Opens a step, numbered from 0; without a number the last. Reads one number per point and variable. Throws
 /// Error(unsupported) for other kinds of data, cells of curved sides and polyhedra, several parts, and meshes that
-/// change from step to step. Of a file with solids, cells of fewer dimensions are left out, with a note.
+/// change from step to step. A file with solids is read without its cells of fewer dimensions, and a note counts them.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 FileSteps list_steps(const std::filesystem::path& path);
 

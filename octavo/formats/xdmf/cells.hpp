@@ -22,7 +22,7 @@ inline constexpr std::array<XdmfShape, 4> solid_shapes{
     {{6, 4, "Tetrahedron"}, {7, 5, "Pyramid"}, {8, 6, "Wedge"}, {9, 8, "Hexahedron"}}};
 /// A polygon's number of corners follows.
 inline constexpr std::int64_t polygon_number = 3;
-/// So it does for a set of points, and a line through points.
+/// The number of points follows these two as well: a set of points, and a line through points.
 inline constexpr std::int64_t points_number = 1, line_number = 2;
 
 struct XdmfCells {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the text and of the files that it names.
+/// Adds up the sizes of the text and of the files that it names [bytes].
 std::int64_t bytes_of(const XdmfContents& contents) {
   std::int64_t bytes = 0;
   for (const fs::path& file : contents.files()) {

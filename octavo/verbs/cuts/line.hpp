@@ -38,7 +38,7 @@ struct LineTable {
 /// The exact chords of a line through the leaves, and their values (analysis::Chord). Reads only the parts near the
 /// line, and of them the fields named. Memory: the table, and a part for each thread. The table has the same bits for
 /// any number of threads and ranks; every rank gets it. Collective. Throws Error(usage) for an unknown field, a line
-/// without length, or one that meets no cell of the selection; Error(unsupported) for triangles. Of solids a chord's
+/// without length, or one that meets no cell of the selection; Error(unsupported) for triangles. In solids a chord's
 /// value is the mean over it (analysis/solids/solid_line.hpp).
 LineTable line(const step::SharedStep& step, const LineOptions& options);
 

@@ -68,7 +68,7 @@ bool same_triangles(const mesh::Unstructured& a, const mesh::Unstructured& b, Di
   return true;
 }
 
-/// Of solids, values are compared point by point and cell by cell.
+/// Returns whether two meshes of solids can be compared, point by point and cell by cell; if not, the report says why.
 bool same_solids(const mesh::Solids& a, const mesh::Solids& b, DiffReport& report) {
   if (a.x.size() != b.x.size() || a.corners.size() != b.corners.size()) {
     differ(report, "the meshes differ: " + std::to_string(a.x.size()) + " points and " +

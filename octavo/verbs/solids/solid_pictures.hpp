@@ -25,7 +25,7 @@ struct SolidColumns {
   analysis::AnyView view;
   int threads = 1;  ///< that draw all rows of one part together
 };
-/// What a part contributes (analysis/solids/solid_map.hpp).
+/// Draws the rows of one part (analysis/solids/solid_map.hpp).
 DrawRows solid_columns(const mesh::Dataset& dataset, int part, const SolidColumns& columns);
 
 /// A part, cut by the view's plane (analysis/solids/solid_slice.hpp). Adds the number of cuts to `cuts`.
