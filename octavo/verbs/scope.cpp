@@ -34,6 +34,9 @@ void disown_outside(mesh::Octree& tree, const mesh::Header& header, const std::o
 }  // namespace
 
 void require_level(const mesh::Dataset& dataset, std::optional<int> max_level) {
+  if (max_level && dataset.unstructured)
+    throw base::Error(base::Kind::usage, "level " + std::to_string(*max_level) + " of a mesh that has no levels")
+        .at(dataset.path);
   const std::vector<mesh::LevelCount>& levels = dataset.levels;
   if (max_level && !levels.empty() && *max_level < levels.front().level)
     throw base::Error(base::Kind::usage, "no level " + std::to_string(*max_level) + ": there are " +
