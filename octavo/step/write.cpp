@@ -244,11 +244,11 @@ WriteReport write_solids(formats::Series series, const Format& format, const fs:
                                           formats::titles_of([](const Format& one) { return one.solids; }));
   if (request.boundary) mesh::refuse_solids(series.first, "a boundary file (.cli) is of triangles");
   request.out = out;
-  if (!format.integers)
-    std::erase_if(series.variables, [](const mesh::FieldInfo& info) { return mesh::is_integer(info.type); });
   WriteReport report = formats::report_of(series);
   report.notes = series.first.notes;
   note_integers(series, request, report);
+  for (mesh::FieldInfo& info : series.variables)
+    if (!format.integers && mesh::is_integer(info.type)) info.type = mesh::ScalarType::float64;
   take_groups(series, format, report.notes);
   write_output(format, series, request, report);
   report.bytes = static_cast<std::int64_t>(fs::file_size(out));

@@ -39,7 +39,7 @@ struct Format {
   bool triangles = false;  ///< holds series on meshes of triangles; else single steps of cells
   bool polygons = false;   ///< and cells of more corners, and values in cells (mesh/triangles/cells.hpp)
   bool solids = false;     ///< and series on meshes of solids (mesh/solids.hpp)
-  bool integers = false;   ///< and fields of int32 and int64 on solids
+  bool integers = false;   ///< and fields of int32 and int64 on solids as they are; false: as reals
   std::span<const std::string_view> endings = {};  ///< endings of output names that select this format
   std::span<const OutputKind> outputs = {};        ///< none: no target of a run's ranks
   std::span<const std::string_view> kinds = {};    ///< WriteRequest::kind chooses among them; none: there is one

@@ -1,6 +1,7 @@
 #include "octavo/formats/row/series.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
@@ -57,7 +58,19 @@ std::vector<T> values_at(std::size_t places, const mesh::Dataset& step, const st
   const mesh::Part part = step.read(0, request);
   const mesh::Field& field = part.fields.at(0);
   if (field.size() != places) throw Error(Kind::unsupported, "the mesh changes from step to step").at(step.path);
-  return mesh::visit_values(field, [](auto all) { return std::vector<T>(all.begin(), all.end()); });
+  return mesh::visit_values(field, [&](auto all) {
+    using Stored = std::remove_cv_t<typename decltype(all)::element_type>;
+    if constexpr (std::is_same_v<T, double> && std::is_integral_v<Stored> && sizeof(Stored) == 8) {
+      constexpr Stored most = Stored{1} << 53;
+      for (const Stored value : all)
+        if (value > most || (std::is_signed_v<Stored> && value < 0 - most))
+          throw Error(Kind::unsupported, "the integer " + std::to_string(value) + ": reals are exact up to 2^53")
+              .at("variable " + variable)
+              .at(step.path)
+              .hint("--field with the others");
+    }
+    return std::vector<T>(all.begin(), all.end());
+  });
 }
 
 /// How many values a variable has.

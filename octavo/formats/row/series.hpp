@@ -49,7 +49,8 @@ void for_each_step(const Series& series, const base::Progress& progress,
 void for_each_step(const Series& series, std::array<std::int64_t, 2> steps, const base::Progress& progress,
                    const std::function<void(std::int64_t, const mesh::Dataset&)>& each);
 
-/// Values of a variable at all points. Throws Error(unsupported) if the step's mesh has another number of points.
+/// Values of a variable at all points. Throws Error(unsupported) if the step's mesh has another number of points, or an
+/// integer is beyond 2^53.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const std::string& variable);
 /// The same for a field at points or in cells.
 std::vector<double> values_of(const Series& series, const mesh::Dataset& step, const mesh::FieldInfo& info);
