@@ -196,3 +196,36 @@ def test_numbers_may_begin_with_a_minus(run, mixed, tmp_path):
     assert np.array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"), equal_nan=True)
     outside = run("probe", mixed, "--at", "-8,-.5,-1e-3", "--field", "head", check=False)
     assert "expected one argument" not in outside.stderr
+
+
+def test_a_mesh_without_levels_is_told_so(run, mixed, tmp_path):
+    for words in (
+        ["stats"],
+        ["map", "--field", "head", "-o", tmp_path / "a.npy"],
+        ["slice", "--field", "head", "-o", tmp_path / "b.npy"],
+    ):
+        done = run(words[0], mixed, *words[1:], "--level", 2, check=False)
+        assert done.returncode == 2 and "no levels" in done.stderr
+    with pytest.raises(octavo.UsageError, match="no levels"):
+        octavo.open(mixed).level(2).map("head")
+
+
+def test_diff_counts_points(run, mixed, tmp_path):
+    other = moved("mixed")
+    other.at_points["head"][5] += 1
+    done = run("diff", mixed, write_vtkhdf(tmp_path / "other.vtkhdf", other), check=False)
+    assert done.returncode == 1 and f"{len(other.points)} common points" in done.stdout
+    assert "different: 1 of 1 step compared" in done.stdout and run("diff", mixed, mixed).stdout == "equal: 1 step\n"
+
+
+@pytest.mark.parametrize("name", ["box.med", "box.nc", "box.xdmf"])
+def test_numbers_of_materials_become_reals(run, mixed, tmp_path, name):
+    mesh = moved("mixed")
+    mesh.in_cells = {"material": np.arange(len(mesh.cells), dtype=np.int64)}
+    source = write_vtkhdf(tmp_path / "integers.vtkhdf", mesh)
+    run("convert", source, tmp_path / name, "-q")
+    assert sorted(octavo.open(tmp_path / name).part(0).fields["material"]) == sorted(mesh.in_cells["material"])
+    mesh.in_cells["material"][3] = 2**53 + 1
+    run("convert", write_vtkhdf(tmp_path / "large.vtkhdf", mesh), tmp_path / "exact.vtkhdf", "-q")
+    done = run("convert", tmp_path / "large.vtkhdf", tmp_path / f"large_{name}", "-q", check=False)
+    assert done.returncode == 4 and "material" in done.stderr and not (tmp_path / f"large_{name}").exists()

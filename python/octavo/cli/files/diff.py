@@ -196,8 +196,11 @@ def _print_series(report: dict[str, Any]) -> None:
         if not reason.startswith("step "):
             console.line(reason)
     count = len(report["steps"])
+    steps = "1 step" if count == 1 else f"{count} steps"
     console.line(
-        f"equal: all {count} steps" if report["equal"] else f"different: {different} of {count} steps compared"
+        f"equal: {'' if count == 1 else 'all '}{steps}"
+        if report["equal"]
+        else f"different: {different} of {steps} compared"
     )
 
 
@@ -286,7 +289,8 @@ def _print(report: dict[str, Any]) -> None:
     from octavo.cli.console import line, number, say, table
 
     mesh = report["mesh"]
-    line(f"{number(mesh['cells'])} common cells")
+    places = "cells" if mesh["nested"] or not mesh["cells"] else "points"  # a mesh without levels has no grid
+    line(f"{number(mesh['cells'])} common {places}")
     for note in report["notes"]:
         say(False, "note: " + note)
     if report["variables"]:
