@@ -16,8 +16,8 @@ struct Scope {
   std::string text;        ///< region and level as text; empty: everything
 };
 
-/// Throws Error(usage) for a level above the coarsest one that the step has. A level below the finest one is all
-/// levels.
+/// Throws Error(usage) for a level above the coarsest one that the step has, and for any level of a mesh that has none.
+/// A level below the finest one is all levels.
 void require_level(const mesh::Dataset& dataset, std::optional<int> max_level);
 
 /// The parts that reading a region down to a level takes, as mesh::parts_of gives them. Throws as require_level.
