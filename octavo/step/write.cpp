@@ -251,7 +251,7 @@ WriteReport write_solids(formats::Series series, const Format& format, const fs:
     if (!format.integers && mesh::is_integer(info.type)) info.type = mesh::ScalarType::float64;
   take_groups(series, format, report.notes);
   write_output(format, series, request, report);
-  report.bytes = static_cast<std::int64_t>(fs::file_size(out));
+  report.bytes += static_cast<std::int64_t>(fs::file_size(out));  // beside further files, which the format counts
   return report;
 }
 
@@ -314,7 +314,7 @@ WriteReport write(formats::Series series, const fs::path& out, const WriteReques
   if (request.boundary) series.groups = groups_of_boundary(*request.boundary, series.mesh, report.notes);
   take_groups(series, format, report.notes);
   write_output(format, series, request, report);
-  report.bytes = static_cast<std::int64_t>(fs::file_size(out));
+  report.bytes += static_cast<std::int64_t>(fs::file_size(out));  // beside further files, which the format counts
   return report;
 }
 

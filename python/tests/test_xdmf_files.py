@@ -164,3 +164,10 @@ def test_document_types_are_passed_over(written):
     for head in ("<!DOCTYPE Xdmf>", '<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" []>', "<!DOCTYPE Xdmf [<!ENTITY a 'b'>]>"):
         assert octavo.open(written(grid(), head)).part(0).corners.tolist() == [4, 4]
     assert octavo.open(written("<!DOCTYPE a>" * 300_000 + grid())).part(0).corners.tolist() == [4, 4]
+
+
+def test_bytes_are_those_of_both_files(run_json, tmp_path):
+    source = write_vtkhdf(tmp_path / "a.vtkhdf", box())
+    report = run_json("convert", source, tmp_path / "a.xdmf")
+    both = sum((tmp_path / name).stat().st_size for name in ("a.xdmf", "a.h5"))
+    assert report["bytes"] == both and run_json("info", tmp_path / "a.xdmf")["bytes"] == both

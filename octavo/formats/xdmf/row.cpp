@@ -25,7 +25,7 @@ constinit const Format row{
     .solids = true,
     .endings = endings,
     .write = [](const Series& steps, const std::filesystem::path& path, const WriteRequest& request,
-                WriteReport&) { xdmf::write(steps, path, request); },
+                WriteReport& report) { report.bytes = xdmf::write(steps, path, request); },
     .common_names = &serafin::common_names,
 };
 

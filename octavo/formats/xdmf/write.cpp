@@ -187,12 +187,14 @@ class HeavyFile {
   HeavyFile& operator=(const HeavyFile&) = delete;
   const fs::path& partial() const { return partial_; }
   std::string name() const { return path_.filename().string(); }
-  void publish() const {
+  /// Returns its size [bytes].
+  std::int64_t publish() const {
     file::sync_all(partial_);
     if (overwrite_)
       file::rename(partial_, path_);
     else
       file::rename_new(partial_, path_);
+    return static_cast<std::int64_t>(fs::file_size(path_));
   }
 
  private:
@@ -202,7 +204,7 @@ class HeavyFile {
 
 }  // namespace
 
-void write(const Series& series, const fs::path& path, const WriteRequest& request) {
+std::int64_t write(const Series& series, const fs::path& path, const WriteRequest& request) {
   if (series.mesh.planes > 1)
     throw Error(Kind::unsupported, "XDMF files of one plane are written, not of " + std::to_string(series.mesh.planes))
         .hint("--to vtkhdf, med or serafin holds planes");
@@ -214,7 +216,7 @@ void write(const Series& series, const fs::path& path, const WriteRequest& reque
     files.put_step(step, dataset, request.single_precision);
   });
   files.close();
-  heavy.publish();
+  return heavy.publish();
 }
 
 }  // namespace octavo::formats::xdmf

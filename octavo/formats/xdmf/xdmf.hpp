@@ -22,7 +22,7 @@ FileSteps list_steps(const std::filesystem::path& path);
 /// Writes all steps as NAME.xdmf and, beside it, NAME.h5, which gets its name first. The data sets are /points, /cells
 /// and /STEP/VARIABLE, both numbered from 0. Memory: the mesh and one variable of one step. Throws Error(usage) if
 /// NAME.h5 exists and request.overwrite is not set, or the series is read from it, Error(unsupported) for planes, and
-/// without HDF5.
-void write(const Series& series, const std::filesystem::path& path, const WriteRequest& request);
+/// without HDF5. Returns the size of NAME.h5 [bytes].
+std::int64_t write(const Series& series, const std::filesystem::path& path, const WriteRequest& request);
 
 }  // namespace octavo::formats::xdmf

@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         facts["safety"] = options.safety(arguments, steps)
     if times := _core.times(arguments.path):
         facts["series"] = {"steps": len(times), "first": times[0], "last": times[-1]}
-        facts["file_bytes"] = Path(ds.path).stat().st_size
+        facts["file_bytes"] = max(
+            Path(ds.path).stat().st_size, ds.bytes
+        )  # a step may stand in files that this one names
     if counts := by_corners(ds):
         facts["elements"] = {str(k + 3): count for k, count in enumerate(counts) if count}
     if ds.solids:
