@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <thread>
 
 #include "octavo/base/checksum.hpp"
 #include "octavo/base/error.hpp"
@@ -49,6 +50,29 @@ Blocks read_blocks(const file::File& file, std::vector<Finding>& damage) {
       attempt_unless_unsupported(damage, [&] { blocks[b] = read_some(file, b * sector_block, sector_size); });
   }
   return blocks;
+}
+
+bool hold_together(const Blocks& blocks) {
+  try {
+    return is_pair(parse_record(blocks[1]), parse_record(blocks[2]));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// A read that meets a write may return old and new bytes of one sector, or an old sector and a new one: POSIX forbids
+// it, but the file systems of Linux do it. So records count as damaged only if four reads in turn say so; this core is
+// free between them, since the writer may wait for it.
+Blocks read_blocks_at_rest(const file::File& file, std::vector<Finding>& damage) {
+  for (int read = 0; read < 3; ++read) {
+    std::vector<Finding> unreadable;
+    Blocks blocks = read_blocks(file, unreadable);
+    const bool is_short = std::ranges::any_of(blocks, [](const auto& sector) { return sector.size() < sector_size; });
+    if (!unreadable.empty() || is_short) break;
+    if (hold_together(blocks)) return blocks;
+    std::this_thread::yield();
+  }
+  return read_blocks(file, damage);
 }
 
 // A sector that cannot be read may have been a record.
@@ -226,6 +250,12 @@ bool has_no_records(std::span<const std::byte> head) {
   return true;
 }
 
+bool is_pair(const std::optional<CommitRecord>& a, const std::optional<CommitRecord>& b) {
+  if (!a && !b) return true;
+  if (!a || !b) return (a ? a : b)->sequence == 1;
+  return *a == *b || a->sequence + 1 == b->sequence || b->sequence + 1 == a->sequence;
+}
+
 std::optional<CommitRecord> newest_record(const Subfile& subfile) {
   const auto& [a, b] = subfile.records;
   if (a && b) return a->sequence > b->sequence ? a : b;
@@ -236,7 +266,7 @@ namespace {
 
 void read_open(const file::File& file, const ReadSubfile& how, Subfile& subfile) {
   subfile.size = file::size(file);
-  const Blocks blocks = read_blocks(file, subfile.damage);
+  const Blocks blocks = read_blocks_at_rest(file, subfile.damage);
   if (read_head(blocks, subfile)) subfile.head = recovered_head(file, blocks);
   if (!subfile.head) {
     subfile.was_being_made = subfile.size <= head_size || (has_no_record(blocks[1]) && has_no_record(blocks[2]));

@@ -49,6 +49,9 @@ Committed find_commit(const file::File& file, const StepId& step);
 
 /// Whether the places of both commit records are zeros, or not there, in the first head_size bytes of a file.
 bool has_no_records(std::span<const std::byte> head);
+/// Whether the places of a file may hold these: one record twice, those of two successive commits, or at the first
+/// commit one record or none.
+bool is_pair(const std::optional<CommitRecord>& a, const std::optional<CommitRecord>& b);
 /// The valid record with the higher sequence.
 std::optional<CommitRecord> newest_record(const Subfile& subfile);
 

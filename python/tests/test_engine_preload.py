@@ -19,7 +19,7 @@ import pytest
 import octavo
 
 pytest.importorskip("mpi4py")
-from conftest import mostly_long
+from conftest import OCTAVO, mostly_long
 from test_engine import ENVIRONMENT
 from test_engine_faults import BOUND, beside, errors, expect_whole, start, told, until
 
@@ -232,6 +232,20 @@ def test_a_reader_of_steps_that_are_being_appended_sees_whole_ones_only(tmp_path
             looks += 1
     assert writer.wait(timeout=BOUND) == 0, writer.stderr.read()
     assert [row["step"] for row in octavo.steps(store)] == list(range(1, 51))
+
+
+@pytest.mark.parametrize("byte", [4096 + 40, 8192 + 40], ids=["first record", "second record"])
+def test_a_record_that_is_read_while_it_is_written_is_read_again(tmp_path, library, byte):
+    """Linux copies the bytes of a page without a lock between who reads and who writes."""
+    store = tmp_path / "run.octavo"
+    assert start(store, 1, 1, 0, 2, **LAYOUTS["append"]).wait(timeout=BOUND) == 0
+    words = [OCTAVO, "verify", store, "--quick"]
+    outcomes = {}
+    for nth in (1, 0):
+        torn = ENVIRONMENT | fault(library, "all", "read", nth, f"torn:{byte}")
+        outcomes[nth] = subprocess.run(words, env=torn, capture_output=True, text=True, check=False)
+    assert outcomes[1].returncode == 0, outcomes[1].stderr
+    assert outcomes[0].returncode != 0 and "commit record: checksum differs" in outcomes[0].stdout + outcomes[0].stderr
 
 
 # ---------------------------------------------------------------- room for keep_last + 1 steps

@@ -7,8 +7,8 @@
 // MED files, whose path contains WHERE; lock (flock) on any file whose path contains WHERE.
 // ACTION at the NTH such call of the process, 1 the first, 0 each: kill (-9), an error number (the call fails), short
 // (from then on each write takes a third of what it is given), block:B (reads of the 4 KiB from byte B on fail with
-// EIO), or count: nothing, but at the end a line "RANK CALL HOW-MANY" for each call goes to the file that
-// OCTAVO_FAULT_COUNTS names.
+// EIO), torn:B (a read of byte B gives another value, as one that meets a write may), or count: nothing, but at the end
+// a line "RANK CALL HOW-MANY" for each call goes to the file that OCTAVO_FAULT_COUNTS names.
 //
 // CALL listen: a process calls each socket without a name of its own as soon as that listens, as often as it has room,
 // and says nothing; ACTION friend: of the same user; stranger: of another, if root runs this.
@@ -162,6 +162,11 @@ ssize_t pread(int descriptor, void* bytes, size_t size, off_t offset) {
       return -1;
     }
     if (offset < block) size = std::min<size_t>(size, static_cast<size_t>(block - offset));
+  } else if (fault().call == "read" && fault().action.starts_with("torn:") && is_data(path_of(descriptor))) {
+    const off_t byte = std::atoll(fault().action.c_str() + 5) - offset;
+    const ssize_t found = next<ssize_t (*)(int, void*, size_t, off_t)>("pread")(descriptor, bytes, size, offset);
+    if (byte >= 0 && byte < found && now("read") == Now::fails) static_cast<unsigned char*>(bytes)[byte] ^= 1;
+    return found;
   } else if (fault().call == "read" && is_data(path_of(descriptor)) && now("read") == Now::fails) {
     return -1;
   }

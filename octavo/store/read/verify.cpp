@@ -68,8 +68,7 @@ void check_records(const Subfile& subfile, Report& report) {
   // two writes.
   const bool damaged = std::any_of(subfile.damage.begin(), subfile.damage.end(),
                                    [&](const Finding& finding) { return finding.where.starts_with(where); });
-  const bool expected = other ? other == newest || other->sequence + 1 == newest->sequence : newest->sequence == 1;
-  if (!damaged && !expected)
+  if (!damaged && !is_pair(newest, other))
     report.findings.push_back({where, "the other commit record: expected that of commit " +
                                           std::to_string(newest->sequence) + " or the one before" +
                                           (other ? ", found another" : ", found none")});
