@@ -1,5 +1,5 @@
-"""The command in a process forked from one that has imported the package: a test then waits for the command's own work, and not for
-an interpreter that starts and imports NumPy and Matplotlib, which is most of the time of a short verb. The process has its own
+"""The command, or a script, in a process forked from one that has imported the package: a test then waits for its own work, and not
+for an interpreter that starts and imports NumPy and Matplotlib, which is most of the time of a short verb. The process has its own
 arguments, folder, environment, output and exit code, as the installed script has; tests of how a command starts, what it imports
 and what memory it takes run that script."""
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,22 @@ _context.set_forkserver_preload(
 )
 
 
-def _command(words, folder, environment, outputs):
+def _work(words):
+    if words[0] != sys.executable:
+        from octavo.cli import main
+
+        sys.argv = words
+        sys.exit(main())
+    sys.path[0] = ""
+    if words[1] == "-c":
+        sys.argv = ["-c", *words[3:]]
+        exec(compile(words[2], "<string>", "exec"), {"__name__": "__main__"})
+    else:
+        sys.argv = words[1:]
+        runpy.run_path(words[1], run_name="__main__")
+
+
+def _process(words, folder, environment, outputs):
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
@@ -27,20 +43,19 @@ def _command(words, folder, environment, outputs):
         file = os.open(path, os.O_WRONLY | os.O_CREAT)
         os.dup2(file, number)
         os.close(file)
-    sys.argv = list(words)
-    from octavo.cli import main
-
     try:
-        sys.exit(main())
+        _work(words)
     finally:
         atexit._run_exitfuncs()
 
 
-def run(words, timeout, cwd=None) -> subprocess.CompletedProcess:
-    """Runs the command with these words; the first is its own path. Exit code and texts are those of subprocess.run."""
+def run(words, timeout=600, cwd=None) -> subprocess.CompletedProcess:
+    """Runs words of which the first is the command's path, or the interpreter's before a file or "-c" and a text. Exit code and
+    texts are those of subprocess.run."""
+    words = list(map(str, words))
     with tempfile.TemporaryDirectory(prefix="octavo-command-") as folder:
         outputs = [Path(folder) / "out", Path(folder) / "err"]
-        process = _context.Process(target=_command, args=(words, str(cwd or Path.cwd()), dict(os.environ), outputs))
+        process = _context.Process(target=_process, args=(words, str(cwd or Path.cwd()), dict(os.environ), outputs))
         process.start()
         process.join(timeout)
         if process.exitcode is None:

@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 
 LEVEL = "amrex/adv2d_amrlevel_r4/chk00010"
 CORE = "amrex/adv2d_core_r4/chk00020"
@@ -75,7 +76,7 @@ def boxes_of(output):
 # --------------------------------------------------------------------------------------------------------- checkpoints
 
 
-@pytest.mark.parametrize("name", [LEVEL, CORE, *GHOSTS])
+@pytest.mark.parametrize("name", mostly_long(LEVEL, CORE, *GHOSTS, short=[LEVEL, GHOSTS[0]]))
 @pytest.mark.parametrize("way", ["direct", "store", "ranks"])
 def test_a_checkpoint_comes_back_as_it_was(data, run, tmp_path, name, way):
     given = data / name

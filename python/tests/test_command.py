@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 from octavo.extras import source_of
 
 
@@ -381,7 +382,10 @@ def inputs(run, sample, tmp_path_factory):
     return made
 
 
-@pytest.mark.parametrize("name", ["ramses", "store", "flash", "amrex", "serafin", "med", "vtkhdf"])
+@pytest.mark.parametrize(
+    "name",
+    mostly_long("ramses", "store", "flash", "amrex", "serafin", "med", "vtkhdf", short=["ramses", "store", "flash", "med"]),
+)
 def test_no_input_is_read_past_the_limit_of_memory(run, inputs, tmp_path, name):
     if name not in inputs:
         pytest.skip(f"this build writes no {name}")

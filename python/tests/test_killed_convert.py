@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import OCTAVO, until
+from conftest import OCTAVO, mostly_long, until
 
 SOURCE = Path(__file__).resolve().parents[2] / "tests" / "faults" / "at_call.cpp"
 
@@ -85,7 +85,7 @@ def instants(count, most):
     return sorted({*range(1, third + 1), *between, *range(count - third + 1, count + 1)})
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", mostly_long(*TARGETS, short=["store", "amrex", "ramses", "med", "vtkhdf"]))
 def test_a_killed_convert_leaves_nothing_under_the_name(run, preload, inputs, tmp_path, target, pytestconfig):
     job = Job(preload, inputs, target, tmp_path / "here")
     most = 10**9 if pytestconfig.getoption("--long") else 9

@@ -82,7 +82,7 @@ def test_a_flow_that_never_had_a_durable_step_is_a_first_start_whatever_the_othe
 
 # The third step's file of rank 1: never made, empty, without its record.
 @pytest.mark.parametrize(("call", "nth"), [("create", 3), ("record", 5), ("sync", 5)])
-@pytest.mark.parametrize("mode", ["sync", "background"])
+@pytest.mark.parametrize("mode", mostly_long("sync", "background", short=["background"]))
 def test_a_step_that_failed_is_a_note_whatever_is_left_of_it(run, tmp_path, library, call, nth, mode):  # noqa: F811
     store = tmp_path / "run.octavo"
     env = fault(library, 1, call, nth, errno.EIO)

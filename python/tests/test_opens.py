@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import OCTAVO, open_as
+from conftest import OCTAVO, mostly_long, open_as
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine"),
@@ -47,7 +47,7 @@ def outputs(run, run_json, sample, tmp_path_factory):
 
 
 # Each part is read from files that are opened for it.
-@pytest.mark.parametrize("verb", ["verify", "stats"])
+@pytest.mark.parametrize("verb", mostly_long("verify", "stats", short=["stats"]))
 @pytest.mark.parametrize("kind", ["store", "ramses", "amrex"])
 def test_the_number_of_ranks_is_no_factor(outputs, tmp_path, kind, verb):
     path, parts = outputs[kind]

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import open_as
+from conftest import mostly_long, open_as
 from test_geometry import leaves_by_hand
 
 import octavo
@@ -129,7 +129,7 @@ def test_a_region_is_the_filter_of_all_leaves(ds, leaves, name):
     assert hist.cells.sum() == inside.sum()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", mostly_long(*CASES, short=["cylinder", "narrow sector", "without", "all but"]))
 def test_it_opens_only_the_parts_that_it_may_meet(ds, name):
     """Every part is read with a leaf that the region reaches into, and hardly another."""
     choose, judge = CASES[name]

@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 from octavo.cli.console import as_json
 
 import octavo
@@ -62,7 +63,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("ranks", ALONE_AND_SHARED)
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", mostly_long(*VERBS, short=["stats", "profile", "line"]))
 def test_tables_are_those_of_a_step_without_the_domain(run, steps, verb, ranks):
     words = [verb, steps[1], *VERBS[verb]]
     refused = run(*words, check=False, ranks=ranks)

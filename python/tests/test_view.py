@@ -21,6 +21,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+import forked_command
 import numpy as np
 import pytest
 from conftest import BOUND, OCTAVO, until
@@ -474,7 +475,7 @@ def test_lines_of_tables_with_a_unit_run(in_units, what, tmp_path):
     view, _ = in_units
     lines = view.json("step/0/lines", field="density", unit="H/cc", what=what, other="pressure")
     for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        done = forked_command.run(words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         for made in tmp_path.iterdir():
             made.unlink()
@@ -505,16 +506,14 @@ def test_lines_reproduce_the_picture(view, sample, kind, tmp_path):
     lines = view.json("step/0/lines", **words)
     command = shlex.split(lines["command"])
     assert command[0] == "octavo"
-    done = subprocess.run(
-        [OCTAVO, *command[1:-1], tmp_path / "a.npy", "--pixels", "256"], capture_output=True, text=True
-    )
+    done = forked_command.run([OCTAVO, *command[1:-1], tmp_path / "a.npy", "--pixels", "256"])
     assert done.returncode == 0, done.stderr
     _, expected = view.tile(2, 1, 2, **{name: words[name] for name in ("field", "kind", "axis", "at", "where")})
     np.testing.assert_allclose(np.load(tmp_path / "a.npy"), expected, rtol=3e-7)
-    done = subprocess.run([OCTAVO, *command[1:]], capture_output=True, text=True, cwd=tmp_path)
+    done = forked_command.run([OCTAVO, *command[1:]], cwd=tmp_path)
     assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
     (tmp_path / "view.png").unlink()
-    done = subprocess.run([sys.executable, "-c", lines["python"]], capture_output=True, text=True, cwd=tmp_path)
+    done = forked_command.run([sys.executable, "-c", lines["python"]], cwd=tmp_path)
     assert done.returncode == 0 and (tmp_path / "view.png").exists(), done.stderr
 
 
@@ -523,7 +522,7 @@ def test_lines_of_tables_run(view, what, tmp_path):
     other = "pressure" if what == "phase" else "radius"
     lines = view.json("step/0/lines", field="density", what=what, region="sphere:0.5,0.5,0.5:0.2", other=other)
     for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        done = forked_command.run(words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
 
 
@@ -535,7 +534,7 @@ def test_lines_of_a_line_run(view, sample, tmp_path):
     np.testing.assert_array_equal(found["at"], np.stack([expected.entry, expected.exit], axis=1))
     lines = view.json("step/0/lines", what="line", **words)
     for words in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        done = forked_command.run(words, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     assert len((tmp_path / "line.csv").read_text().splitlines()) > len(expected)
 
@@ -592,7 +591,7 @@ def test_lines_of_volumes_run(view, sample, tmp_path):
     for what, made in (("volume", "view.png"), ("surface", "view.ply")):
         lines = view.json("step/0/lines", what=what, **words)
         for words_ in ([OCTAVO, *shlex.split(lines["command"])[1:]], [sys.executable, "-c", lines["python"]]):
-            done = subprocess.run(words_, capture_output=True, text=True, cwd=tmp_path)
+            done = forked_command.run(words_, cwd=tmp_path)
             assert done.returncode == 0, done.stderr
             (tmp_path / made).unlink()
 

@@ -12,6 +12,7 @@ import sys
 import urllib.parse
 from importlib import resources
 
+import forked_command
 import numpy as np
 import pytest
 from conftest import BOUND, OCTAVO, until
@@ -451,7 +452,7 @@ def test_copies_run(page, what, tmp_path):
         prefix = "result"
     command, python = page.copied(f"{prefix}-command"), page.copied(f"{prefix}-python")
     for words in ([OCTAVO, *shlex.split(command)[1:]], [sys.executable, "-c", python]):
-        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+        done = forked_command.run(words, cwd=tmp_path)
         assert done.returncode == 0, (words, done.stderr)
         (made,) = tmp_path.iterdir()
         made.unlink()
@@ -534,7 +535,7 @@ def test_copies_of_a_difference_and_of_lines_of_the_mesh_run(page, tmp_path):
     page.radio("mode", "difference")
     python = page.copied("copy-python")
     assert "after - before" in python and "step=7" in python and "step=8" in python
-    done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True, cwd=tmp_path)
+    done = forked_command.run([sys.executable, "-c", python], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "<<'END'" in page.copied("copy-command")
     page.radio("mode", "one")

@@ -8,6 +8,7 @@
 #include "octavo/engine/restart/restart.hpp"
 #include "octavo/engine/step/counted_memory.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
 
 /// A rank that restarts takes little more memory than its share. OCTAVO_TEST_EDGE=256 measures a grid of 134 MB.
@@ -146,6 +147,7 @@ void restart_within(const Scene& scene) {
 }
 
 TEST(RestartMpi, a_rank_needs_one_and_a_half_times_its_share_of_values_stored_as_they_are) {
+  if ((size() == 2 || size() == 3) && !testing::is_long()) GTEST_SKIP() << "long";
   set_edge(128);
   for (const Layout& layout : {cells, blocks, tree})
     for (const int parts : {1, 4}) restart_within({layout, parts, codec::Method::raw, 1.5});
@@ -153,6 +155,7 @@ TEST(RestartMpi, a_rank_needs_one_and_a_half_times_its_share_of_values_stored_as
 
 // Encoded values are decoded one part at a time, so parts are small beside a share.
 TEST(RestartMpi, a_rank_needs_little_more_than_its_share_of_encoded_values_in_small_parts) {
+  if ((size() == 2 || size() == 3) && !testing::is_long()) GTEST_SKIP() << "long";
   set_edge(128);
   for (const Layout& layout : {cells, tree}) restart_within({layout, 64, codec::Method::zstd, 1.5});
 }
@@ -160,6 +163,7 @@ TEST(RestartMpi, a_rank_needs_little_more_than_its_share_of_encoded_values_in_sm
 // A part's values of one field are decoded whole: stored bytes, what they decompress to, and the values are there at
 // once. The scene has one field, so they weigh as much as they can: with ten fields they are a tenth of this.
 TEST(RestartMpi, a_rank_needs_its_share_and_one_field_of_one_part_three_times) {
+  if ((size() == 2 || size() == 3) && !testing::is_long()) GTEST_SKIP() << "long";
   set_edge(128);
   constexpr int parts = 4;
   int ranks = 1;

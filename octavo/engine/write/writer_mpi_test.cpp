@@ -19,6 +19,7 @@
 #include "octavo/file/page_cache.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/scan.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/mpi_run.hpp"
 
@@ -296,6 +297,7 @@ TEST(WriterMpi, option_mode_auto_decides_alike_on_all_ranks_once_the_first_step_
 
 // Each write of a data file takes as long as the copy of many such steps.
 TEST(WriterMpi, option_mode_auto_takes_the_background_for_a_slow_store_from_the_first_step_on) {
+  if (size() > 2 && !testing::is_long()) GTEST_SKIP() << "long";
   if (testing::single_threaded()) GTEST_SKIP() << "needs MPI_THREAD_FUNNELED";
   const testing::SharedDirectory directory;
   Options options;
@@ -359,6 +361,7 @@ std::array<std::set<std::string>, 2> codecs_of_steps(const Options& options, con
 
 // The same for a codec that is not named, in the background, and for `auto` in sync mode.
 TEST(WriterMpi, option_checkpoint_codec_auto_stores_values_as_they_are_if_the_codec_is_slower_than_the_store) {
+  if (size() > 2 && !testing::is_long()) GTEST_SKIP() << "long";
   const std::vector<double> mass = hard_values();
   for (const Mode mode : {Mode::sync, Mode::background})
     for (const bool slow : {true, false}) {
