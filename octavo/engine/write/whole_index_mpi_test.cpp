@@ -6,6 +6,7 @@
 #include "octavo/engine/write/writer.hpp"
 #include "octavo/store/read/index.hpp"
 #include "octavo/store/read/scan.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
 #include "tests/support/store_fixture.hpp"
 
@@ -112,6 +113,7 @@ void make_old(const fs::path& path, int steps, int files) {
 }
 
 TEST(WriterMpi, a_writer_with_keep_last_is_opened_with_as_many_reads_and_opens_beside_many_steps_of_many_files) {
+  if ((size() == 2 || size() == 3) && !testing::is_long()) GTEST_SKIP() << "long";
   // The larger store is made once, by the test on one rank.
   const int steps = size() == 1 ? 200 : 20, files = size() == 1 ? 100 : 10;
   std::vector<std::int64_t> reads, opens;
