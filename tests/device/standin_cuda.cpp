@@ -434,6 +434,15 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
   return 0;
 }
 
+int cuMemGetAddressRange_v2(Pointer* first, size_t* bytes, Pointer pointer) {
+  if (const int error = in_context(); error != 0) return error;
+  const std::lock_guard lock(memory_mutex);
+  const auto* region = region_at(reinterpret_cast<void*>(pointer), 1);
+  if (region == nullptr || region->second.kind == Region::pinned) return not_found;
+  *first = region->first;
+  *bytes = region->second.bytes;
+  return 0;
+}
 int cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
   if (contexts.empty()) return allocate(pointer, bytes, PROT_NONE, Region::device);  // a test's array
   if (const int error = counted(); error != 0) return error;

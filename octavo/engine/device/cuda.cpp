@@ -203,6 +203,17 @@ void copy(Lane& lane, std::size_t buffer, std::size_t at, const Lines& lines) {
   require(functions.event_record(lane.events[buffer], lane.stream), "cuEventRecord");
 }
 
+bool holds(const Lane& lane, std::span<const std::byte> memory) noexcept {
+  void* old = nullptr;
+  if (functions.push(lane.context) != 0) return false;
+  cuda::Pointer first = 0;
+  std::size_t bytes = 0;
+  const bool known = functions.address_range(&first, &bytes, address_of(memory.data())) == 0;
+  functions.pop(&old);
+  const std::uint64_t before = address_of(memory.data()) - first;
+  return known && before <= bytes && memory.size() <= bytes - before;
+}
+
 void pack(Lane& lane, std::size_t buffer, std::span<const PlacedLines> lines) {
   const Inside inside(lane.context);
   pack_on_device(lane, buffer, lines);
@@ -248,6 +259,7 @@ void start() {
          close,
          follow,
          copy,
+         holds,
          pack,
          wait};
   started = true;

@@ -58,6 +58,7 @@ struct Functions {
   Result (*copy_to_device)(Pointer, const void*, std::size_t, void*) = nullptr;
   Result (*device_alloc)(Pointer*, std::size_t) = nullptr;
   Result (*device_free)(Pointer) = nullptr;
+  Result (*address_range)(Pointer* first, std::size_t* bytes, Pointer) = nullptr;
   Result (*module_load)(void**, const void*) = nullptr;
   Result (*module_unload)(void*) = nullptr;
   Result (*module_function)(void**, void*, const char*) = nullptr;
@@ -103,6 +104,7 @@ void for_each_function(Functions& table, F&& f) {
   f("cuMemcpyHtoDAsync_v2", table.copy_to_device);
   f("cuMemAlloc_v2", table.device_alloc);
   f("cuMemFree_v2", table.device_free);
+  f("cuMemGetAddressRange_v2", table.address_range);
   f("cuModuleLoadData", table.module_load);
   f("cuModuleUnload", table.module_unload);
   f("cuModuleGetFunction", table.module_function);

@@ -92,7 +92,10 @@ struct Driver {
   void (*follow)(Lane& lane, void* stream) = nullptr;
   /// Begins to copy device memory to the buffer, from byte `at` of it on.
   void (*copy)(Lane& lane, std::size_t buffer, std::size_t at, const Lines& lines) = nullptr;
-  /// The same for lines that are `packed`, of which the first is at 0: the kernel packs all of them, and one copy
+  /// Whether all this memory is known to be the device's: a kernel that read other memory would cost the application
+  /// its context. False if the driver does not say.
+  bool (*holds)(const Lane& lane, std::span<const std::byte> memory) noexcept = nullptr;
+  /// As copy(), for lines that are `packed`, of which the first is at 0: the kernel packs all of them, and one copy
   /// brings them. @pre lane.packer.function, and a buffer has room for them
   void (*pack)(Lane& lane, std::size_t buffer, std::span<const PlacedLines> lines) = nullptr;
   /// Waits for the copies to a buffer, and for nothing else on the device.

@@ -219,7 +219,7 @@ void read_in_context(Reading& reading, const std::function<void(std::span<const 
 
 }  // namespace
 
-bool packs(const MemoryPlace& place, const std::string* name) {
+bool packs(const MemoryPlace& place, std::span<const std::byte> memory, const std::string* name) {
   OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   if (open.failure) throw *open.failure;
@@ -229,7 +229,7 @@ bool packs(const MemoryPlace& place, const std::string* name) {
     open.fail(error);
     throw;
   }
-  return open.lane->packer.function != nullptr;
+  return open.lane->packer.function != nullptr && driver().holds(*open.lane, memory);
 }
 
 void read(const std::function<bool(Lines&)>& next, const std::function<void(std::span<const std::byte>)>& take) {

@@ -29,9 +29,9 @@ struct DeviceArray {
 /// Error(usage) for a stream of another context than its array.
 void follow(std::span<const DeviceArray> sources);
 
-/// Whether the device itself packs arrays of this place. Opens the context's lane. Throws an error of the device, named
-/// by `name`.
-bool packs(const MemoryPlace& place, const std::string* name);
+/// Whether the device itself packs an array of this place that lies in `memory`. Opens the context's lane. Throws an
+/// error of the device, named by `name`.
+bool packs(const MemoryPlace& place, std::span<const std::byte> memory, const std::string* name);
 
 /// Copies what `next` names until it returns false, and calls `take` with the bytes of each, in order. Copies are on
 /// their way while `take` works: as many as the buffers hold, of any arrays. Those of another context begin when all

@@ -297,6 +297,30 @@ bool is_packed(const ArrayView& view) {
          follows(view.block[2], view.stride.z) && follows(static_cast<std::int64_t>(view.cells), view.stride.cell);
 }
 
+// All memory from the lowest value of the cells to their highest. The view has no ghosts.
+std::span<const std::byte> memory_of(const DeviceCells& cells) {
+  const ArrayView& view = cells.view;
+  auto lowest = static_cast<std::int64_t>(cells.first), highest = static_cast<std::int64_t>(cells.last) - 1;
+  if (!view.order.empty()) {
+    lowest = std::int64_t{ArrayView::nowhere};
+    highest = 0;
+    for (const std::uint32_t place : view.order.subspan(cells.first, cells.last - cells.first))
+      if (place != ArrayView::nowhere) {
+        lowest = std::min(lowest, std::int64_t{place});
+        highest = std::max(highest, std::int64_t{place});
+      }
+    if (lowest > highest) return {static_cast<const std::byte*>(view.data), 0};
+  }
+  std::int64_t behind = 0, length = 1;
+  for (const Axis& axis : axes_of(view, highest - lowest)) {
+    length += reach(axis);
+    if (axis.stride < 0) behind += reach(axis);
+  }
+  const std::int64_t size = size_of_value(view);
+  return {static_cast<const std::byte*>(cells_from(view, lowest).data) - behind * size,
+          static_cast<std::size_t>(length * size)};
+}
+
 // Cells without ghosts, and where they lie.
 struct PlacedCells {
   DeviceCells cells;
@@ -311,9 +335,10 @@ struct PlacedCells {
       if (given.name != nullptr) error.at(*given.name);
       throw;
     }
-    // The copy engine alone takes the packed form, and a kernel may not read values across their alignment.
+    // The copy engine alone takes the packed form. A kernel may not read values across their alignment, nor outside of
+    // the device's memory.
     const bool aligned = reinterpret_cast<std::uintptr_t>(given.view.data) % mesh::size_of(given.view.type) == 0;
-    packed = aligned && !is_packed(cells.view) && packs(place, given.name);
+    packed = aligned && !is_packed(cells.view) && packs(place, memory_of(cells), given.name);
   }
 };
 

@@ -375,6 +375,26 @@ TEST_F(DevicePack, values_that_are_not_aligned_are_left_to_the_host) {
   EXPECT_EQ(standin().launches(), before);
 }
 
+// A kernel that reads there would cost the application its device; the copy engine refuses and all goes on.
+TEST_F(DevicePack, an_array_that_reaches_beyond_its_memory_is_left_to_the_copy_engine) {
+  const auto memory = numbers(3000);
+  const DeviceBytes copy(std::as_bytes(std::span(memory)));
+  const ArrayView there = testing::on_device(each_third(memory), copy, memory.data());
+  std::vector<std::uint32_t> far{0, ArrayView::nowhere, 1000000};
+  ArrayView behind = there, before = there, ordered = there;
+  behind.cells = 1000000;
+  before.stride.cell = -100000;
+  ordered.cells = far.size();
+  ordered.order = far;
+  for (const ArrayView& wrong : {behind, before, ordered}) {
+    follow({&there, 1});
+    const std::string message = testing::message_of([&] { packed_range(wrong, 0, wrong.cells); });
+    EXPECT_THAT(message, HasSubstr("CUDA_ERROR_INVALID_VALUE"));
+    follow({&there, 1});
+    EXPECT_EQ(packed_range(there, 0, 1000), packed_range(each_third(memory), 0, 1000));
+  }
+}
+
 TEST_F(DevicePack, a_kernel_and_a_copy_each_way_serve_as_many_boxes_as_a_buffer_holds) {
   constexpr std::size_t boxes = 100, wide = 10 * 10 * 10, bytes = 8 * 8 * 8 * 8;
   const auto memory = numbers(boxes * wide);
