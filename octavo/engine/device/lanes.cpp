@@ -109,7 +109,8 @@ class BufferedCopy {
     if (first.lines.packed)
       named(first.lines.name, [&] { pack(buffer); });
     else
-      for (const auto& [lines, at] : batch_) named(lines.name, [&] { driver().copy(lane_, buffer, at, lines); });
+      for (const PlacedLines& one : batch_)
+        named(one.lines.name, [&] { driver().copy(lane_, buffer, one.at, one.lines); });
     in_[buffer] = std::exchange(batch_, {});
     used_ = table_ = 0;
   }
