@@ -277,7 +277,7 @@ nb::tuple dlpack_layout(const nb::ndarray<nb::ro>& array) {
 void bind_mesh_of_target(nb::module_& m) {
   nb::class_<KeptArray>(m, "KeptArray");
   m.def("dlpack_layout", &dlpack_layout);
-  m.def("device_driver", [] { return engine::device::driver().name; });
+  m.def("device_driver", [] { return engine::device::driver().name + "; " + engine::device::who_packs(); });
   nb::class_<engine::SeriesMesh>(m, "Triangles")
       .def(nb::init<>())
       .def(

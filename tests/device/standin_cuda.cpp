@@ -1,6 +1,7 @@
 // A library with the functions of CUDA's driver that the engine calls, for machines without a device. Device memory is
 // memory that the CPU cannot touch; copies and kernels run on threads, late, in the order of their streams; a buffer
-// holds poison until a copy to it has ended; calls fail when a test says so.
+// holds poison until a copy to it has ended; calls fail when a test says so. The one kernel that it can load is
+// Octavo's own, whose text it runs as C++ (standin_kernel.cpp).
 #include "tests/device/standin_cuda.h"
 
 #include <sys/mman.h>
@@ -20,13 +21,17 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "tests/device/standin_kernel.hpp"
 
 namespace {
 
 using Pointer = unsigned long long;
-constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, invalid_handle = 400;
+constexpr int invalid_value = 1, out_of_memory = 2, invalid_context = 201, invalid_ptx = 218, invalid_handle = 400;
+constexpr int not_found = 500, illegal_address = 700, misaligned_address = 716;
 constexpr int poison = 0xff, max_devices = 4;
 
 // ------------------------------------------------------------------ failures
@@ -40,6 +45,13 @@ int counted() {
   return wrong != 0 && (call == wrong || (call > wrong && lasts)) ? failure.load() : 0;
 }
 
+// As after a kernel's error: each call fails from now on.
+void lose_the_device(int error) {
+  failure = error;
+  lasts = true;
+  failing_call = calls + 1;
+}
+
 // ------------------------------------------------------------------ memory
 
 struct Region {
@@ -51,8 +63,8 @@ struct Region {
 };
 
 std::mutex memory_mutex;
-auto& regions = *new std::map<std::uintptr_t, Region>;  // by the address that a program sees
-std::atomic<std::size_t> copied{0}, pinned_bytes{0};
+auto& regions = *new std::map<std::uintptr_t, Region>;                          // by the address that a program sees
+std::atomic<std::size_t> copied{0}, sent{0}, pinned_bytes{0}, device_bytes{0};  // device_bytes: of the engine
 std::atomic<int> chosen_device{0};  // of later allocations, streams and kernels
 std::atomic<long> early_frees{0}, copies_in_flight{0}, most_in_flight{0}, retained{0};
 
@@ -72,6 +84,8 @@ std::byte* shadow_of(const void* data, std::size_t bytes) {
   return region->second.shadow + (reinterpret_cast<std::uintptr_t>(data) - region->first);
 }
 
+int current_device();
+
 int allocate(Pointer* pointer, std::size_t bytes, int protection, decltype(Region::device) kind) {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   const int file = memfd_create("octavo-standin", 0);
@@ -82,7 +96,7 @@ int allocate(Pointer* pointer, std::size_t bytes, int protection, decltype(Regio
   if (shadow == MAP_FAILED || seen == MAP_FAILED) return out_of_memory;
   std::memset(shadow, poison, size);
   const std::lock_guard lock(memory_mutex);
-  regions[reinterpret_cast<std::uintptr_t>(seen)] = {static_cast<std::byte*>(shadow), size, kind, chosen_device, 0};
+  regions[reinterpret_cast<std::uintptr_t>(seen)] = {static_cast<std::byte*>(shadow), size, kind, current_device(), 0};
   *pointer = reinterpret_cast<std::uintptr_t>(seen);
   return 0;
 }
@@ -218,9 +232,13 @@ int in_context() {
 
 // ------------------------------------------------------------------ copies
 
-void count_copy(void* buffer, int by) {
+void count_use(const void* buffer, int by) {
   const std::lock_guard lock(memory_mutex);
   if (auto* region = region_at(buffer, 1)) region->second.in_flight += by;
+}
+
+void count_copy(void* buffer, int by) {
+  count_use(buffer, by);
   const long now = copies_in_flight += by;
   most_in_flight = std::max(most_in_flight.load(), now);
 }
@@ -264,6 +282,87 @@ int begin_copy(std::vector<Line> lines, std::size_t width, void* first, void* ha
   return 0;
 }
 
+// ------------------------------------------------------------------ the kernel
+
+std::atomic<int> refusal{0};  // of modules
+std::atomic<long> launches{0};
+char the_module = 0, the_function = 0;
+
+// Where the stand-in finds memory that a kernel on this device may use; null: an illegal address.
+std::byte* shadow_for_kernel(const void* data, std::size_t bytes, int device) {
+  const std::lock_guard lock(memory_mutex);
+  const auto* region = region_at(data, bytes);
+  if (region == nullptr) return nullptr;
+  const bool anywhere = region->second.kind == Region::pinned || region->second.kind == Region::managed;
+  if (!anywhere && region->second.of != device) return nullptr;
+  return region->second.shadow + (reinterpret_cast<std::uintptr_t>(data) - region->first);
+}
+
+// How far a job reads from its first value on, in bytes: from `lowest` to before `end`. Nothing if all places are
+// nowhere.
+struct Reach {
+  long long lowest = 0, end = 0;
+};
+Reach reach_of(const octavo_pack_job& job, const unsigned* places) {
+  Reach reach{0, job.size};
+  const auto stretch = [&](long long low, long long high) {
+    reach.lowest += low;
+    reach.end += high;
+  };
+  for (std::size_t axis = 0; axis < 4; ++axis) {
+    const long long last = job.pitch[axis] * (job.count[axis] - 1LL);
+    stretch(std::min(last, 0LL), std::max(last, 0LL));
+  }
+  std::vector<long long> slices;
+  for (unsigned i = 0; i < job.count[4]; ++i)
+    if (places == nullptr || places[i] != 0xffffffff) slices.push_back(job.pitch[4] * (places ? places[i] : i));
+  if (slices.empty()) return {};
+  const auto [low, high] = std::minmax_element(slices.begin(), slices.end());
+  stretch(*low, *high);
+  return reach;
+}
+
+// The same job with addresses as the stand-in sees them. The result is what the device would say to it.
+int translate(octavo_pack_job& job, int device) {
+  const auto misaligned = [&](auto at) { return (at % job.size + job.size) % job.size != 0; };
+  std::size_t values = 1;
+  for (const unsigned count : job.count) values *= count;
+  if (values == 0 || (job.size != 1 && job.size != 2 && job.size != 4 && job.size != 8)) return illegal_address;
+  for (const long long pitch : job.pitch)
+    if (misaligned(pitch)) return misaligned_address;
+  if (misaligned(reinterpret_cast<std::uintptr_t>(job.from)) || misaligned(reinterpret_cast<std::uintptr_t>(job.to)))
+    return misaligned_address;
+  if (reinterpret_cast<std::uintptr_t>(job.places) % alignof(unsigned) != 0) return misaligned_address;
+  if (job.places != nullptr) {
+    job.places =
+        reinterpret_cast<const unsigned*>(shadow_for_kernel(job.places, sizeof(unsigned) * job.count[4], device));
+    if (job.places == nullptr) return illegal_address;
+  }
+  std::byte* to = shadow_for_kernel(job.to, values * job.size, device);
+  if (to == nullptr) return illegal_address;
+  std::memset(to, poison, values * job.size);
+  job.to = reinterpret_cast<unsigned char*>(to);
+  const Reach reach = reach_of(job, job.places);
+  if (reach.end == reach.lowest) return 0;
+  const std::byte* from =
+      shadow_for_kernel(job.from + reach.lowest, static_cast<std::size_t>(reach.end - reach.lowest), device);
+  if (from == nullptr) return illegal_address;
+  job.from = reinterpret_cast<const unsigned char*>(from) - reach.lowest;
+  return 0;
+}
+
+// In the stream's turn: jobs are read from the device's memory only now.
+void run_kernel(Pointer jobs, unsigned num_jobs, const Grid& grid, int device) {
+  const std::byte* shadow =
+      shadow_for_kernel(reinterpret_cast<const void*>(jobs), num_jobs * sizeof(octavo_pack_job), device);
+  if (shadow == nullptr || jobs % alignof(octavo_pack_job) != 0) return lose_the_device(illegal_address);
+  std::vector<octavo_pack_job> translated(num_jobs);
+  std::memcpy(translated.data(), shadow, num_jobs * sizeof(octavo_pack_job));
+  for (octavo_pack_job& job : translated)
+    if (const int error = translate(job, device); error != 0) return lose_the_device(error);
+  run_pack_kernel(translated.data(), num_jobs, grid);
+}
+
 }  // namespace
 
 extern "C" {
@@ -279,9 +378,13 @@ int cuDeviceGetCount(int* count) {
   return counted();
 }
 int cuGetErrorName(int error, const char** name) {
-  static const std::map<int, const char*> names{
-      {1, "CUDA_ERROR_INVALID_VALUE"},     {2, "CUDA_ERROR_OUT_OF_MEMORY"},    {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
-      {201, "CUDA_ERROR_INVALID_CONTEXT"}, {400, "CUDA_ERROR_INVALID_HANDLE"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
+  static const std::map<int, const char*> names{{1, "CUDA_ERROR_INVALID_VALUE"},
+                                                {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+                                                {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+                                                {400, "CUDA_ERROR_INVALID_HANDLE"},
+                                                {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
   const auto found = names.find(error);
   if (found == names.end()) return invalid_value;
   *name = found->second;
@@ -331,7 +434,21 @@ int cuPointerGetAttribute(void* value, int attribute, Pointer pointer) {
   return 0;
 }
 
-int cuMemAlloc_v2(Pointer* pointer, size_t bytes) { return allocate(pointer, bytes, PROT_NONE, Region::device); }
+int cuMemGetAddressRange_v2(Pointer* first, size_t* bytes, Pointer pointer) {
+  if (const int error = in_context(); error != 0) return error;
+  const std::lock_guard lock(memory_mutex);
+  const auto* region = region_at(reinterpret_cast<void*>(pointer), 1);
+  if (region == nullptr || region->second.kind == Region::pinned) return not_found;
+  *first = region->first;
+  *bytes = region->second.bytes;
+  return 0;
+}
+int cuMemAlloc_v2(Pointer* pointer, size_t bytes) {
+  if (contexts.empty()) return allocate(pointer, bytes, PROT_NONE, Region::device);  // a test's array
+  if (const int error = counted(); error != 0) return error;
+  device_bytes += bytes;
+  return allocate(pointer, bytes, PROT_NONE, Region::device);
+}
 int cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   return allocate(pointer, bytes, PROT_READ | PROT_WRITE, Region::managed);
 }
@@ -342,6 +459,7 @@ int cuMemFree_v2(Pointer pointer) {
   const std::lock_guard lock(memory_mutex);
   const auto found = regions.find(static_cast<std::uintptr_t>(pointer));
   if (found == regions.end()) return invalid_value;
+  if (!contexts.empty() && found->second.kind == Region::device) device_bytes -= found->second.bytes;
   munmap(found->second.shadow, found->second.bytes);
   munmap(reinterpret_cast<void*>(found->first), found->second.bytes);
   regions.erase(found);
@@ -456,6 +574,59 @@ int cuMemcpy3DAsync_v2(const Copy3D* copy, void* stream) {
   return begin_copy(std::move(lines), copy->width, copy->to.host, stream);
 }
 
+// Reads the host's memory in the stream's turn, as the device does: it must not change until then.
+int cuMemcpyHtoDAsync_v2(Pointer to, const void* from, size_t bytes, void* handle) {
+  if (const int error = in_context(); error != 0) return error;
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr || stream->of != current_device()) return invalid_handle;
+  std::byte* there = shadow_of(reinterpret_cast<void*>(to), bytes);
+  const std::byte* here = shadow_of(from, bytes);
+  if (there == nullptr || here == nullptr) return invalid_value;
+  count_use(from, 1);
+  stream->add([=] {
+    pause_a_little();
+    std::memcpy(there, here, bytes);
+    sent += bytes;
+    count_use(from, -1);
+  });
+  return 0;
+}
+
+int cuModuleLoadData(void** module, const void* text) {
+  if (const int error = in_context(); error != 0) return error;
+  if (refusal != 0) return refusal;
+  const std::string_view ptx(static_cast<const char*>(text));
+  if (!ptx.starts_with(".version ") || ptx.find(".entry octavo_pack(") == ptx.npos) return invalid_ptx;
+  *module = &the_module;
+  return 0;
+}
+int cuModuleUnload(void* module) { return module == &the_module ? 0 : invalid_handle; }
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+  if (const int error = in_context(); error != 0) return error;
+  if (module != &the_module) return invalid_handle;
+  if (std::string_view(name) != "octavo_pack") return not_found;
+  *function = &the_function;
+  return 0;
+}
+int cuLaunchKernel(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned, void* handle, void** parameters, void** extra) {
+  if (const int error = in_context(); error != 0) return error;
+  if (function != &the_function || extra != nullptr) return invalid_handle;
+  const Grid grid{{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}};
+  if (!is_possible(grid)) return invalid_value;
+  Stream* stream = stream_of(handle);
+  if (stream == nullptr || stream->of != current_device()) return invalid_handle;
+  // The driver takes the parameters' values at once.
+  const Pointer jobs = *static_cast<const Pointer*>(parameters[0]);
+  const unsigned num_jobs = *static_cast<const unsigned*>(parameters[1]);
+  ++launches;
+  stream->add([=, device = stream->of] {
+    pause_a_little();
+    run_kernel(jobs, num_jobs, grid, device);
+  });
+  return 0;
+}
+
 int standin_poke(void* device, const void* from, size_t bytes) {
   std::byte* shadow = shadow_of(device, bytes);
   if (shadow == nullptr) return invalid_value;
@@ -509,6 +680,10 @@ void standin_fail(long n, int error, int lasting) {
 }
 long standin_calls(void) { return calls; }
 size_t standin_copied(void) { return copied; }
+size_t standin_sent(void) { return sent; }
+size_t standin_taken(void) { return device_bytes; }
+void standin_refuse(int error) { refusal = error; }
+long standin_launches(void) { return launches; }
 size_t standin_pinned(void) { return pinned_bytes; }
 long standin_retained(void) { return retained; }
 long standin_early_frees(void) { return early_frees; }

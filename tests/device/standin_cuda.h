@@ -41,9 +41,15 @@ void standin_delay(int microseconds);
 void standin_fail(long n, int error, int lasting);
 /* Counted calls since standin_fail(). */
 long standin_calls(void);
-/* Bytes copied from the device, and pinned bytes that exist now. */
+/* Bytes copied from the device and to it; pinned bytes, and bytes of the device, that the engine has now. */
 size_t standin_copied(void);
+size_t standin_sent(void);
 size_t standin_pinned(void);
+size_t standin_taken(void);
+/* Modules are refused with this error, such as 222: the driver is too old for the PTX. 0: they are taken. */
+void standin_refuse(int error);
+/* Kernels launched by the engine. One that reads or writes memory that is not the device's loses the device. */
+long standin_launches(void);
 /* Primary contexts retained and not released; pinned buffers that were freed before the copies to them had ended. */
 long standin_retained(void);
 long standin_early_frees(void);

@@ -37,6 +37,10 @@ struct Standin {
   decltype(&standin_calls) calls = nullptr;
   decltype(&standin_copied) copied = nullptr;
   decltype(&standin_pinned) pinned = nullptr;
+  decltype(&standin_sent) sent = nullptr;
+  decltype(&standin_taken) taken = nullptr;
+  decltype(&standin_refuse) refuse = nullptr;
+  decltype(&standin_launches) launches = nullptr;
 };
 
 inline const Standin& standin() {
@@ -70,6 +74,10 @@ inline const Standin& standin() {
     find("standin_calls", found.calls);
     find("standin_copied", found.copied);
     find("standin_pinned", found.pinned);
+    find("standin_sent", found.sent);
+    find("standin_taken", found.taken);
+    find("standin_refuse", found.refuse);
+    find("standin_launches", found.launches);
     return found;
   }();
   return table;

@@ -6,21 +6,26 @@
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/device/driver.hpp"
+#include "octavo/engine/device/packer.hpp"
 
 /// CUDA's driver API, loaded with dlopen(): the names, constants and layouts are those of cuda.h (cuda.hpp), so that
 /// the build needs no CUDA. The library is never unloaded, because lanes stay until the program ends.
 namespace octavo::engine::device {
+
+// Once set it stays: other threads read it without the lock.
+cuda::Functions cuda::functions;
+
 namespace {
 
 using base::Error;
 using base::Kind;
-
-// Once set it stays: other threads read it without the lock.
-cuda::Functions functions;
+using cuda::functions;
+using cuda::require;
 
 std::string text_of(cuda::Result result) {
   const char* name = nullptr;
@@ -31,11 +36,21 @@ std::string text_of(cuda::Result result) {
   return out;
 }
 
-void require(cuda::Result result, const char* function) {
+}  // namespace
+
+void cuda::require(Result result, const char* function) {
   if (result == 0) return;
-  const Kind kind = result == cuda::out_of_memory ? Kind::no_space : Kind::unreadable;
+  const Kind kind = result == out_of_memory ? Kind::no_space : Kind::unreadable;
   throw Error(kind, "the device failed: " + text_of(result)).at(function);
 }
+
+void* cuda::new_event() {
+  void* event = nullptr;
+  require(functions.event_create(&event, event_disable_timing), "cuEventCreate");
+  return event;
+}
+
+namespace {
 
 // While it lives, the calling thread works in this context.
 class Inside {
@@ -84,15 +99,18 @@ MemoryPlace place_of(const void* data) {
 
 // Returns whether no copy can reach a buffer any more. An event would not do: it may be older than a copy.
 bool copies_have_ended(const Lane& lane) noexcept {
-  return lane.stream == nullptr || functions.stream_synchronize(lane.stream) == 0;
+  const auto ended = [](void* stream) { return stream == nullptr || functions.stream_synchronize(stream) == 0; };
+  return ended(lane.packer.stream) && ended(lane.stream);
 }
 
 void close(Lane& lane) noexcept {
   void* old = nullptr;
   // A context that is gone took everything with it.
   if (functions.push(lane.context) == 0) {
-    if (copies_have_ended(lane))
+    const bool ended = copies_have_ended(lane);
+    if (ended)
       for (std::byte* buffer : lane.buffers) functions.host_free(buffer);
+    close_packer(lane.packer, ended);
     if (lane.stream != nullptr) functions.stream_destroy(std::exchange(lane.stream, nullptr));
     for (void* event : lane.events) functions.event_destroy(event);
     if (lane.followed != nullptr) functions.event_destroy(std::exchange(lane.followed, nullptr));
@@ -103,29 +121,25 @@ void close(Lane& lane) noexcept {
   if (lane.primary >= 0) functions.release_primary(std::exchange(lane.primary, -1));
 }
 
-void* new_event() {
-  void* event = nullptr;
-  require(functions.event_create(&event, cuda::event_disable_timing), "cuEventCreate");
-  return event;
-}
-
-Lane open(const MemoryPlace& place, std::size_t buffers, std::size_t bytes) {
+Lane open(const MemoryPlace& place, std::size_t buffers, std::size_t bytes, bool may_pack) {
   Lane lane;
   lane.context = place.primary < 0 ? place.context : retained(place.primary);
   lane.primary = place.primary;
   lane.bytes = bytes;
+  lane.may_pack = may_pack;
   lane.buffers.reserve(buffers);
   lane.events.reserve(buffers);
   try {
     const Inside inside(lane.context);
     require(functions.stream_create(&lane.stream, cuda::stream_non_blocking), "cuStreamCreate");
-    lane.followed = new_event();
+    lane.followed = cuda::new_event();
     for (std::size_t i = 0; i < buffers; ++i) {
       void* buffer = nullptr;
       require(functions.host_alloc(&buffer, bytes, cuda::host_alloc_portable), "cuMemHostAlloc");
       lane.buffers.push_back(static_cast<std::byte*>(buffer));
-      lane.events.push_back(new_event());
+      lane.events.push_back(cuda::new_event());
     }
+    if (may_pack) lane.packer = open_packer(bytes);
   } catch (...) {
     close(lane);
     throw;
@@ -151,14 +165,16 @@ void follow(Lane& lane, void* stream) {
   const Inside inside(lane.context);
   check_stream(lane, stream);
   require(functions.event_record(lane.followed, stream), "cuEventRecord on the array's stream");
-  require(functions.stream_wait_event(lane.stream, lane.followed, 0), "cuStreamWaitEvent");
+  for (void* ours : {lane.stream, lane.packer.stream})
+    if (ours != nullptr) require(functions.stream_wait_event(ours, lane.followed, 0), "cuStreamWaitEvent");
 }
 
 // Lines along the first `axes` axes. Returns where the next ones go.
 std::byte* copy_lines(const Lane& lane, const Lines& lines, std::size_t axes, const std::byte* from, std::byte* to) {
   if (axes > axes_of_a_call(lines)) {
     const Lines::Axis& axis = lines.axes[axes - 1];
-    for (std::size_t i = 0; i < axis.count; ++i) to = copy_lines(lane, lines, axes - 1, from + i * axis.pitch, to);
+    for (std::size_t i = 0; i < axis.count; ++i)
+      to = copy_lines(lane, lines, axes - 1, from + static_cast<std::int64_t>(i) * axis.pitch, to);
     return to;
   }
   const Lines::Axis rows = axes > 0 ? lines.axes[0] : Lines::Axis{}, slices = axes > 1 ? lines.axes[1] : Lines::Axis{};
@@ -169,9 +185,9 @@ std::byte* copy_lines(const Lane& lane, const Lines& lines, std::size_t axes, co
   cuda::Copy3D copy;
   copy.from.memory = cuda::by_address;
   copy.from.device = address_of(from);
-  copy.from.pitch = rows.pitch;
+  copy.from.pitch = static_cast<std::size_t>(rows.pitch);
   // CUDA gives the distance of slices in rows. axes_of_a_call() has made sure that it is a whole number of them.
-  copy.from.height = slices.count > 1 ? slices.pitch / rows.pitch : rows.count;
+  copy.from.height = slices.count > 1 ? static_cast<std::size_t>(slices.pitch / rows.pitch) : rows.count;
   copy.to.memory = cuda::on_host;
   copy.to.host = to;
   copy.to.pitch = copy.width = lines.width;
@@ -184,6 +200,23 @@ std::byte* copy_lines(const Lane& lane, const Lines& lines, std::size_t axes, co
 void copy(Lane& lane, std::size_t buffer, std::size_t at, const Lines& lines) {
   const Inside inside(lane.context);
   copy_lines(lane, lines, lines.axes.size(), static_cast<const std::byte*>(lines.first), lane.buffers[buffer] + at);
+  require(functions.event_record(lane.events[buffer], lane.stream), "cuEventRecord");
+}
+
+bool holds(const Lane& lane, std::span<const std::byte> memory) noexcept {
+  void* old = nullptr;
+  if (functions.push(lane.context) != 0) return false;
+  cuda::Pointer first = 0;
+  std::size_t bytes = 0;
+  const bool known = functions.address_range(&first, &bytes, address_of(memory.data())) == 0;
+  functions.pop(&old);
+  const std::uint64_t before = address_of(memory.data()) - first;
+  return known && before <= bytes && memory.size() <= bytes - before;
+}
+
+void pack(Lane& lane, std::size_t buffer, std::span<const PlacedLines> lines) {
+  const Inside inside(lane.context);
+  pack_on_device(lane, buffer, lines);
   require(functions.event_record(lane.events[buffer], lane.stream), "cuEventRecord");
 }
 
@@ -226,6 +259,8 @@ void start() {
          close,
          follow,
          copy,
+         holds,
+         pack,
          wait};
   started = true;
 }
@@ -252,7 +287,7 @@ Look last_look;  // with the lock `loading`
 }  // namespace
 
 std::size_t axes_of_a_call(const Lines& lines) {
-  const auto& [rows, slices, third, fourth] = lines.axes;
+  const auto& [rows, slices, third, fourth, fifth] = lines.axes;
   if (rows.pitch > cuda::max_pitch) return 0;
   return slices.count == 1 || (rows.pitch > 0 && slices.pitch % rows.pitch == 0) ? 2 : 1;
 }
@@ -260,6 +295,11 @@ std::size_t axes_of_a_call(const Lines& lines) {
 std::string library_name() {
   const char* chosen = std::getenv("OCTAVO_CUDA_DRIVER");
   return chosen != nullptr && *chosen != '\0' ? chosen : "libcuda.so.1";
+}
+
+bool may_pack() {
+  const char* chosen = std::getenv("OCTAVO_DEVICE_KERNEL");
+  return chosen == nullptr || std::string_view(chosen) != "off";
 }
 
 const Driver& driver() {
@@ -274,6 +314,17 @@ const Driver& driver() {
   }
   if (!started) start();
   return row;
+}
+
+std::string who_packs() {
+  const Driver& known = driver();
+  if (!may_pack()) return "the host packs, because OCTAVO_DEVICE_KERNEL is off";
+  MemoryPlace first;
+  first.primary = 0;
+  Lane lane = known.open(first, 0, 4096, true);
+  const std::string why_not = lane.packer.why_not;
+  known.close(lane);
+  return why_not.empty() ? "the device packs" : "the host packs, because " + why_not;
 }
 
 const Driver* driver_in_use() {

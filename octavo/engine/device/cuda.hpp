@@ -14,7 +14,7 @@ constexpr unsigned memory_on_host = 1;
 constexpr unsigned stream_non_blocking = 1, event_disable_timing = 2, host_alloc_portable = 1;
 
 constexpr unsigned on_host = 1, by_address = 4;  // kinds of memory: the address says which device has it
-constexpr std::size_t max_pitch = 0x7fffffff;    // [bytes] between rows of a copy
+constexpr std::int64_t max_pitch = 0x7fffffff;   // [bytes] between rows of a copy
 
 /// CUDA_MEMCPY3D: rows at a pitch, in slices of `height` rows.
 struct Copy3D {
@@ -55,7 +55,25 @@ struct Functions {
   Result (*host_free)(void*) = nullptr;
   Result (*copy_to_host)(void*, Pointer, std::size_t, void*) = nullptr;
   Result (*copy_3d)(const Copy3D*, void*) = nullptr;
+  Result (*copy_to_device)(Pointer, const void*, std::size_t, void*) = nullptr;
+  Result (*device_alloc)(Pointer*, std::size_t) = nullptr;
+  Result (*device_free)(Pointer) = nullptr;
+  Result (*address_range)(Pointer* first, std::size_t* bytes, Pointer) = nullptr;
+  Result (*module_load)(void**, const void*) = nullptr;
+  Result (*module_unload)(void*) = nullptr;
+  Result (*module_function)(void**, void*, const char*) = nullptr;
+  Result (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
+                   void** extra) = nullptr;
 };
+/// Those of the driver that is loaded.
+extern Functions functions;
+/// Throws Error(no_space) or Error(unreadable) that names the function, unless the result is 0.
+void require(Result result, const char* function);
+void* new_event();
+/// The kernel of pack_kernel.h as PTX, which any device from compute capability 5.0 on takes. scripts/pack-kernel makes
+/// it.
+extern const char* const pack_kernel_ptx;
 
 /// Calls f(name in the library, member) for each function. A member is a reference to a pointer to a function.
 template <class F>
@@ -83,6 +101,14 @@ void for_each_function(Functions& table, F&& f) {
   f("cuMemFreeHost", table.host_free);
   f("cuMemcpyDtoHAsync_v2", table.copy_to_host);
   f("cuMemcpy3DAsync_v2", table.copy_3d);
+  f("cuMemcpyHtoDAsync_v2", table.copy_to_device);
+  f("cuMemAlloc_v2", table.device_alloc);
+  f("cuMemFree_v2", table.device_free);
+  f("cuMemGetAddressRange_v2", table.address_range);
+  f("cuModuleLoadData", table.module_load);
+  f("cuModuleUnload", table.module_unload);
+  f("cuModuleGetFunction", table.module_function);
+  f("cuLaunchKernel", table.launch);
 }
 
 }  // namespace octavo::engine::device::cuda

@@ -28,7 +28,7 @@ struct OpenLane {
   std::optional<Error> failure;
 
   void prepare(const MemoryPlace& place) {
-    if (!lane) lane = driver().open(place, num_buffers, buffer_bytes());
+    if (!lane) lane = driver().open(place, num_buffers, buffer_bytes(), may_pack());
   }
   void close() {
     if (lane) driver().close(*lane);
@@ -52,17 +52,20 @@ OpenLane& lane_in(void* context) {
 
 // Names the array in an error.
 template <class Work>
-auto named(const Lines& lines, Work&& work) {
+auto named(const std::string* name, Work&& work) {
   try {
     return work();
   } catch (Error& error) {
-    if (lines.name != nullptr) error.at(*lines.name);
+    if (name != nullptr) error.at(*name);
     throw;
   }
 }
 
-// Lines begin at multiples of this in a buffer.
-std::size_t aligned_in_buffer(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+// Where lines begin in a buffer of which so many bytes are used.
+std::size_t begin_of(const Lines& lines, std::size_t used) {
+  const std::size_t alignment = lines.packed ? lines.width : sizeof(std::uint64_t);  // the largest value
+  return (used + alignment - 1) / alignment * alignment;
+}
 
 // The source of lines. It gives the next lines until the arrays end.
 class Reading {
@@ -70,20 +73,12 @@ class Reading {
   explicit Reading(const std::function<bool(Lines&)>& next) : next_(next) { pass(); }
   bool ended() const { return !more_; }
   const Lines& lines() const { return lines_; }
-  const MemoryPlace& place() const { return place_; }
-  void pass() {
-    more_ = next_(lines_);
-    if (!more_ || lines_.array == array_) return;
-    place_ = named(lines_, [&] { return driver().place_of(lines_.array); });
-    array_ = lines_.array;
-  }
+  void pass() { more_ = next_(lines_); }
 
  private:
   const std::function<bool(Lines&)>& next_;
   bool more_ = false;
   Lines lines_;
-  const void* array_ = nullptr;
-  MemoryPlace place_;
 };
 
 // Fills the buffers in turn. Each is taken before it is used again.
@@ -92,10 +87,13 @@ class BufferedCopy {
   BufferedCopy(Lane& lane, const std::function<void(std::span<const std::byte>)>& take) : lane_(lane), take_(take) {}
 
   void add(const Lines& lines) {
+    const std::size_t bytes = bytes_of(lines), table = room_of(lines) - bytes;
     // Small arrays share a buffer: each copy has a fixed price, and so has each wait.
-    if (!batch_.empty() && used_ + bytes_of(lines) > lane_.bytes) begin();
-    batch_.push_back(lines);
-    used_ = aligned_in_buffer(used_ + bytes_of(lines));
+    const bool full = begin_of(lines, used_) + bytes + table_ + table > lane_.bytes;
+    if (!batch_.empty() && (full || batch_.front().lines.packed != lines.packed)) begin();
+    batch_.push_back({lines, begin_of(lines, used_)});
+    used_ = batch_.back().at + bytes;
+    table_ += table;
   }
   void finish() {
     begin();
@@ -107,40 +105,44 @@ class BufferedCopy {
     if (batch_.empty()) return;
     if (begun_ - taken_ == num_buffers) take_oldest();
     const std::size_t buffer = begun_++ % num_buffers;
-    std::size_t at = 0;
-    for (const Lines& lines : batch_) {
-      named(lines, [&] { driver().copy(lane_, buffer, at, lines); });
-      at = aligned_in_buffer(at + bytes_of(lines));
-    }
+    const PlacedLines& first = batch_.front();
+    if (first.lines.packed)
+      named(first.lines.name, [&] { pack(buffer); });
+    else
+      for (const PlacedLines& one : batch_)
+        named(one.lines.name, [&] { driver().copy(lane_, buffer, one.at, one.lines); });
     in_[buffer] = std::exchange(batch_, {});
-    used_ = 0;
+    used_ = table_ = 0;
+  }
+  void pack(std::size_t buffer) {
+    // packs() said so, then the device failed in another thread, and its new lane got no kernel.
+    if (lane_.packer.function == nullptr)
+      throw Error(Kind::unreadable, "the device failed meanwhile, and does not pack any more: " + lane_.packer.why_not);
+    driver().pack(lane_, buffer, batch_);
   }
   void take_oldest() {
     const std::size_t buffer = taken_++ % num_buffers;
-    named(in_[buffer].front(), [&] { driver().wait(lane_, buffer); });
-    std::size_t at = 0;
-    for (const Lines& lines : in_[buffer]) {
-      take_({lane_.buffers[buffer] + at, bytes_of(lines)});
-      at = aligned_in_buffer(at + bytes_of(lines));
-    }
+    named(in_[buffer].front().lines.name, [&] { driver().wait(lane_, buffer); });
+    for (const auto& [lines, at] : in_[buffer]) take_({lane_.buffers[buffer] + at, bytes_of(lines)});
   }
 
   Lane& lane_;
   const std::function<void(std::span<const std::byte>)>& take_;
-  std::array<std::vector<Lines>, num_buffers> in_;
-  std::vector<Lines> batch_;  // for the next buffer
-  std::size_t used_ = 0, begun_ = 0, taken_ = 0;
+  std::array<std::vector<PlacedLines>, num_buffers> in_;
+  std::vector<PlacedLines> batch_;    // for the next buffer: all are packed by the device, or none
+  std::size_t used_ = 0, table_ = 0;  // bytes of the next buffer: of values, and of what the kernel needs besides
+  std::size_t begun_ = 0, taken_ = 0;
 };
 
 }  // namespace
 
 std::size_t buffer_bytes() {
-  constexpr std::size_t usual = std::size_t{4} << 20;
+  constexpr std::size_t usual = std::size_t{4} << 20, most = std::size_t{1} << 30;
   const char* chosen = std::getenv("OCTAVO_DEVICE_BUFFER");
   if (chosen == nullptr) return usual;
   std::size_t bytes = 0;
   const auto [end, error] = std::from_chars(chosen, chosen + std::strlen(chosen), bytes);
-  return error == std::errc{} && *end == '\0' && bytes >= 64 ? bytes : usual;
+  return error == std::errc{} && *end == '\0' && bytes >= 512 && bytes <= most ? bytes : usual;
 }
 
 namespace {
@@ -176,7 +178,7 @@ void follow(const MemoryPlace& place, void* stream) {
   OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   open.failure.reset();
-  if (open.lane && open.lane->bytes != buffer_bytes()) open.close();
+  if (open.lane && (open.lane->bytes != buffer_bytes() || open.lane->may_pack != may_pack())) open.close();
   try {
     open.prepare(place);
     driver().follow(*open.lane, stream);
@@ -200,14 +202,15 @@ namespace {
 
 // Reads arrays up to the first of another context.
 void read_in_context(Reading& reading, const std::function<void(std::span<const std::byte>)>& take) {
-  const MemoryPlace place = reading.place();
+  const MemoryPlace place = reading.lines().place;
   OpenLane& open = lane_in(place.context);
   const std::lock_guard lock(open.mutex);
   if (open.failure) throw *open.failure;
   try {
-    named(reading.lines(), [&] { open.prepare(place); });
+    named(reading.lines().name, [&] { open.prepare(place); });
     BufferedCopy flow(*open.lane, take);
-    for (; !reading.ended() && reading.place().context == place.context; reading.pass()) flow.add(reading.lines());
+    for (; !reading.ended() && reading.lines().place.context == place.context; reading.pass())
+      flow.add(reading.lines());
     flow.finish();
   } catch (...) {
     open.fail(base::current_error());
@@ -216,6 +219,19 @@ void read_in_context(Reading& reading, const std::function<void(std::span<const 
 }
 
 }  // namespace
+
+bool packs(const MemoryPlace& place, std::span<const std::byte> memory, const std::string* name) {
+  OpenLane& open = lane_in(place.context);
+  const std::lock_guard lock(open.mutex);
+  if (open.failure) throw *open.failure;
+  try {
+    named(name, [&] { open.prepare(place); });
+  } catch (const Error& error) {
+    open.fail(error);
+    throw;
+  }
+  return open.lane->packer.function != nullptr && driver().holds(*open.lane, memory);
+}
 
 void read(const std::function<bool(Lines&)>& next, const std::function<void(std::span<const std::byte>)>& take) {
   for (Reading reading(next); !reading.ended();) read_in_context(reading, take);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <string>
 
 #include "octavo/engine/device/driver.hpp"
 
@@ -9,7 +10,8 @@
 /// when it is first needed and stays until the program ends.
 namespace octavo::engine::device {
 
-/// Bytes of a pinned buffer; there are `num_buffers` for each context. $OCTAVO_DEVICE_BUFFER changes it, for tests.
+/// Bytes of a pinned buffer, 512 to 2^30; there are `num_buffers` for each context. $OCTAVO_DEVICE_BUFFER changes it,
+/// for tests.
 std::size_t buffer_bytes();
 constexpr std::size_t num_buffers = 4;
 
@@ -27,11 +29,15 @@ struct DeviceArray {
 /// Error(usage) for a stream of another context than its array.
 void follow(std::span<const DeviceArray> sources);
 
+/// Whether the device itself packs an array of this place that lies in `memory`. Opens the context's lane. Throws an
+/// error of the device, named by `name`.
+bool packs(const MemoryPlace& place, std::span<const std::byte> memory, const std::string* name);
+
 /// Copies what `next` names until it returns false, and calls `take` with the bytes of each, in order. Copies are on
 /// their way while `take` works: as many as the buffers hold, of any arrays. Those of another context begin when all
 /// before have been taken. Waits for another thread's read from the same context. If the device fails, the lane is
 /// closed: later reads throw the same error until follow() is called. An error of a copy is named by its `name`.
-/// @pre bytes_of(lines) <= buffer_bytes()
+/// @pre room_of(lines) <= buffer_bytes(); lines are `packed` only where packs() says that the device packs
 void read(const std::function<bool(Lines&)>& next, const std::function<void(std::span<const std::byte>)>& take);
 
 }  // namespace octavo::engine::device

@@ -1,16 +1,18 @@
 #include "octavo/engine/step/device_pack.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <numeric>
 
 #include "octavo/base/checksum.hpp"
+#include "octavo/base/error.hpp"
 #include "octavo/engine/device/lanes.hpp"
 
-/// A device array is read in pieces, each small enough for a pinned buffer. A piece is a set of equal lines at regular
-/// distances that holds the wanted values, and the gaps between them where a copy of the gap costs less than another
-/// row. In the buffer a piece is an ArrayView of host memory, and the pack() of host arrays takes the values from
-/// there.
+/// A device array is read in pieces, each small enough for a pinned buffer. Where the device packs, a piece is a run of
+/// the packed form. Where it does not, a piece is a set of equal lines at regular distances that holds the wanted
+/// values, and the gaps between them where a copy of the gap costs less than another row. In the buffer a piece is an
+/// ArrayView of host memory, and the pack() of host arrays takes the values from there.
 namespace octavo::engine {
 namespace {
 
@@ -67,8 +69,7 @@ BufferWindow window_of(const ArrayView& view, std::span<const Axis> axes, std::s
     if (i >= inner) {
       there.stride = axis.stride < 0 ? -length : length;
       length *= axis.extent;
-      window.lines.axes[i - inner] = {static_cast<std::size_t>(axis.extent),
-                                      static_cast<std::size_t>(std::abs(axis.stride) * size)};
+      window.lines.axes[i - inner] = {static_cast<std::size_t>(axis.extent), std::abs(axis.stride) * size};
     }
     window.stride.*axis.of = there.stride;
     if (there.stride < 0) window.before += reach(there);
@@ -110,7 +111,24 @@ BufferWindow window_of(const ArrayView& view, std::int64_t last_place) {
   return best;
 }
 
-bool fits(const BufferWindow& window) { return bytes_of(window.lines) <= device::buffer_bytes(); }
+// The same cells, packed by the device; they lie one after another, or at `places`.
+BufferWindow packed_window_of(const ArrayView& view, std::size_t cells, std::span<const std::uint32_t> places) {
+  const std::int64_t size = size_of_value(view);
+  const auto axis = [&](auto count, std::int64_t stride) {
+    return device::Lines::Axis{static_cast<std::size_t>(count), stride * size};
+  };
+  BufferWindow window;
+  window.lines.first = view.data;
+  window.lines.width = static_cast<std::size_t>(size);
+  window.lines.axes = {axis(view.components, view.stride.component), axis(view.block[0], view.stride.x),
+                       axis(view.block[1], view.stride.y), axis(view.block[2], view.stride.z),
+                       axis(cells, view.stride.cell)};
+  window.lines.packed = true;
+  window.lines.places = places;
+  return window;
+}
+
+bool fits(const BufferWindow& window) { return room_of(window.lines) <= device::buffer_bytes(); }
 
 ArrayView cells_from(const ArrayView& view, std::int64_t place) {
   ArrayView from = view;
@@ -127,10 +145,16 @@ struct WindowCells {
   std::vector<std::uint32_t> order{};  // of the cells from the lowest place on; empty: they follow one another
 };
 
+// The memory of a slab of one cell.
+BufferWindow window_of(const WindowCells& slab) {
+  const device::Lines& cell = slab.window.lines;
+  return cell.packed ? packed_window_of(slab.device, 1, cell.places) : window_of(slab.device, 0);
+}
+
 // Cuts a cell into slabs along its outermost axis, and slabs that are still too large along the next.
 void cut(const WindowCells& piece, std::deque<WindowCells>& out) {
   WindowCells slab = piece;
-  slab.window = window_of(slab.device, 0);
+  slab.window = window_of(slab);
   if (fits(slab.window)) return out.push_back(std::move(slab));
   const std::array<std::int64_t, 3> strides{slab.device.stride.x, slab.device.stride.y, slab.device.stride.z};
   std::size_t axis = 2;
@@ -154,15 +178,16 @@ void cut(const WindowCells& piece, std::deque<WindowCells>& out) {
   cut(slab, out);
 }
 
-// The pieces of cells [first, last), in the order in which they lie.
+// The pieces of cells [first, last), in the order in which they lie; in their own where the device packs them.
 class WindowWalk {
  public:
-  WindowWalk(const ArrayView& view, std::size_t first, std::size_t last) : view_(view), end_(last - first) {
+  WindowWalk(const ArrayView& view, std::size_t first, std::size_t last, bool packed)
+      : view_(view), packed_(packed), end_(last - first) {
     if (view.order.empty()) {
       view_ = cells_from(view, static_cast<std::int64_t>(first));
     } else {
       order_ = view.order.subspan(first, last - first);
-      sort();
+      if (!packed) sort();
     }
     view_.order = {};
   }
@@ -172,7 +197,7 @@ class WindowWalk {
   bool in_order() const { return sorted_.empty(); }
 
   bool next(WindowCells& piece) {
-    if (slabs_.empty()) take_cells();
+    if (slabs_.empty() && at_ < end_) packed_ ? take_packed_cells() : take_cells();
     if (slabs_.empty()) return false;
     piece = std::move(slabs_.front());
     slabs_.pop_front();
@@ -211,8 +236,21 @@ class WindowWalk {
     while (last + 1 < limit && place(last + 1) - place(last) <= gap + 1 && fit(last + 1)) ++last;
     return last + 1 - at_;
   }
+  void take_packed_cells() {
+    const std::size_t of_a_cell = cell_bytes(view_) + (order_.empty() ? 0 : sizeof order_[0]);
+    const std::size_t table = room_of(packed_window_of(view_, 0, {}).lines);
+    WindowCells piece;
+    piece.first = at_;
+    piece.count = std::clamp<std::size_t>((device::buffer_bytes() - table) / of_a_cell, 1, end_ - at_);
+    piece.device = order_.empty() ? cells_from(view_, static_cast<std::int64_t>(at_)) : view_;
+    piece.device.cells = piece.count;
+    piece.window =
+        packed_window_of(piece.device, piece.count, order_.empty() ? order_ : order_.subspan(at_, piece.count));
+    at_ += piece.count;
+    if (fits(piece.window)) return slabs_.push_back(std::move(piece));
+    cut(piece, slabs_);
+  }
   void take_cells() {
-    if (at_ == end_) return;
     WindowCells piece;
     piece.device = cells_from(view_, place(at_));
     piece.first = at_;
@@ -229,6 +267,7 @@ class WindowWalk {
   }
 
   ArrayView view_;
+  bool packed_ = false;
   std::span<const std::uint32_t> order_;
   std::vector<std::uint32_t> sorted_;  // empty: cells lie in the order in which they are packed
   std::size_t at_ = 0, end_ = 0;
@@ -240,29 +279,88 @@ ArrayView in_buffer(const WindowCells& piece, std::span<const std::byte> buffer)
   ArrayView view = piece.device;
   view.space = MemorySpace::host;
   view.data = buffer.data() + piece.window.before * size_of_value(view);
-  view.stride = piece.window.stride;
+  view.stride = piece.window.stride;  // all 0 of a packed piece, as they are
   view.order = piece.order;
   return view;
 }
 
+// Whether the values lie in the packed form already.
+bool is_packed(const ArrayView& view) {
+  std::int64_t next = 1;
+  const auto follows = [&](std::int64_t extent, std::int64_t stride) {
+    const bool good = extent == 1 || stride == next;
+    next *= extent;
+    return good;
+  };
+  return view.order.empty() && follows(view.components, view.stride.component) &&
+         follows(view.block[0], view.stride.x) && follows(view.block[1], view.stride.y) &&
+         follows(view.block[2], view.stride.z) && follows(static_cast<std::int64_t>(view.cells), view.stride.cell);
+}
+
+// All memory from the lowest value of the cells to their highest. The view has no ghosts.
+std::span<const std::byte> memory_of(const DeviceCells& cells) {
+  const ArrayView& view = cells.view;
+  auto lowest = static_cast<std::int64_t>(cells.first), highest = static_cast<std::int64_t>(cells.last) - 1;
+  if (!view.order.empty()) {
+    lowest = std::int64_t{ArrayView::nowhere};
+    highest = 0;
+    for (const std::uint32_t place : view.order.subspan(cells.first, cells.last - cells.first))
+      if (place != ArrayView::nowhere) {
+        lowest = std::min(lowest, std::int64_t{place});
+        highest = std::max(highest, std::int64_t{place});
+      }
+    if (lowest > highest) return {static_cast<const std::byte*>(view.data), 0};
+  }
+  std::int64_t behind = 0, length = 1;
+  for (const Axis& axis : axes_of(view, highest - lowest)) {
+    length += reach(axis);
+    if (axis.stride < 0) behind += reach(axis);
+  }
+  const std::int64_t size = size_of_value(view);
+  return {static_cast<const std::byte*>(cells_from(view, lowest).data) - behind * size,
+          static_cast<std::size_t>(length * size)};
+}
+
+// Cells without ghosts, and where they lie.
+struct PlacedCells {
+  DeviceCells cells;
+  device::MemoryPlace place;
+  bool packed = false;  // by the device
+
+  explicit PlacedCells(const DeviceCells& given) : cells(given) {
+    cells.view = without_ghosts(given.view);
+    try {
+      place = device::driver().place_of(given.view.data);
+    } catch (base::Error& error) {
+      if (given.name != nullptr) error.at(*given.name);
+      throw;
+    }
+    // The copy engine alone takes the packed form. A kernel may not read values across their alignment, nor outside of
+    // the device's memory.
+    const bool aligned = reinterpret_cast<std::uintptr_t>(given.view.data) % mesh::size_of(given.view.type) == 0;
+    packed = aligned && !is_packed(cells.view) && packs(place, memory_of(cells), given.name);
+  }
+};
+
 // Cells on their way: the pieces that are still to be copied, and those that are to be packed.
 class Transfer {
  public:
-  explicit Transfer(const DeviceCells& cells)
-      : cells_(cells),
-        pieces_(without_ghosts(cells.view), cells.first, cells.last),
-        cell_(cell_bytes(cells.view)),
+  explicit Transfer(const PlacedCells& placed)
+      : cells_(placed.cells),
+        place_(placed.place),
+        pieces_(cells_.view, cells_.first, cells_.last, placed.packed),
+        cell_(cell_bytes(cells_.view)),
         // A checksum runs over the packed form from its first byte. Pieces in another order are summed at the end, in
         // finish().
-        in_passing_(pieces_.in_order() ? cells.sum : nullptr) {
-    if (!pieces_.in_order()) std::fill(cells.out.begin(), cells.out.end(), std::byte{0});  // cells that are nowhere
+        in_passing_(pieces_.in_order() ? cells_.sum : nullptr) {
+    if (!pieces_.in_order()) std::fill(cells_.out.begin(), cells_.out.end(), std::byte{0});  // cells that are nowhere
   }
 
   bool next(device::Lines& lines) {
     WindowCells piece;
     if (!pieces_.next(piece)) return false;
     lines = piece.window.lines;
-    lines.array = cells_.view.data;
+    lines.place = place_;
     lines.name = cells_.name;
     on_their_way_.push_back(std::move(piece));
     return true;
@@ -287,6 +385,7 @@ class Transfer {
 
  private:
   DeviceCells cells_;
+  device::MemoryPlace place_;
   WindowWalk pieces_;
   std::size_t cell_ = 0;
   base::RunningChecksum* in_passing_ = nullptr;
@@ -297,6 +396,9 @@ class Transfer {
 }  // namespace
 
 void pack_from_device(std::span<const DeviceCells> all) {
+  std::deque<PlacedCells> waiting;  // placed before read(), which holds the lanes that packs() asks
+  for (const DeviceCells& cells : all)
+    if (cells.first < cells.last) waiting.emplace_back(cells);
   std::deque<Transfer> on_their_way;  // the last one is being copied
   const auto finish_first = [&] {
     on_their_way.front().finish();
@@ -304,9 +406,9 @@ void pack_from_device(std::span<const DeviceCells> all) {
   };
   const auto next = [&](device::Lines& lines) {
     while (on_their_way.empty() || !on_their_way.back().next(lines)) {
-      if (all.empty()) return false;
-      if (all.front().first < all.front().last) on_their_way.emplace_back(all.front());
-      all = all.subspan(1);
+      if (waiting.empty()) return false;
+      on_their_way.emplace_back(waiting.front());
+      waiting.pop_front();
     }
     return true;
   };

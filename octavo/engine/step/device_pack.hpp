@@ -14,10 +14,10 @@ struct DeviceCells {
   const std::string* name = nullptr;     ///< of the array, in errors
 };
 
-/// Writes the packed forms, as pack() does. All are one flow of copies through pinned buffers: while the host packs
-/// some values, others are on their way. Memory between rows or blocks of values is left out where that saves more than
-/// the additional rows cost; else it is copied too, and the host packs. Where cells have an order, they are copied in
-/// the order in which they lie.
+/// Writes the packed forms, as pack() does. All are one flow of copies through pinned buffers: while the host takes
+/// some values, others are on their way. Where the device packs, the packed forms alone are copied. Elsewhere memory
+/// between rows or blocks of values is left out where that saves more than the additional rows cost; else it is copied
+/// too, and the host packs. Where cells have an order, they are copied in the order in which they lie.
 void pack_from_device(std::span<const DeviceCells> all);
 
 }  // namespace octavo::engine
