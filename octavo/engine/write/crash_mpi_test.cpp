@@ -679,7 +679,7 @@ Scenario with_lost_nodes(Safety safety, int lost) {
   (safety == Safety::partner     ? options.partner_every
    : safety == Safety::xor_group ? options.xor_every
                                  : options.rs_every) = 1;
-  return {options, false, false, 1, safety, lost};
+  return {options, false, false, safety, lost};
 }
 
 TEST(CrashMpi, with_a_partner_for_a_node_that_is_lost_at_any_moment) {
