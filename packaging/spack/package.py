@@ -25,6 +25,7 @@ class Octavo(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("zstd")
     depends_on("xxhash")
+    depends_on("expat")
     depends_on("tomlplusplus", type="build")
     depends_on("mpi", when="+mpi")
     depends_on("hdf5~mpi", when="+hdf5")
