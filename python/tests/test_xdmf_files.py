@@ -241,8 +241,10 @@ def field(name, inside, centre="Node"):
     return f'<Attribute Name="{name}" Center="{centre}">{inside}</Attribute>'
 
 
-def test_files_as_petsc_and_pylith_describe_them(tmp_path, run_json):
-    """Entities, references to arrays of the domain, and slabs of arrays with all steps, of which the text may know fewer."""
+@pytest.fixture
+def petsc(tmp_path):
+    """A file as PETSc and PyLith describe it: entities, references to arrays of the domain, and slabs of arrays with all steps, of
+    which the text may know fewer. Then u (step, point, axis) and k (step, cell, 1)."""
     steps, points = np.arange(3), np.array(POINTS.split(), float).reshape(5, 3)
     u = 100.0 * steps[:, None, None] + 10 * np.arange(5)[:, None] + np.arange(3)
     k = 1.0 * np.arange(6).reshape(3, 2, 1)
@@ -261,15 +263,39 @@ def test_files_as_petsc_and_pylith_describe_them(tmp_path, run_json):
     )
     path = tmp_path / "run.xmf"
     path.write_text(PETSC.format(grids=grids))
-    for s in steps:
-        step = octavo.open(path, step=int(s))
+    return path, points, u, k
+
+
+def test_files_as_petsc_and_pylith_describe_them(petsc, run_json):
+    path, points, u, k = petsc
+    for s in range(3):
+        step = octavo.open(path, step=s)
         part = step.part(0)
         assert step.time == [0, 0.5, 2][s] and step._data.notes == []
         assert part.connectivity.tolist() == [0, 1, 2, 3, 1, 2, 3, 4] and np.array_equal(part.z, points[:, 2])
         for axis, name in enumerate("xyz"):
             assert np.array_equal(part.fields[f"/vertex_fields/u_{name}"], u[s, :, axis])
         assert np.array_equal(part.fields["u_z"], u[s, :, 2]) and part.fields["k"].tolist() == k[s, :, 0].tolist()
-    assert run_json("info", path)["bytes"] == path.stat().st_size + (tmp_path / "run.h5").stat().st_size
+    assert run_json("info", path)["bytes"] == path.stat().st_size + path.with_suffix(".h5").stat().st_size
+
+
+def test_vtk_reads_the_same_of_such_a_file(petsc):
+    xdmf = pytest.importorskip("vtkmodules.vtkIOXdmf2")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    path = petsc[0]
+    reader = xdmf.vtkXdmfReader()
+    reader.SetFileName(str(path))
+    reader.UpdateInformation()
+    for s, time in enumerate(reader.GetOutputInformation(0).Get(reader.GetExecutive().TIME_STEPS())):
+        reader.UpdateTimeStep(time)
+        theirs, ours = reader.GetOutputDataObject(0), octavo.open(path, step=s)
+        part = ours.part(0)
+        assert ours.time == time and np.array_equal(part.x, vtk_to_numpy(theirs.GetPoints().GetData())[:, 0])
+        u = vtk_to_numpy(theirs.GetPointData().GetArray("/vertex_fields/u")).reshape(5, 3)
+        assert np.array_equal(np.stack([part.fields[f"/vertex_fields/u_{axis}"] for axis in "xyz"], axis=1), u)
+        assert np.array_equal(part.fields["u_z"], vtk_to_numpy(theirs.GetPointData().GetArray("u_z")))
+        assert np.array_equal(part.fields["k"], vtk_to_numpy(theirs.GetCellData().GetArray("k")))
 
 
 def test_slabs_have_strides_and_stand_in_other_arrays(written):
