@@ -29,6 +29,17 @@ const mesh::Field& solid_field(const mesh::Part& part, const std::string& name, 
   return *found;
 }
 
+/// The volume of the tetrahedra of each cell, however they are turned: that of a twisted cell, too, is what maps draw
+/// and what its points weigh.
+std::vector<double> sizes_of_cells(const mesh::Solids& mesh) {
+  std::vector<double> sizes(mesh.corners.size(), 0);
+  mesh::for_each_tetrahedron(mesh,
+                             [&](std::size_t cell, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+                               sizes[cell] += std::fabs(mesh::six_volumes(mesh, a, b, c, d)) / 6;
+                             });
+  return sizes;
+}
+
 /// The places of one part; all are there, those not taken too.
 SolidPlaces places_of(SolidPart part, bool in_cells) {
   SolidPlaces out;
@@ -39,8 +50,7 @@ SolidPlaces places_of(SolidPart part, bool in_cells) {
       out.y.push_back(centre[1]);
       out.z.push_back(centre[2]);
     }
-    out.size = mesh::volumes_of(part.mesh);
-    for (double& size : out.size) size = std::fabs(size);
+    out.size = sizes_of_cells(part.mesh);
     out.chosen = part.chosen.empty() ? std::vector<char>(out.size.size(), 1) : std::move(part.chosen);
     return out;
   }
