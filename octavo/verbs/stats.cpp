@@ -60,7 +60,8 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   if (clip && step.unstructured)
     throw base::Error(base::Kind::unsupported,
                       "points of triangles and cells of solids are in a region or not: no edge clips them")
-        .at(step.path);
+        .at(step.path)
+        .hint("of solids, the pixels of octavo map with the same box times their area add up to the box's integral");
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
                                       options.where, clip};
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);

@@ -184,7 +184,8 @@ bool all_in_cells(const mesh::Dataset& dataset, const std::vector<std::string>& 
   if (!in_cell.empty() && !at_point.empty())
     throw Error(Kind::unsupported,
                 "values at points and in cells are not of the same places: " + at_point + " and " + in_cell)
-        .at(dataset.path);
+        .at(dataset.path)
+        .hint("name fields of one kind alone; octavo info says where each one's values stand");
   return !in_cell.empty();
 }
 
