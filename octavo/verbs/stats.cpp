@@ -57,11 +57,9 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
   analysis::require_edge(options.region, options.edge);
   const bool clip = options.region && options.edge == analysis::RegionEdge::clip;
-  if (clip && step.unstructured)
-    throw base::Error(base::Kind::unsupported,
-                      "points of triangles and cells of solids are in a region or not: no edge clips them")
-        .at(step.path)
-        .hint("of solids, the pixels of octavo map with the same box times their area add up to the box's integral");
+  if (clip && step.unstructured && !mesh::holds_solids(step.header))
+    throw base::Error(base::Kind::unsupported, "points of triangles are in a region or not: no edge clips them")
+        .at(step.path);
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
                                       options.where, clip};
   ScopeShare scope = share_scope(step, options.region, options.max_level, options.ranks, Sharing::in_ranges);

@@ -290,7 +290,6 @@ REFUSED = (
     (lambda ds: octavo.volume(ds.path, field="head"), "octavo stats --roi"),
     (lambda ds: octavo.streamlines(ds.path), "octavo map and octavo slice --vectors"),
     (lambda ds: octavo.pathlines(ds.path), "octavo map and octavo slice --vectors"),
-    (lambda ds: ds.box((0, 0, 0), (0.5, 0.5, 0.5)).stats(["head"], edge="clip"), "the pixels of octavo map"),
     (lambda ds: ds.map("head", grid=True), "a grid shows the levels of cells, and this mesh has none"),
     (lambda ds: ds.slice("head", grid=True), "a grid shows the levels of cells, and this mesh has none"),
     (lambda ds: ds.phase("head", "porosity"), "name fields of one kind alone"),
