@@ -268,14 +268,6 @@ std::vector<int> parts_of(const Dataset& dataset, const std::optional<Region>& r
   return parts;
 }
 
-void refuse_solids(const Dataset& dataset, const std::string& what) {
-  if (!holds_solids(dataset.header)) return;
-  throw base::Error(base::Kind::unsupported,
-                    what + ": this mesh is of solids (" + describe_solids(count_solids(dataset.header)) + ")")
-      .at(dataset.path)
-      .hint("octavo convert IN OUT.vtkhdf writes it for ParaView; docs/solids.md lists what takes solids");
-}
-
 int number_of(const Dataset& dataset, int part) {
   return dataset.numbers.empty() ? part : dataset.numbers.at(static_cast<std::size_t>(part));
 }

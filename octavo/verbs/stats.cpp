@@ -57,9 +57,8 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
   const auto species = options.particles ? step.species : std::vector<mesh::SpeciesInfo>{};
   analysis::require_edge(options.region, options.edge);
   const bool clip = options.region && options.edge == analysis::RegionEdge::clip;
-  if (clip && step.unstructured)
-    throw base::Error(base::Kind::unsupported,
-                      "points of triangles and cells of solids are in a region or not: no edge clips them")
+  if (clip && step.unstructured && !mesh::holds_solids(step.header))
+    throw base::Error(base::Kind::unsupported, "points of triangles are in a region or not: no edge clips them")
         .at(step.path);
   const analysis::Selection selection{options.region, options.max_level.value_or(std::numeric_limits<int>::max()),
                                       options.where, clip};

@@ -29,6 +29,8 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 struct PointWeights {
   std::vector<double> size;  ///< area, or volume [code length^dim]
   std::vector<double> z;     ///< of planes
+  /// The parts of `size` that a box leaves, as SolidPlaces::shares.
+  std::vector<double> shares{};
 };
 
 PointWeights weights_of(const PointValues& values, const std::vector<double>* elevation) {
@@ -83,11 +85,11 @@ struct PlacedValues {
 
 /// Fields that all stand at points, or all in cells.
 PlacedValues placed_values(const mesh::Dataset& dataset, std::vector<std::string> names,
-                           const std::optional<mesh::Region>& region) {
+                           const std::optional<mesh::Region>& region, bool clip = false) {
   if (mesh::holds_solids(dataset.header)) {
-    SolidPlaces places = read_solid_places(dataset, names, all_in_cells(dataset, names), region);
+    SolidPlaces places = read_solid_places(dataset, names, all_in_cells(dataset, names), region, clip);
     return {{{std::move(places.x), std::move(places.y), {}, 1, {}}, std::move(places.fields)},
-            {std::move(places.size), std::move(places.z)},
+            {std::move(places.size), std::move(places.z), std::move(places.shares)},
             std::move(places.chosen)};
   }
   const bool planes = dataset.header.dim == 3;
@@ -114,7 +116,7 @@ analysis::Extreme extreme_at(const mesh::Unstructured& mesh, const PointWeights&
 analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unstructured& mesh,
                              const PointWeights& weights, const std::vector<char>& chosen) {
   analysis::Summary out;
-  analysis::Sum sum, integral, size;
+  analysis::Sum sum, integral, size, counted;
   out.min.value = out.max.value = none;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (chosen[i] == 0) continue;
@@ -124,14 +126,15 @@ analysis::Summary summary_of(const std::vector<double>& values, const mesh::Unst
     if (!std::isfinite(values[i])) continue;
     if (!(values[i] >= out.min.value)) out.min = extreme_at(mesh, weights, i, values[i]);
     if (!(values[i] <= out.max.value)) out.max = extreme_at(mesh, weights, i, values[i]);
-    sum.add(values[i]);
+    const double share = weights.shares.empty() ? 1 : weights.shares[i];
+    sum.add(values[i] * share);
+    counted.add(share);
     integral.add(values[i] * weights.size[i]);
     size.add(weights.size[i]);
   }
-  const std::int64_t finite = out.cells - out.nan - out.inf;
   out.sum = sum.value();
   out.integral = integral.value();
-  out.mean = finite > 0 ? out.sum / static_cast<double>(finite) : none;
+  out.mean = counted.value() > 0 ? out.sum / counted.value() : none;
   out.volume_mean = size.value() > 0 ? out.integral / size.value() : none;
   return out;
 }
@@ -184,7 +187,8 @@ bool all_in_cells(const mesh::Dataset& dataset, const std::vector<std::string>& 
   if (!in_cell.empty() && !at_point.empty())
     throw Error(Kind::unsupported,
                 "values at points and in cells are not of the same places: " + at_point + " and " + in_cell)
-        .at(dataset.path);
+        .at(dataset.path)
+        .hint("name fields of one kind alone; octavo info says where each one's values stand");
   return !in_cell.empty();
 }
 
@@ -280,7 +284,7 @@ analysis::Statistics statistics_of_places(const mesh::Dataset& dataset, const st
                                           const analysis::Selection& selection) {
   std::vector<std::string> names = fields;
   if (!selection.where.empty()) names.push_back(selection.where);
-  PlacedValues placed = placed_values(dataset, names, selection.region);
+  PlacedValues placed = placed_values(dataset, names, selection.region, selection.clip);
   const PointValues& read = placed.values;
   const PointWeights& weights = placed.weights;
   std::vector<char>& chosen = placed.chosen;

@@ -95,7 +95,8 @@ mesh::Request request_of(const ConvertOptions& options) {
 
 void keep_region(const mesh::Region& asked, const mesh::Header& header, mesh::Part& part) {
   if (!std::holds_alternative<mesh::Octree>(part.mesh))
-    throw Error(Kind::unsupported, "a region of a mesh of triangles cannot be cut out");
+    throw Error(Kind::unsupported, "a region cannot be cut out of a mesh of triangles or solids")
+        .hint("--polygon cuts triangles; the verbs that compute and draw take --roi");
   const mesh::Region region = mesh::in_domain(asked, part.index).value();  // other parts are not read
   auto& tree = std::get<mesh::Octree>(part.mesh);
   mesh::clip(tree, header, region);

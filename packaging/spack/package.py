@@ -25,6 +25,7 @@ class Octavo(CMakePackage):
     depends_on("pkgconfig", type="build")
     depends_on("zstd")
     depends_on("xxhash")
+    depends_on("expat@2.4:")
     depends_on("tomlplusplus", type="build")
     depends_on("mpi", when="+mpi")
     depends_on("hdf5~mpi", when="+hdf5")
@@ -46,6 +47,7 @@ class Octavo(CMakePackage):
             self.define_from_variant("OCTAVO_METIS", "metis"),
             self.define_from_variant("OCTAVO_SCOTCH", "scotch"),
             self.define_from_variant("OCTAVO_PYTHON", "python"),
+            self.define("OCTAVO_EXPAT", True),
             self.define("OCTAVO_MED", False),  # libmedC would be looked for when a MED file is opened, outside of Spack
             self.define("OCTAVO_TESTS", False),
             self.define("OCTAVO_APPS", False),

@@ -167,7 +167,9 @@ def verify(path: Path, *, threads: int = 0, quick: bool = False) -> dict[str, An
 def _with_overlays(
     selection: Selection, picture: Picture, another: Any, grid: bool, vectors: str | None, particles: str | None
 ) -> Picture:
-    from octavo.pictures.overlays import gather
+    from octavo.pictures.overlays import gather, require_levels
+
+    require_levels(selection._data, grid)
 
     def dots() -> Picture:
         from octavo.particles import dots

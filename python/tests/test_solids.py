@@ -281,3 +281,40 @@ def test_diff_compares_points_and_cells(run, tmp_path):
     other = write_vtkhdf(tmp_path / "d.vtkhdf", with_values(box((2, 2, 1))), TIMES)
     done = run("diff", a, other, check=False)
     assert done.returncode == 1 and "the meshes differ: " in done.stdout
+
+
+REFUSED = (
+    (lambda ds: ds.clumps(1, field="head"), "octavo stats --where"),
+    (lambda ds: ds.spectrum("head"), "octavo map and octavo slice"),
+    (lambda ds: octavo.discharge(ds.path, [[(0, 0), (1, 1)]]), "octavo slice --normal"),
+    (lambda ds: octavo.volume(ds.path, field="head"), "octavo stats --roi"),
+    (lambda ds: octavo.streamlines(ds.path), "octavo map and octavo slice --vectors"),
+    (lambda ds: octavo.pathlines(ds.path), "octavo map and octavo slice --vectors"),
+    (lambda ds: ds.map("head", grid=True), "a grid shows the levels of cells, and this mesh has none"),
+    (lambda ds: ds.slice("head", grid=True), "a grid shows the levels of cells, and this mesh has none"),
+    (lambda ds: ds.phase("head", "porosity"), "name fields of one kind alone"),
+)  # fmt: skip
+
+
+@pytest.fixture
+def given(tmp_path):
+    return write_vtkhdf(tmp_path / "given.vtkhdf", with_values(box((2, 2, 2))), TIMES)
+
+
+@pytest.mark.parametrize("call, words", REFUSED, ids=[words.replace(" ", "-") for _, words in REFUSED])
+def test_a_refusal_says_what_to_do_instead(given, call, words):
+    with pytest.raises((octavo.Unsupported, octavo.UsageError)) as caught:
+        call(octavo.open(given))
+    assert words in str(caught.value), caught.value
+
+
+def test_the_command_refuses_likewise(run, given, tmp_path):
+    for kind, words, said in (
+        (4, ["stack", given, "--field", "head", "-o", "a.png"], "octavo map shows one output"),
+        (4, ["partition", given, "-o", tmp_path / "a", "--parts", "2", "--concat-sides"], "go with triangles"),
+        (3, ["refine", given, "-o", "a.slf"], "no SERAFIN file"),
+        (4, ["convert", given, "a.octavo", "--roi", "box:0,0,0:0.5,0.5,0.5"], "triangles or solids"),
+    ):
+        done = run(*words, check=False, cwd=tmp_path)
+        assert done.returncode == kind and said in done.stderr, done.stderr
+    assert "steps     3, from 0 to 2\n" in run("info", given).stdout

@@ -131,6 +131,26 @@ def test_regions_take_cells_by_their_centre_and_maps_cut_a_box(mixed):
     assert line.exit[-1] == pytest.approx(1.5, rel=1e-14)
 
 
+def test_a_box_clips_statistics_exactly(path):
+    """As it clips maps: values at points by the linear function, cells by their share."""
+    low, high = (0.11, 0.12, 0.05), (0.64, 0.5, 0.3)
+    part = octavo.open(path).box(low, high)
+    size, centre = 3 * np.subtract(high, low), 3 * np.add(low, high) / 2
+    found = part.stats(edge="clip")["fields"]
+    assert found["head"]["integral"] == pytest.approx(head(*centre) * size.prod(), rel=1e-12)
+    assert found["head"]["volume_mean"] == pytest.approx(head(*centre), rel=1e-12)
+    for name in ("wild", "number"):
+        image = part.map(name, axis="y", pixels=40)
+        left, right, below, above = image.extent
+        area = (right - left) * (above - below) / image.values.size
+        assert found[name]["integral"] == pytest.approx(np.nansum(image.values) * area, rel=1e-10)
+    whole = octavo.open(path).stats(["number"])["fields"]["number"]
+    assert found["number"]["leaves"] < whole["leaves"] and found["number"]["sum"] < whole["sum"]
+    everything = octavo.open(path).box((0, 0, 0), (1, 2 / 3, 1 / 3)).stats(["number"], edge="clip")["fields"]["number"]
+    assert everything["mean"] == pytest.approx(whole["mean"], rel=1e-12)
+    assert everything["integral"] == pytest.approx(whole["integral"], rel=1e-12)
+
+
 def test_conditions_and_formulas(mixed):
     ds = octavo.open(mixed)
     part = ds.part(0)
@@ -182,7 +202,7 @@ def test_the_command_draws_what_python_does(run, mixed, tmp_path):
         (["map", "--field", "head", "--mask", "wild>0.5"], "mask"),
         (["contour", "--field", "number", "--at", "3", "-o", "a.ply"], "at points"),
         (["clumps", "--field", "head", "--above", "3"], "solids"),
-        (["stats", "--roi", "box:0,0,0:0.5,0.5,0.5", "--edge", "clip"], "clip"),
+        (["stats", "--roi", "sphere:0.5,0.3,0.2:0.2", "--edge", "clip"], "a single box"),
     ],
 )
 def test_what_is_not_there_is_refused(run, mixed, words, said):

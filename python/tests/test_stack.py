@@ -119,5 +119,5 @@ def test_a_stack_that_cannot_be_is_refused(sample, run, tmp_path):
 
 def test_flat_and_cosmological_data_are_refused(data):
     flat = octavo.series(data / "flash/sedov2d_pm4_par4/sedov2dp_hdf5_chk_0002")
-    with pytest.raises(octavo.Unsupported, match="along an axis of cells"):
+    with pytest.raises(octavo.Unsupported, match="along an axis of an adaptive mesh"):
         flat.stack("dens", light_speed=1.0)

@@ -15,19 +15,25 @@ namespace {
 using namespace octavo;
 namespace fs = std::filesystem;
 
-constexpr const char* sound = R"(<?xml version="1.0"?>
-<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" []>
-<Xdmf Version="3.0"><Domain><Grid Name="all" GridType="Collection" CollectionType="Temporal">
+constexpr const char* sound = R"text(<?xml version="1.0"?>
+<!DOCTYPE Xdmf SYSTEM "Xdmf.dtd" [<!ENTITY three "3 4 5">]>
+<Xdmf Version="3.0"><Domain><DataItem Name="all" Dimensions="3 3" Precision="8">1 2 &three; 6 7 8 9</DataItem>
+<Grid Name="all" GridType="Collection" CollectionType="Temporal">
 <Grid Name="a" GridType="Uniform"><Time Value="1.5"/><!-- a prism, a tetrahedron and a side -->
 <Topology TopologyType="Mixed" NumberOfElements="3">
-<DataItem DataType="Int" Dimensions="16" Format="XML">8 0 1 2 3 4 5 6 3 4 5 6 4 0 1 2</DataItem></Topology>
+<DataItem DataType="Int" Dimensions="16" Format="XML">8 0 1 2 &three; 6 &three; 6 4 0 1 2</DataItem></Topology>
 <Geometry GeometryType="XYZ"><DataItem DataType="Float" Precision="8" Dimensions="7 3" Format="XML">
 0 0 0 1 0 0 0 1 0 0 0 1 1 0 1 0 1 1 0 0 2</DataItem></Geometry>
-<Attribute Name="u &amp; v" Center="Node"><DataItem Dimensions="7 3" Format="XML">
+<xi:include xpointer="element(/1/1/2/1)"/><Attribute Name="u &amp; v" Center="Node"><DataItem Dimensions="7 3" Format="XML">
 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3</DataItem></Attribute>
 <Attribute Name="k" Center="Cell"><DataItem Dimensions="3" Precision="8" Format="XML">1e3 -2.5 nan</DataItem></Attribute>
+<Attribute Name="s" Center="Cell"><DataItem ItemType="HyperSlab" Dimensions="3"><DataItem Dimensions="3 2">
+0 1 1 1 3 1</DataItem><DataItem Reference="XML">/Xdmf/Domain/DataItem[@Name="all"]</DataItem></DataItem></Attribute>
+<Attribute Name="p" Center="Cell"><DataItem ItemType="Function" Function="JOIN($0, 0*$0)" Dimensions="3 2">
+<DataItem ItemType="Coordinates" Dimensions="3"><DataItem Dimensions="6">0 0 2 2 1 0</DataItem>
+<DataItem Reference="//DataItem[1]"/></DataItem></DataItem></Attribute>
 </Grid></Grid></Domain></Xdmf>
-)";
+)text";
 
 void edit(std::string& bytes, const std::uint8_t* data) {
   if (bytes.empty()) return;

@@ -46,4 +46,11 @@ std::vector<char> cells_within(const mesh::Solids& mesh, const Within& within);
 /// integral of the function that is linear in the tetrahedra. `chosen`: 1 for each cell that counts; empty: all do.
 std::vector<double> point_volumes(const mesh::Solids& mesh, std::span<const char> chosen);
 
+/// What lies in a box [code length].
+struct SolidsInBox {
+  std::vector<double> cells;   ///< the volume of the tetrahedra of each cell [code length^3]
+  std::vector<double> points;  ///< as point_volumes(), of the box alone: exact for the function that is linear
+};
+SolidsInBox clip_to_box(const mesh::Solids& mesh, const mesh::Point3& lo, const mesh::Point3& hi);
+
 }  // namespace octavo::analysis

@@ -65,9 +65,10 @@ std::endian find_order(const file::File& file, std::uint64_t begin, std::uint64_
   file::pread_all(file, begin, raw);
   for (const std::endian order : {std::endian::big, std::endian::little})
     if (base::load<std::uint32_t>(raw.data(), order) == 80) return order;
-  throw Error(Kind::corrupt, "expected a title record of 80 bytes, found a length of " +
+  throw Error(Kind::corrupt, "no SERAFIN file: expected a title record of 80 bytes, found a length of " +
                                  std::to_string(base::load<std::uint32_t>(raw.data(), std::endian::big)))
-      .at(file.path().string() + ", byte " + std::to_string(begin));
+      .at(file.path().string() + ", byte " + std::to_string(begin))
+      .hint("octavo info says what the file is");
 }
 
 void read_variables(HeaderReader& reader, SerafinHeader& header) {

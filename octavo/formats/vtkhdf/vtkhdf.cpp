@@ -1,8 +1,11 @@
 #include "octavo/formats/vtkhdf/vtkhdf.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 
 #include "octavo/base/error.hpp"
@@ -28,17 +31,26 @@ struct VtkhdfField {
   std::vector<std::int64_t> first;  ///< row, by step
 };
 
+/// The parts of a file, as ranks write them: each numbers its own points from 0, and its corners.
+struct VtkhdfParts {
+  std::vector<std::int64_t> points, cells, ids;  ///< how many, by part
+  std::size_t size() const { return cells.size(); }
+};
+
 /// The description of a file, without its values.
 struct VtkhdfContents {
   std::string path;
   hdf5::Info points, connectivity, offsets;
-  std::vector<std::int64_t> first_point;  ///< row of Points, by step
-  std::int64_t num_points = 0, num_cells = 0;
+  VtkhdfParts parts;
+  std::vector<std::int64_t> first_point;       ///< row of Points, by step
+  std::int64_t num_points = 0, num_cells = 0;  ///< of all parts, as the file has them
+  std::vector<std::size_t> point_of;           ///< new numbers of points that stand in several parts; empty: none does
+  std::vector<std::size_t> kept_points;        ///< the file's number of each new one
   int planes = 1;
   std::vector<std::int64_t> cells;   ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
   std::vector<std::int64_t> solids;  ///< by shape (mesh::count_solids); empty: no solids
   std::vector<std::size_t> kept;     ///< the cells that are solids, if others are left out
-  std::int64_t left_out = 0;
+  std::int64_t left_out = 0, ghosts = 0;
   std::vector<std::string> fields_left_out;  ///< beside solids: names of values of other types or shapes
   std::vector<double> times;
   bool has_steps = false;
@@ -47,6 +59,9 @@ struct VtkhdfContents {
   std::map<std::string, mesh::Attribute> attributes;
   std::int64_t places(const mesh::FieldInfo& info) const {
     return info.centring == mesh::Centring::cell ? num_cells : num_points;
+  }
+  std::size_t new_points() const {
+    return kept_points.empty() ? static_cast<std::size_t>(num_points) : kept_points.size();
   }
   std::size_t steps() const { return has_steps ? times.size() : 0; }
 };
@@ -66,9 +81,12 @@ class DataGroup {
     return nullptr;
   }
   const hdf5::Info& get(const std::string& name) const {
-    const hdf5::Info* found = find(name);
-    if (found == nullptr) throw Error(Kind::corrupt, "no data set " + name_ + "/" + name);
-    return *found;
+    if (const hdf5::Info* found = find(name)) return *found;
+    for (const hdf5::Other& other : hdf5::contents(file_, name_).others)
+      if (other.name == name && other.what == hdf5::Other::What::elsewhere)
+        throw Error(Kind::unsupported, "values of " + name_ + "/" + name + " in other files")
+            .hint("ParaView opens this file and saves one with all values in it");
+    throw Error(Kind::corrupt, "no data set " + name_ + "/" + name);
   }
   std::vector<std::int64_t> integers(const std::string& name) const {
     return hdf5::read_all<std::int64_t>(file_, get(name));
@@ -97,12 +115,21 @@ void check_kind(const hdf5::File& file) {
     refuse("version " + (version.empty() ? "none" : std::to_string(version[0])) + " of VTKHDF: expected 1 or 2");
 }
 
-std::int64_t only(const DataGroup& group, const std::string& name) {
-  const std::vector<std::int64_t> all = group.integers(name);
-  if (all.size() != 1) refuse(name + " of " + std::to_string(all.size()) + " parts or steps: expected one mesh");
-  if (all[0] <= 0 || all[0] > std::numeric_limits<std::int32_t>::max())
-    throw Error(Kind::corrupt, name + ": expected above 0 and below 2^31, found " + std::to_string(all[0]));
-  return all[0];
+/// The numbers of each part; a part may be empty.
+std::vector<std::int64_t> by_part(const DataGroup& group, const std::string& name, std::size_t parts) {
+  std::vector<std::int64_t> all = group.integers(name);
+  if (all.size() != parts)
+    refuse(name + " of " + std::to_string(all.size()) + " parts or steps: expected one mesh" +
+           (parts == 1 ? "" : " of " + std::to_string(parts) + " parts"));
+  std::int64_t sum = 0;
+  for (const std::int64_t count : all) {
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    if (count < 0 || count > most || sum + count > most)
+      throw Error(Kind::corrupt, name + ": expected above 0 and below 2^31, found " + std::to_string(count));
+    sum += count;
+  }
+  if (sum == 0) throw Error(Kind::corrupt, name + ": expected above 0 and below 2^31, found 0");
+  return all;
 }
 
 void require_rows(const hdf5::Info& set, std::int64_t first, std::int64_t rows) {
@@ -122,11 +149,12 @@ void read_attributes(const hdf5::File& file, VtkhdfContents& to) {
     if (const auto all = hdf5::read_numbers(file, own, name)) to.attributes[name] = *all;
 }
 
-void read_steps(const hdf5::File& file, VtkhdfContents& to) {
+/// Returns the number of parts.
+std::size_t read_steps(const hdf5::File& file, const DataGroup& group, VtkhdfContents& to) {
   const DataGroup steps(file, in_root("Steps"));
   if (steps.find("Values") == nullptr) {
     to.first_point = {0};
-    return;
+    return group.get("NumberOfCells").shape.empty() ? 1 : group.get("NumberOfCells").shape[0];
   }
   to.times = hdf5::read_all<double>(file, steps.get("Values"));
   to.has_steps = true;
@@ -138,7 +166,21 @@ void read_steps(const hdf5::File& file, VtkhdfContents& to) {
   for (const char* name : {"PartOffsets", "CellOffsets", "ConnectivityIdOffsets"})
     if (!all_zero(steps.by_step(name, count))) refuse("a mesh that changes from step to step");
   to.first_point = steps.by_step("PointOffsets", count);
-  if (to.planes == 1 && !all_zero(to.first_point)) refuse("points that move from step to step");
+  if (steps.find("NumberOfParts") == nullptr) return 1;
+  const std::vector<std::int64_t> parts = steps.by_step("NumberOfParts", count);
+  if (parts.front() < 1) throw Error(Kind::corrupt, "NumberOfParts: found " + std::to_string(parts.front()));
+  if (parts != std::vector<std::int64_t>(count, parts.front())) refuse("a mesh that changes from step to step");
+  return static_cast<std::size_t>(parts.front());
+}
+
+/// Moving points are those of planes.
+void check_points(const VtkhdfContents& contents) {
+  if (contents.points.shape.size() != 2 || contents.points.shape[1] != 3)
+    throw Error(Kind::corrupt, "Points: expected three coordinates each, found " + hdf5::describe(contents.points));
+  for (const std::int64_t first : contents.first_point) {
+    if (contents.planes == 1 && first != 0) refuse("points that move from step to step");
+    require_rows(contents.points, first, contents.num_points);
+  }
 }
 
 /// `wide`: integers of 8 bytes too.
@@ -150,10 +192,32 @@ std::optional<mesh::ScalarType> scalar_of(const hdf5::ItemType& type, bool wide 
   return {};
 }
 
+/// Where each cell begins in the list of points of all parts. Each part's own begin at 0.
+std::vector<std::int64_t> join_offsets(const std::vector<std::int64_t>& given, const VtkhdfParts& parts) {
+  std::vector<std::int64_t> offsets{0};
+  std::size_t first = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const std::int64_t base = offsets.back();
+    const auto cells = static_cast<std::size_t>(parts.cells[p]);
+    if (given[first] != 0 || given[first + cells] != parts.ids[p])
+      throw Error(Kind::corrupt, "Offsets of part " + std::to_string(p) + ": expected 0 to " +
+                                     std::to_string(parts.ids[p]) + ", found " + std::to_string(given[first]) + " to " +
+                                     std::to_string(given[first + cells]));
+    for (std::size_t c = 1; c <= cells; ++c) offsets.push_back(base + given[first + c]);
+    first += cells + 1;
+  }
+  return offsets;
+}
+
+std::int64_t num_offsets(const VtkhdfContents& contents) {
+  return contents.num_cells + static_cast<std::int64_t>(contents.parts.size());
+}
+
 /// Where each cell begins in the list of points, checked against that list. A cell has `least` points or more.
 std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContents& contents, std::int64_t least = 3) {
-  std::vector<std::int64_t> offsets(static_cast<std::size_t>(contents.num_cells) + 1);
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(num_offsets(contents)));
   hdf5::read_rows<std::int64_t>(file, contents.offsets, 0, offsets.size(), offsets);
+  if (contents.parts.size() > 1) offsets = join_offsets(offsets, contents.parts);
   for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
     const std::int64_t most = 1000;  // as for any polygon: finding a fan takes the square of its corners
     if (offsets[c] < 0 || offsets[c + 1] < offsets[c] + least || offsets[c + 1] - offsets[c] > most)
@@ -168,7 +232,7 @@ std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContent
 void count_polygons(const hdf5::File& file, const DataGroup& group, const std::vector<std::uint8_t>& types,
                     VtkhdfContents& to) {
   to.offsets = group.get("Offsets");
-  require_rows(to.offsets, 0, to.num_cells + 1);
+  require_rows(to.offsets, 0, num_offsets(to));
   const std::vector<std::int64_t> offsets = offsets_of(file, to);
   for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
     const auto corners = static_cast<std::size_t>(offsets[c + 1] - offsets[c]);
@@ -195,12 +259,28 @@ std::vector<std::uint8_t> types_of(const hdf5::File& file, const DataGroup& grou
   return types;
 }
 
+// VTK's marks of places that another part has, or that are hidden (vtkDataSetAttributes.h).
+constexpr const char* ghost_name = "vtkGhostType";
+constexpr unsigned ghost_cells = 1U | 32U, ghost_points = 1U | 2U;
+
+/// The marks of all points or cells; none: the file has none.
+std::vector<std::uint8_t> ghosts_of(const hdf5::File& file, const std::string& group, std::int64_t count) {
+  const DataGroup data(file, in_root(group));
+  const hdf5::Info* found = data.find(ghost_name);
+  if (found == nullptr || found->shape.size() != 1) return {};
+  require_rows(*found, 0, count);
+  std::vector<std::uint8_t> ghosts(static_cast<std::size_t>(count));
+  hdf5::read_rows<std::uint8_t>(file, *found, 0, ghosts.size(), ghosts);
+  return ghosts;
+}
+
 /// Cells of fewer dimensions beside solids are sides of them: what a boundary condition holds on.
 void check_solids(const hdf5::File& file, const DataGroup& group, const std::vector<std::uint8_t>& types,
                   VtkhdfContents& to) {
   constexpr std::uint8_t last_flat = 9;  // VTK's types 1 to 9 are points, lines and flat cells of straight sides
+  const std::vector<std::uint8_t> ghosts = ghosts_of(file, "CellData", to.num_cells);
   to.offsets = group.get("Offsets");
-  require_rows(to.offsets, 0, to.num_cells + 1);
+  require_rows(to.offsets, 0, num_offsets(to));
   const std::vector<std::int64_t> offsets = offsets_of(file, to, 0);
   mesh::Solids shapes;
   for (std::size_t c = 0; c < types.size(); ++c) {
@@ -211,19 +291,24 @@ void check_solids(const hdf5::File& file, const DataGroup& group, const std::vec
     if (corners > 0 && offsets[c + 1] - offsets[c] != corners)
       throw Error(Kind::corrupt, "cell " + std::to_string(c) + " of VTK's type " + std::to_string(types[c]) +
                                      ": found " + std::to_string(offsets[c + 1] - offsets[c]) + " points");
-    if (corners == 0)
-      ++to.left_out;
-    else
-      shapes.corners.push_back(corners);
+    const bool is_ghost = corners > 0 && !ghosts.empty() && (ghosts[c] & ghost_cells) != 0;
+    to.left_out += corners == 0 ? 1 : 0;
+    to.ghosts += is_ghost ? 1 : 0;
+    if (corners == 0 || is_ghost) continue;
+    shapes.corners.push_back(corners);
+    to.kept.push_back(c);
   }
   to.solids = mesh::count_solids(shapes);
-  for (std::size_t c = 0; c < types.size() && to.left_out > 0; ++c)
-    if (corners_of_solid(types[c]) > 0) to.kept.push_back(c);
+  if (to.left_out + to.ghosts == 0) to.kept.clear();
+  if (shapes.corners.empty()) refuse("cells that are ghosts alone: expected a cell of this file's own");
 }
 
-void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents& to) {
-  to.num_points = only(group, "NumberOfPoints");
-  to.num_cells = only(group, "NumberOfCells");
+void check_cells(const hdf5::File& file, const DataGroup& group, std::size_t parts, VtkhdfContents& to) {
+  to.parts.points = by_part(group, "NumberOfPoints", parts);
+  to.parts.cells = by_part(group, "NumberOfCells", parts);
+  to.num_points = std::reduce(to.parts.points.begin(), to.parts.points.end());
+  to.num_cells = std::reduce(to.parts.cells.begin(), to.parts.cells.end());
+  if (parts > 1) to.parts.ids = by_part(group, "NumberOfConnectivityIds", parts);
   to.points = group.get("Points");
   to.connectivity = group.get("Connectivity");
   const std::int64_t planes = hdf5::read_numbers(file, own, "planes").value_or(std::vector<std::int64_t>{1}).at(0);
@@ -236,6 +321,7 @@ void check_cells(const hdf5::File& file, const DataGroup& group, VtkhdfContents&
   if (planes == 1 &&
       std::any_of(types.begin(), types.end(), [](std::uint8_t type) { return corners_of_solid(type) > 0; }))
     return check_solids(file, group, types, to);
+  if (parts > 1) refuse("triangles or polygons of " + std::to_string(parts) + " parts: expected one, or solids");
   bool polygons = planes == 1 && hdf5::read_numbers(file, own, mesh::cells_attribute).has_value();
   for (const std::uint8_t type : types) {
     const bool more = planes == 1 && (type == quadrangle || type == polygon);
@@ -274,6 +360,7 @@ void read_fields(const hdf5::File& file, mesh::Centring centring, VtkhdfContents
     const auto type = scalar_of(set.type, !to.solids.empty());
     const bool vectors = !to.solids.empty() && set.shape.size() == 2 && set.shape[1] <= most_columns;
     const std::string name = data.short_name(set);
+    if (name == ghost_name && !to.solids.empty()) continue;
     if (!type || (set.shape.size() != 1 && !vectors)) {
       to.fields_left_out.push_back(name);
       continue;
@@ -302,17 +389,57 @@ void order_fields(const hdf5::File& file, VtkhdfContents& to) {
                    [&](const VtkhdfField& a, const VtkhdfField& b) { return order(a) < order(b); });
 }
 
+/// x, y and z of all points at a step, one after another.
+std::vector<double> read_places(const hdf5::File& file, const VtkhdfContents& contents, std::size_t step) {
+  std::vector<double> places(3 * static_cast<std::size_t>(contents.num_points));
+  hdf5::read_rows<double>(file, contents.points, static_cast<std::uint64_t>(contents.first_point[step]),
+                          static_cast<std::uint64_t>(contents.num_points), places);
+  return places;
+}
+
+/// Points of several parts at one place, to the last bit, become one, with the values of the first that is no ghost.
+/// Points of one part stay apart, and those at the same places in other parts: a crack.
+void join_points(const hdf5::File& file, VtkhdfContents& to) {
+  const std::vector<double> places = read_places(file, to, 0);
+  const std::vector<std::uint8_t> ghosts = ghosts_of(file, "PointData", to.num_points);
+  std::vector<std::size_t> part;
+  for (std::size_t p = 0; p < to.parts.size(); ++p)
+    part.insert(part.end(), static_cast<std::size_t>(to.parts.points[p]), p);
+  const auto place = [&](std::size_t i) { return std::array{places[3 * i], places[3 * i + 1], places[3 * i + 2]}; };
+  const auto is_ghost = [&](std::size_t i) { return !ghosts.empty() && (ghosts[i] & ghost_points) != 0; };
+  for (const double value : places)
+    if (!std::isfinite(value)) return;  // refused where the mesh is read
+  std::vector<std::size_t> order(part.size()), first(part.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
+  for (auto at = order.begin(); at != order.end();) {
+    const auto end = std::find_if(at, order.end(), [&](std::size_t i) { return place(i) != place(*at); });
+    const bool apart =
+        std::adjacent_find(at, end, [&](std::size_t a, std::size_t b) { return part[a] == part[b]; }) != end;
+    const auto own = std::find_if_not(at, end, is_ghost);
+    for (auto one = at; one != end && !apart; ++one) first[*one] = own == end ? *at : *own;
+    at = end;
+  }
+  std::vector<std::size_t> number(part.size());
+  for (std::size_t i = 0; i < part.size(); ++i)
+    if (first[i] == i) {
+      number[i] = to.kept_points.size();
+      to.kept_points.push_back(i);
+    }
+  for (std::size_t i = 0; i < part.size(); ++i) to.point_of.push_back(number[first[i]]);
+}
+
 VtkhdfContents read_contents(const std::filesystem::path& path) {
   const hdf5::File file = hdf5::open(path);
   VtkhdfContents to;
   to.path = path.string();
   check_kind(file);
-  check_cells(file, DataGroup(file, root), to);
+  const DataGroup group(file, root);
+  check_cells(file, group, read_steps(file, group, to), to);
   read_attributes(file, to);
-  read_steps(file, to);
-  if (to.points.shape.size() != 2 || to.points.shape[1] != 3)
-    throw Error(Kind::corrupt, "Points: expected three coordinates each, found " + hdf5::describe(to.points));
-  for (const std::int64_t first : to.first_point) require_rows(to.points, first, to.num_points);
+  check_points(to);
+  if (to.parts.size() > 1) join_points(file, to);
   read_fields(file, mesh::Centring::node, to);
   if (!to.cells.empty() || !to.solids.empty()) read_fields(file, mesh::Centring::cell, to);
   order_fields(file, to);
@@ -329,14 +456,6 @@ VtkhdfContents contents_of(const std::filesystem::path& path) {
 
 // ------------------------------------------------------------------ values
 
-/// x, y and z of all points at a step, one after another.
-std::vector<double> read_places(const hdf5::File& file, const VtkhdfContents& contents, std::size_t step) {
-  std::vector<double> places(3 * static_cast<std::size_t>(contents.num_points));
-  hdf5::read_rows<double>(file, contents.points, static_cast<std::uint64_t>(contents.first_point[step]),
-                          static_cast<std::uint64_t>(contents.num_points), places);
-  return places;
-}
-
 /// Cells of any number of corners.
 void read_polygons(const hdf5::File& file, const VtkhdfContents& contents, mesh::Unstructured& mesh) {
   const std::vector<std::int64_t> offsets = offsets_of(file, contents);
@@ -349,22 +468,40 @@ void read_polygons(const hdf5::File& file, const VtkhdfContents& contents, mesh:
                    static_cast<std::int64_t>(c), mesh);
 }
 
+/// The points of the cells' corners, numbered over all parts.
+void number_over_parts(const VtkhdfContents& contents, std::vector<std::int64_t>& points) {
+  std::int64_t base = 0;
+  std::size_t i = 0;
+  for (std::size_t p = 0; p < contents.parts.size(); ++p) {
+    const std::int64_t own = contents.parts.points[p];
+    for (std::int64_t k = 0; k < contents.parts.ids[p]; ++k, ++i) {
+      if (points[i] < 0 || points[i] >= own)
+        throw Error(Kind::corrupt, "Connectivity of part " + std::to_string(p) + ": expected points below " +
+                                       std::to_string(own) + ", found " + std::to_string(points[i]));
+      points[i] = static_cast<std::int64_t>(contents.point_of[static_cast<std::size_t>(base + points[i])]);
+    }
+    base += own;
+  }
+}
+
 mesh::Solids read_solids(const hdf5::File& file, const VtkhdfContents& contents) {
   mesh::Solids mesh;
   const std::vector<double> places = read_places(file, contents, 0);
-  for (std::size_t i = 0; i < places.size(); i += 3) {
-    mesh.x.push_back(places[i]);
-    mesh.y.push_back(places[i + 1]);
-    mesh.z.push_back(places[i + 2]);
+  for (std::size_t i = 0; i < contents.new_points(); ++i) {
+    const std::size_t at = 3 * (contents.kept_points.empty() ? i : contents.kept_points[i]);
+    mesh.x.push_back(places[at]);
+    mesh.y.push_back(places[at + 1]);
+    mesh.z.push_back(places[at + 2]);
   }
   const std::vector<std::uint8_t> types = types_of(file, DataGroup(file, root), contents.num_cells);
   const std::vector<std::int64_t> offsets = offsets_of(file, contents, 0);
   std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
   hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
                                 points);
-  for (std::size_t c = 0; c < types.size(); ++c) {
+  if (contents.parts.size() > 1) number_over_parts(contents, points);
+  for (std::size_t i = 0; i < (contents.kept.empty() ? types.size() : contents.kept.size()); ++i) {
+    const std::size_t c = contents.kept.empty() ? i : contents.kept[i];
     const std::uint8_t corners = corners_of_solid(types[c]);
-    if (corners == 0) continue;
     mesh.corners.push_back(corners);
     const auto first = points.begin() + (offsets[c] - offsets.front());
     mesh.connectivity.insert(mesh.connectivity.end(), first, first + corners);
@@ -416,7 +553,7 @@ void read_values(const hdf5::File& file, const VtkhdfField& entry, std::size_t s
   for (std::size_t i = 0; i < to.size(); ++i) to.as<T>()[i] = rows[i * columns + entry.column];
 }
 
-/// The values of solids alone.
+/// The values at some places alone.
 mesh::Field without_others(const mesh::Field& field, const std::vector<std::size_t>& kept) {
   const std::size_t size = mesh::size_of(field.info.type);
   mesh::Field out = mesh::make_field(field.info, kept.size());
@@ -434,13 +571,13 @@ mesh::Field read_field(const hdf5::File& file, const VtkhdfContents& contents, c
     case mesh::ScalarType::int64: read_values<std::int64_t>(file, entry, step, field); break;
     default: read_values<std::int32_t>(file, entry, step, field);
   }
-  if (entry.info.centring == mesh::Centring::cell && !contents.kept.empty())
-    return without_others(field, contents.kept);
-  return field;
+  const std::vector<std::size_t>& kept =
+      entry.info.centring == mesh::Centring::cell ? contents.kept : contents.kept_points;
+  return kept.empty() ? field : without_others(field, kept);
 }
 
 mesh::Part read_part(const VtkhdfContents& contents, std::size_t step, const mesh::Header& header,
-                     const mesh::Request& request) {
+                     const mesh::Request& request) try {
   const hdf5::File file = hdf5::open(contents.path);
   mesh::Part part;
   if (request.mesh)
@@ -450,6 +587,8 @@ mesh::Part read_part(const VtkhdfContents& contents, std::size_t step, const mes
   for (const std::size_t f : mesh::select_fields(header, request.fields))
     part.fields.push_back(read_field(file, contents, contents.fields[f], step));
   return part;
+} catch (Error& error) {
+  throw std::move(error.at(contents.path));
 }
 
 void set_box(const VtkhdfContents& contents, std::size_t step, mesh::Header& header) {
@@ -496,10 +635,17 @@ mesh::Dataset dataset_of(VtkhdfContents found, std::size_t step) {
   const auto contents = std::make_shared<const VtkhdfContents>(std::move(found));
   mesh::Dataset dataset = mesh::of_one_part("vtkhdf", contents->path, header_of(*contents, step),
                                             static_cast<std::int64_t>(std::filesystem::file_size(contents->path)),
-                                            contents->num_cells - contents->left_out, contents->num_points);
+                                            contents->num_cells - contents->left_out - contents->ghosts,
+                                            static_cast<std::int64_t>(contents->new_points()));
   if (contents->left_out > 0)
     dataset.notes.push_back(std::to_string(contents->left_out) +
                             " cells that are no solids (points, lines, sides) are left out");
+  if (contents->ghosts > 0)
+    dataset.notes.push_back(std::to_string(contents->ghosts) + " cells are left out that " + ghost_name +
+                            " marks: another part has them, or they are hidden");
+  if (const auto twice = contents->num_points - static_cast<std::int64_t>(contents->new_points()); twice > 0)
+    dataset.notes.push_back("points of several parts at one place are one, with the first part's values: " +
+                            std::to_string(twice) + " copies are left out");
   if (!contents->solids.empty() && !contents->fields_left_out.empty()) {
     std::string names;
     for (const std::string& name : contents->fields_left_out) names += (names.empty() ? "" : ", ") + name;

@@ -2,19 +2,14 @@
 #include "octavo/formats/xdmf/contents.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
-#include <type_traits>
 #include <utility>
 
 #include "octavo/base/error.hpp"
-#include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/xdmf/cells.hpp"
 #include "octavo/formats/xdmf/xml.hpp"
@@ -25,134 +20,11 @@ namespace octavo::formats::xdmf {
 namespace {
 
 namespace fs = std::filesystem;
-namespace hdf5 = file::hdf5;
 using base::Error;
 using base::Kind;
 using mesh::ScalarType;
 
 constexpr std::uint64_t most_places = 0x7FFFFFFF;
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-/// The first attribute of two names that is there: version 2 has other words.
-std::string either(const XmlElement& element, const char* name, const char* other) {
-  const std::string found = element.attribute(name);
-  return found.empty() ? element.attribute(other) : found;
-}
-
-std::uint64_t product(const std::vector<std::uint64_t>& shape) {
-  std::uint64_t count = 1;
-  for (const std::uint64_t extent : shape) {
-    if (extent > 0 && count > (std::uint64_t{1} << 60) / extent)
-      throw Error(Kind::corrupt, "more values than any file has");
-    count *= extent;
-  }
-  return count;
-}
-
-// ------------------------------------------------------------------ arrays
-
-/// As std::from_chars, but knows "+1", and reads 0 where a real is too small.
-template <class T>
-std::from_chars_result read_number(const char* at, const char* end, T& value) {
-  if (end - at > 1 && *at == '+' && at[1] != '-') ++at;
-  std::from_chars_result result = std::from_chars(at, end, value);
-  if constexpr (std::is_floating_point_v<T>)
-    if (long double wide = 1; result.ec == std::errc::result_out_of_range)
-      if (std::from_chars(at, end, wide).ec == std::errc() && std::abs(wide) < 1) {
-        value = 0;
-        result.ec = std::errc();
-      }
-  return result;
-}
-
-template <class T>
-std::vector<T> numbers_of_text(const XdmfItem& item) {
-  std::vector<T> out;
-  const char *at = item.text.data(), *end = at + item.text.size();
-  while (true) {
-    while (at != end && (std::isspace(static_cast<unsigned char>(*at)) != 0 || *at == ',')) ++at;
-    if (at == end) break;
-    T value{};
-    const auto [next, error] = read_number(at, end, value);
-    if (error != std::errc())
-      throw Error(Kind::corrupt, "expected a number, found \"" + std::string(at, std::min(at + 20, end)) + "\"");
-    out.push_back(value);
-    at = next;
-  }
-  return out;
-}
-
-hdf5::Info find_set(const hdf5::File& file, const std::string& name) {
-  const std::size_t slash = name.rfind('/');
-  const auto sets = slash == std::string::npos ? hdf5::list(file) : hdf5::list(file, name.substr(0, slash));
-  for (const hdf5::Info& set : sets)
-    if (set.name == name) return set;
-  throw Error(Kind::corrupt, "no data set " + name).at(file.path().string());
-}
-
-/// All values; throws Error(corrupt) unless they are as many as the text says.
-template <class T>
-std::vector<T> read_numbers(const XdmfItem& item) {
-  std::vector<T> values;
-  if (item.file.empty()) {
-    values = numbers_of_text<T>(item);
-  } else {
-    const hdf5::File file = hdf5::open(item.file);
-    const hdf5::Info set = find_set(file, item.set);
-    if (hdf5::num_items(set) != product(item.shape))
-      throw Error(Kind::corrupt, "data set " + item.set + ": expected " + std::to_string(product(item.shape)) +
-                                     " values, found " + hdf5::describe(set))
-          .at(item.file.string());
-    values = hdf5::read_all<T>(file, set);
-  }
-  if (values.size() != product(item.shape))
-    throw Error(Kind::corrupt,
-                "expected " + std::to_string(product(item.shape)) + " numbers, found " + std::to_string(values.size()));
-  return values;
-}
-
-XdmfItem item_of(const XmlElement& holder, const fs::path& folder) {
-  const XmlElement* found = holder.child("DataItem");
-  if (found == nullptr || !found->attribute("Reference").empty())
-    throw Error(Kind::unsupported, "element " + holder.name + " without an array of its own");
-  if (const std::string kind = lower(found->attribute("ItemType")); !kind.empty() && kind != "uniform")
-    throw Error(Kind::unsupported, "an array of ItemType " + kind + ": expected Uniform").at("element " + holder.name);
-  XdmfItem item;
-  std::istringstream extents(found->attribute("Dimensions"));
-  for (std::uint64_t extent = 0; extents >> extent;) item.shape.push_back(extent);
-  if (item.shape.empty()) throw Error(Kind::corrupt, "an array without Dimensions").at("element " + holder.name);
-  const std::string type = lower(either(*found, "DataType", "NumberType")), bytes = found->attribute("Precision");
-  const bool is_float = type.empty() || type == "float";
-  item.type = is_float && bytes != "8" ? ScalarType::float32 : ScalarType::float64;
-  const std::string format = lower(found->attribute("Format"));
-  if (format.empty() || format == "xml") {
-    item.text = found->text;
-    return item;
-  }
-  const std::string place = trimmed(found->text);
-  const bool rooted = place.find(":/") != std::string::npos;
-  const std::size_t colon = rooted ? place.rfind(":/") : place.rfind(':');
-  if (format != "hdf" || colon == std::string::npos)
-    throw Error(Kind::unsupported, "an array of Format " + format + ": expected XML, or HDF with FILE:/SET")
-        .at("element " + holder.name);
-  const fs::path file = place.substr(0, colon);
-  const bool leaves = std::any_of(file.begin(), file.end(), [](const fs::path& step) { return step == ".."; });
-  if (file.is_absolute() || leaves)
-    throw Error(Kind::unsupported, "data in another folder: " + file.string())
-        .hint("keep both files in one folder, and name the HDF5 file without a path");
-  item.file = folder / file;
-  item.set = place.substr(colon + (rooted ? 2 : 1));
-  return item;
-}
 
 // ------------------------------------------------------------------ the mesh
 
@@ -210,14 +82,13 @@ void for_each_cell(const XdmfContents& contents, F&& each) {
 std::int64_t first_point_of(const XmlElement& topology) {
   const std::string text = trimmed(topology.attribute("BaseOffset"));
   std::int64_t first = 0;
-  const auto [end, error] = read_number(text.data(), text.data() + text.size(), first);
-  if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || first < 0))
+  if (!text.empty() && (!parse_number(text, first) || first < 0))
     throw Error(Kind::unsupported, "a topology with BaseOffset " + text + ": expected a number from 0");
   return first;
 }
 
-void set_topology(const XmlElement& topology, const fs::path& folder, XdmfContents& to) {
-  to.cells = item_of(topology, folder);
+void set_topology(const XmlElement& topology, XdmfText& text, XdmfContents& to) {
+  to.cells = item_of(topology, text);
   to.first_point = first_point_of(topology);
   if (const std::string order = topology.attribute("Order"); !order.empty())
     throw Error(Kind::unsupported, "a topology with Order " + order + ": expected corners in XDMF's own order");
@@ -236,13 +107,16 @@ void set_topology(const XmlElement& topology, const fs::path& folder, XdmfConten
                                        "or Mixed");
 }
 
-void set_geometry(const XmlElement& geometry, const fs::path& folder, XdmfContents& to) {
-  to.points = item_of(geometry, folder);
+void set_geometry(const XmlElement& geometry, XdmfText& text, XdmfContents& to) {
   const std::string type = lower(either(geometry, "GeometryType", "Type"));
-  if (!type.empty() && type != "xyz" && type != "xy")
-    throw Error(Kind::unsupported, "a geometry of type " + type + ": expected XYZ or XY");
-  to.axes = type == "xy" ? 2 : 3;
-  const std::uint64_t all = product(to.points.shape);
+  if (!type.empty() && type != "xyz" && type != "xy" && type != "x_y_z" && type != "x_y")
+    throw Error(Kind::unsupported, "a geometry of type " + type + ": expected XYZ, XY, X_Y_Z or X_Y");
+  to.axes = type == "xy" || type == "x_y" ? 2 : 3;
+  to.points = item_of(geometry, text);
+  const std::size_t arrays = to.points.kind == XdmfItemKind::joined ? to.points.of.size() : 1;
+  if (type.starts_with("x_y") && arrays != to.axes)
+    throw Error(Kind::corrupt, "a geometry of type " + type + ": expected " + std::to_string(to.axes) + " arrays");
+  const std::uint64_t all = num_values(to.points);
   to.num_points = all / to.axes;
   if (all == 0 || all % to.axes != 0 || to.num_points > most_places)
     throw Error(Kind::corrupt,
@@ -283,7 +157,7 @@ void count_cells(XdmfContents& to) {
 // ------------------------------------------------------------------ fields and steps
 
 /// `names`: those of the step's fields.
-void add_field(const XmlElement& attribute, const fs::path& folder, XdmfContents& to, XdmfStep& step,
+void add_field(const XmlElement& attribute, XdmfText& text, XdmfContents& to, XdmfStep& step,
                std::set<std::string>& names) {
   XdmfField field;
   field.info.name = attribute.attribute("Name");
@@ -293,10 +167,11 @@ void add_field(const XmlElement& attribute, const fs::path& folder, XdmfContents
   };
   const std::string centre = lower(attribute.attribute("Center"));
   if (!centre.empty() && centre != "node" && centre != "cell") return leave_out("its values stand at " + centre + "s");
+  if (const std::string kind = attribute.attribute("ItemType"); !kind.empty()) return leave_out("its kind is " + kind);
   field.info.centring = centre == "cell" ? mesh::Centring::cell : mesh::Centring::node;
-  field.item = item_of(attribute, folder);
+  field.item = item_of(attribute, text);
   field.info.type = field.item.type;
-  const std::uint64_t places = centre == "cell" ? to.num_cells : to.num_points, values = product(field.item.shape);
+  const std::uint64_t places = centre == "cell" ? to.num_cells : to.num_points, values = num_values(field.item);
   field.components = values / places;
   constexpr std::size_t most = 9;  // a tensor
   if (values % places != 0 || field.components == 0 || field.components > most)
@@ -324,20 +199,17 @@ struct XdmfGrids {
 };
 
 /// Those of the first collection in time, else the first uniform one.
-XdmfGrids grids_of(const XmlElement& domain) {
+XdmfGrids grids_of(const XmlElement& domain, XdmfText& text) {
   std::vector<const XmlElement*> uniform;
-  for (const XmlElement& grid : domain.children) {
-    if (grid.name != "Grid") continue;
-    if (lower(grid.attribute("GridType")) != "collection") {
-      uniform.push_back(&grid);
+  for (const XmlElement* grid : text.references.in(domain, "Grid")) {
+    if (lower(grid->attribute("GridType")) != "collection") {
+      uniform.push_back(grid);
       continue;
     }
-    if (lower(grid.attribute("CollectionType")) != "temporal")
+    if (lower(grid->attribute("CollectionType")) != "temporal")
       throw Error(Kind::unsupported, "a collection of grids in space: expected one mesh, or a collection in time");
-    std::vector<const XmlElement*> steps;
-    for (const XmlElement& step : grid.children)
-      if (step.name == "Grid") steps.push_back(&step);
-    if (!steps.empty()) return {steps, &grid};
+    if (std::vector<const XmlElement*> steps = text.references.in(*grid, "Grid"); !steps.empty())
+      return {std::move(steps), grid};
   }
   if (uniform.empty()) throw Error(Kind::unsupported, "no grid");
   return {{uniform.front()}, uniform.front()};
@@ -358,35 +230,52 @@ void note_other_grids(const XmlElement& domain, const XmlElement& read, std::vec
   if (others > 0) notes.push_back("grid " + read.attribute("Name") + " is read; others are left out: " + names);
 }
 
+/// The element of that name in a grid, itself or by reference; nullptr: it has none.
+const XmlElement* part_of(const XmlElement& grid, const char* name, XdmfText& text) {
+  const auto found = text.references.in(grid, name);
+  return found.empty() ? nullptr : found.front();
+}
+
 /// The first element of that name in the grids of a domain.
-const XmlElement* first_of(const XmlElement& domain, const std::vector<const XmlElement*>& grids, const char* name) {
-  for (const XmlElement* grid : grids)
-    if (const XmlElement* found = grid->child(name)) return found;
-  // Some programs keep the mesh in a grid of its own, which the steps include.
-  for (const XmlElement& grid : domain.children)
-    if (const XmlElement* found = grid.child(name)) return found;
+const XmlElement& first_of(const XmlElement& domain, const XdmfGrids& grids, const char* name, XdmfText& text) {
+  for (const XmlElement* grid : grids.steps)
+    if (const XmlElement* found = part_of(*grid, name, text)) return *found;
+  // Some programs keep the mesh in a grid of its own.
+  for (const XmlElement* grid : text.references.in(domain, "Grid"))
+    if (const XmlElement* found = part_of(*grid, name, text)) return *found;
   throw Error(Kind::corrupt, std::string("no element ") + name);
 }
 
-/// The value of an element Time; nothing: it is no number.
-std::optional<double> time_of(const XmlElement& time) {
-  const std::string text = trimmed(time.attribute("Value"));
+std::string type_of_time(const XmlElement& time) { return lower(either(time, "TimeType", "Type")); }
+
+/// The value of a step's element Time; nothing: it has none.
+std::optional<double> time_of(const XmlElement& time, XdmfText& text) try {
   double value = 0;
-  const auto [end, error] = read_number(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  if (parse_number(trimmed(time.attribute("Value")), value))
+    return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
+  const std::vector<double> times = read_numbers<double>(item_of(time, text));
+  const bool alone = times.size() == 1 || (type_of_time(time) == "range" && times.size() == 2);
+  return alone && std::isfinite(times[0]) ? std::optional<double>(times[0]) : std::nullopt;
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 /// The times that a collection lists for its steps; none: it lists none, or others than `count`.
-std::vector<double> times_of(const XmlElement& collection, const fs::path& folder, std::size_t count) try {
-  const XmlElement* time = collection.child("Time");
-  if (time == nullptr || time->child("DataItem") == nullptr) return {};
-  const std::string type = lower(either(*time, "TimeType", "Type"));
-  std::vector<double> times = read_numbers<double>(item_of(*time, folder));
+std::vector<double> times_of(const XmlElement& collection, XdmfText& text, XdmfContents& to, std::size_t count) try {
+  const XmlElement* time = part_of(collection, "Time", text);
+  if (time == nullptr) return {};
+  const std::string type = type_of_time(*time);
+  std::vector<double> times = read_numbers<double>(item_of(*time, text));
   if (type == "hyperslab" && times.size() == 3 && times[2] == static_cast<double>(count)) {
     const double start = times[0], stride = times[1];
     times.resize(count);
     for (std::size_t i = 0; i < count; ++i) times[i] = start + static_cast<double>(i) * stride;
+  } else if (type == "range" && times.size() == 2 && count > 1) {
+    const double first = times[0], last = times[1];
+    times.resize(count);
+    for (std::size_t i = 0; i < count; ++i)
+      times[i] = std::lerp(first, last, static_cast<double>(i) / static_cast<double>(count - 1));
+    if (count > 2) to.notes.emplace_back("the file has the first time and the last one: those between are even");
   } else if (type != "list") {
     return {};
   }
@@ -397,14 +286,14 @@ std::vector<double> times_of(const XmlElement& collection, const fs::path& folde
 }
 
 /// Times of the steps: their own, else those that the collection lists, else numbers from 0, with a note.
-void set_times(const XdmfGrids& grids, const fs::path& folder, XdmfContents& to) {
+void set_times(const XdmfGrids& grids, XdmfText& text, XdmfContents& to) {
   std::vector<double> listed;
-  if (grids.outer != grids.steps.front()) listed = times_of(*grids.outer, folder, grids.steps.size());
+  if (grids.outer != grids.steps.front()) listed = times_of(*grids.outer, text, to, grids.steps.size());
   bool known = true;
   for (std::size_t i = 0; i < grids.steps.size(); ++i) {
-    const XmlElement* time = grids.steps[i]->child("Time");
+    const XmlElement* time = part_of(*grids.steps[i], "Time", text);
     std::optional<double> value;
-    if (time != nullptr) value = time_of(*time);
+    if (time != nullptr) value = time_of(*time, text);
     if (!value && !listed.empty()) value = listed[i];
     // A mesh without a time is at 0.
     if (!value && time == nullptr && grids.steps.size() == 1) value = 0;
@@ -431,23 +320,23 @@ void note_missing_fields(XdmfContents& to) {
   }
 }
 
-void require_same_mesh(const XmlElement& grid, const fs::path& folder, const XdmfContents& contents) {
-  const XmlElement *topology = grid.child("Topology"), *geometry = grid.child("Geometry");
+void require_same_mesh(const XmlElement& grid, XdmfText& text, const XdmfContents& contents) {
+  const XmlElement* const topology = part_of(grid, "Topology", text);
+  const XmlElement* const geometry = part_of(grid, "Geometry", text);
   if ((topology != nullptr &&
-       (item_of(*topology, folder) != contents.cells || first_point_of(*topology) != contents.first_point)) ||
-      (geometry != nullptr && item_of(*geometry, folder) != contents.points))
+       (item_of(*topology, text) != contents.cells || first_point_of(*topology) != contents.first_point)) ||
+      (geometry != nullptr && item_of(*geometry, text) != contents.points))
     throw Error(Kind::unsupported, "a mesh that changes from step to step").at("grid " + grid.attribute("Name"));
 }
 
-void add_steps(const std::vector<const XmlElement*>& grids, const fs::path& folder, XdmfContents& to) {
+void add_steps(const std::vector<const XmlElement*>& grids, XdmfText& text, XdmfContents& to) {
   for (const XmlElement* grid : grids) {
     if (const std::string type = lower(grid->attribute("GridType")); !type.empty() && type != "uniform")
       throw Error(Kind::unsupported, "a grid of type " + type + " in a step: expected Uniform");
-    require_same_mesh(*grid, folder, to);
+    require_same_mesh(*grid, text, to);
     XdmfStep step;
     std::set<std::string> names;
-    for (const XmlElement& one : grid->children)
-      if (one.name == "Attribute") add_field(one, folder, to, step, names);
+    for (const XmlElement* one : text.references.in(*grid, "Attribute")) add_field(*one, text, to, step, names);
     to.steps.push_back(std::move(step));
   }
 }
@@ -475,20 +364,22 @@ void add_named_files(const XmlElement& element, const fs::path& folder, std::set
 XdmfContents contents_of(const fs::path& path) {
   XdmfContents to;
   to.path = path;
-  const XmlElement root = parse_xml(read_text(path));
+  XmlElement document;
+  document.children.push_back(parse_xml(read_text(path)));
+  const XmlElement& root = document.children.front();
+  XdmfText text{path.parent_path(), References(document)};
   const XmlElement* domain = root.name == "Xdmf" ? root.child("Domain") : nullptr;
   if (domain == nullptr) throw Error(Kind::corrupt, "expected the elements Xdmf and Domain");
   for (const XmlElement& one : domain->children)
     if (one.name == "Information" && one.attribute("Name") == "LengthUnit")
       to.unit_length = mesh::length_in_cm(one.attribute("Value"));
-  const fs::path folder = path.parent_path();
-  add_named_files(root, folder, to.named);
-  const XdmfGrids grids = grids_of(*domain);
-  set_topology(*first_of(*domain, grids.steps, "Topology"), folder, to);
-  set_geometry(*first_of(*domain, grids.steps, "Geometry"), folder, to);
+  add_named_files(root, text.folder, to.named);
+  const XdmfGrids grids = grids_of(*domain, text);
+  set_topology(first_of(*domain, grids, "Topology", text), text, to);
+  set_geometry(first_of(*domain, grids, "Geometry", text), text, to);
   count_cells(to);
-  add_steps(grids.steps, folder, to);
-  set_times(grids, folder, to);
+  add_steps(grids.steps, text, to);
+  set_times(grids, text, to);
   note_other_grids(*domain, *grids.outer, to.notes);
   note_missing_fields(to);
   return to;
@@ -526,10 +417,11 @@ bool XdmfContents::has_fields() const {
 }
 
 std::set<fs::path> XdmfContents::files() const {
-  std::set<fs::path> out{path, cells.file, points.file};
+  std::set<fs::path> out{path};
+  add_files(cells, out);
+  add_files(points, out);
   for (const XdmfStep& step : steps)
-    for (const XdmfField& field : step.fields) out.insert(field.item.file);
-  out.erase("");
+    for (const XdmfField& field : step.fields) add_files(field.item, out);
   return out;
 }
 

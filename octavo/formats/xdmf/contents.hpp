@@ -5,20 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "octavo/formats/xdmf/items.hpp"
 #include "octavo/mesh/dataset.hpp"
 
 /// The description of an XDMF file. For formats/xdmf alone.
 namespace octavo::formats::xdmf {
-
-/// An array: a data set of an HDF5 file, or numbers in the text itself.
-struct XdmfItem {
-  std::filesystem::path file;  ///< empty: `text` has the numbers
-  std::string set;             ///< "/cells"
-  std::string text;
-  std::vector<std::uint64_t> shape;  ///< slowest index first
-  mesh::ScalarType type = mesh::ScalarType::float64;
-  bool operator==(const XdmfItem&) const = default;
-};
 
 struct XdmfField {
   mesh::FieldInfo info;

@@ -1,128 +1,109 @@
+// The one file that needs expat (Debian: libexpat1-dev), 2.4 or later: earlier ones let entities grow without limit.
 #include "octavo/formats/xdmf/xml.hpp"
 
-#include <array>
-#include <cctype>
+#include <algorithm>
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#ifdef OCTAVO_HAVE_EXPAT
+#define XML_DTD 1  // expat.h declares the limit of entities then
+#include <expat.h>
+#endif
 
 namespace octavo::formats::xdmf {
-namespace {
 
 using base::Error;
 using base::Kind;
 
-constexpr int deepest = 100;
+#ifdef OCTAVO_HAVE_EXPAT
+namespace {
 
-std::string without_entities(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, char>, 5> known{
-      {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    bool found = false;
-    for (const auto& [entity, c] : known)
-      if (!found && text[i] == '&' && text.substr(i, entity.size()) == entity) {
-        out += c;
-        i += entity.size();
-        found = true;
-      }
-    if (!found) out += text[i++];
+constexpr std::size_t deepest = 100;
+constexpr float most_growth = 4;
+
+/// What the library's calls build. They throw nothing through it: a call that refuses leaves its reason here.
+struct XmlBuilder {
+  XML_Parser parser = nullptr;
+  XmlElement outermost;
+  std::vector<XmlElement*> open;  ///< elements without an end so far; none moves while its last child is open
+  std::string refused;
+
+  void refuse(const std::string& why) {
+    if (refused.empty()) refused = why;
+    XML_StopParser(parser, XML_FALSE);
   }
-  return out;
+};
+
+XmlBuilder& builder_of(void* data) { return *static_cast<XmlBuilder*>(data); }
+
+void begin_element(void* data, const XML_Char* name, const XML_Char** attributes) {
+  XmlBuilder& to = builder_of(data);
+  if (to.open.size() > deepest) return to.refuse("elements more than " + std::to_string(deepest) + " deep");
+  XmlElement& element = to.open.empty() ? to.outermost : to.open.back()->children.emplace_back();
+  element.name = name;
+  for (; *attributes != nullptr; attributes += 2) element.attributes[attributes[0]] = attributes[1];
+  to.open.push_back(&element);
 }
 
-class XmlReader {
- public:
-  explicit XmlReader(std::string_view text) : text_(text) {}
-  XmlElement outermost() {
-    pass_declarations();
-    if (!begins("<")) refuse("expected an element");
-    return element(0);
-  }
+void end_element(void* data, const XML_Char*) { builder_of(data).open.pop_back(); }
 
- private:
-  [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(Kind::corrupt, what).at("byte " + std::to_string(at_));
-  }
-  bool begins(std::string_view word) const { return text_.substr(at_, word.size()) == word; }
-  void pass_blanks() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
-  }
-  /// Text up to a word, which is passed over.
-  std::string_view up_to(std::string_view end) {
-    const std::size_t found = text_.find(end, at_);
-    if (found == std::string_view::npos) refuse("the file ends before \"" + std::string(end) + "\"");
-    const std::string_view out = text_.substr(at_, found - at_);
-    at_ = found + end.size();
-    return out;
-  }
-  /// Whether a comment, a declaration or an instruction was passed over.
-  bool pass_one() {
-    if (begins("<!--"))
-      up_to("-->");
-    else if (begins("<?"))
-      up_to("?>");
-    else if (begins("<!DOCTYPE")) {
-      if (up_to(">").find('[') != std::string_view::npos && text_[at_ - 2] != ']') up_to("]>");
-    } else
-      return false;
-    return true;
-  }
-  void pass_declarations() {
-    do pass_blanks();
-    while (pass_one());
-  }
-  std::string name() {
-    const std::size_t first = at_;
-    const auto belongs = [](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '_' || c == '-' || c == '.';
-    };
-    while (at_ < text_.size() && belongs(text_[at_])) ++at_;
-    if (at_ == first) refuse("expected a name");
-    return std::string(text_.substr(first, at_ - first));
-  }
-  void attributes(XmlElement& to) {
-    for (pass_blanks(); at_ < text_.size() && text_[at_] != '>' && text_[at_] != '/'; pass_blanks()) {
-      std::string of = name();
-      pass_blanks();
-      if (!begins("=")) refuse("expected = behind " + of);
-      ++at_;
-      pass_blanks();
-      if (!begins("\"") && !begins("'")) refuse("expected " + of + "'s value in quotes");
-      const std::string_view quote = text_.substr(at_++, 1);
-      to.attributes[std::move(of)] = without_entities(up_to(quote));
-    }
-  }
-  XmlElement element(int depth) {
-    if (depth > deepest) refuse("elements more than " + std::to_string(deepest) + " deep");
-    ++at_;
-    XmlElement out;
-    out.name = name();
-    attributes(out);
-    if (begins("/>")) {
-      at_ += 2;
-      return out;
-    }
-    if (!begins(">")) refuse("expected the end of element " + out.name);
-    ++at_;
-    while (true) {
-      const std::size_t next = text_.find('<', at_);
-      if (next == std::string_view::npos) refuse("element " + out.name + " has no end");
-      out.text += without_entities(text_.substr(at_, next - at_));
-      at_ = next;
-      if (begins("</")) break;
-      if (!pass_one()) out.children.push_back(element(depth + 1));
-    }
-    at_ += 2;
-    if (name() != out.name) refuse("expected the end of element " + out.name);
-    up_to(">");
-    return out;
-  }
-  std::string_view text_;
-  std::size_t at_ = 0;
+void add_text(void* data, const XML_Char* text, int bytes) {
+  builder_of(data).open.back()->text.append(text, static_cast<std::size_t>(bytes));
+}
+
+/// Of an entity in another file, which this parser never opens.
+int refuse_other_file(XML_Parser parser, const XML_Char*, const XML_Char*, const XML_Char* file, const XML_Char*) {
+  builder_of(XML_GetUserData(parser))
+      .refuse("an entity in another file, " + std::string(file != nullptr ? file : "without a name") +
+              ": expected its value in this one");
+  return XML_STATUS_ERROR;
+}
+
+void refuse_unknown(void* data, const XML_Char* entity, int) {
+  builder_of(data).refuse("entity &" + std::string(entity) + "; is not declared in the text");
+}
+
+struct XmlParser {
+  XML_Parser parser = XML_ParserCreate(nullptr);
+  XmlParser() = default;
+  ~XmlParser() { XML_ParserFree(parser); }
+  XmlParser(const XmlParser&) = delete;
+  XmlParser& operator=(const XmlParser&) = delete;
 };
 
 }  // namespace
+
+XmlElement parse_xml(std::string_view text) {
+  // Some programs write blank lines before the declaration, where XML has none.
+  const std::size_t first = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+  const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(first), '\n');
+  const XmlParser owner;
+  XmlBuilder builder;
+  builder.parser = owner.parser;
+  XML_SetUserData(builder.parser, &builder);
+  XML_SetElementHandler(builder.parser, begin_element, end_element);
+  XML_SetCharacterDataHandler(builder.parser, add_text);
+  XML_SetExternalEntityRefHandler(builder.parser, refuse_other_file);
+  XML_SetSkippedEntityHandler(builder.parser, refuse_unknown);
+  XML_SetBillionLaughsAttackProtectionMaximumAmplification(builder.parser, most_growth);
+  text.remove_prefix(first);
+  if (XML_Parse(builder.parser, text.data(), static_cast<int>(text.size()), XML_TRUE) == XML_STATUS_ERROR) {
+    const XML_Error error = XML_GetErrorCode(builder.parser);
+    if (error == XML_ERROR_AMPLIFICATION_LIMIT_BREACH)
+      builder.refused = "entities that make the text more than four times as long";
+    if (builder.refused.empty()) builder.refused = XML_ErrorString(error);
+    throw Error(Kind::corrupt, "no sound XML: " + builder.refused)
+        .at("line " + std::to_string(XML_GetCurrentLineNumber(builder.parser) + static_cast<XML_Size>(lines)) +
+            ", byte " + std::to_string(static_cast<std::size_t>(XML_GetCurrentByteIndex(builder.parser)) + first));
+  }
+  return std::move(builder.outermost);
+}
+#else
+XmlElement parse_xml(std::string_view) {
+  throw Error(Kind::unsupported, "this Octavo was built without expat, which reads XDMF files")
+      .hint("install expat (Debian: libexpat1-dev) and build Octavo again");
+}
+#endif
 
 std::string XmlElement::attribute(const std::string& of) const {
   const auto found = attributes.find(of);
@@ -134,7 +115,5 @@ const XmlElement* XmlElement::child(std::string_view of) const {
     if (one.name == of) return &one;
   return nullptr;
 }
-
-XmlElement parse_xml(std::string_view text) { return XmlReader(text).outermost(); }
 
 }  // namespace octavo::formats::xdmf

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-/// As much of XML as XDMF files have: elements, attributes, text, comments. For formats/xdmf alone.
+/// An XML text as elements in memory, by the library expat. For formats/xdmf alone.
 namespace octavo::formats::xdmf {
 
 struct XmlElement {
@@ -19,8 +19,9 @@ struct XmlElement {
   const XmlElement* child(std::string_view of) const;
 };
 
-/// Returns the outermost element. Declarations are passed over, and entities are the five that XML names. Throws
-/// Error(corrupt) with the byte, also for elements nested more than 100 deep.
+/// Returns the outermost element. Entities that the text declares are replaced by their values. Throws Error(corrupt)
+/// with line and byte, also for entities in other files, those that make the text four times as long (and longer than 8
+/// MiB), and elements nested more than 100 deep; Error(unsupported) in a build without expat.
 XmlElement parse_xml(std::string_view text);
 
 }  // namespace octavo::formats::xdmf

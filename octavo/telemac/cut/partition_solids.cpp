@@ -30,7 +30,8 @@ void require_possible(const fs::path& path, const PartitionOptions& options, con
     throw Error(Kind::unsupported, "pieces of TELEMAC are of triangles, and this mesh is of solids")
         .at(path.string())
         .hint("--layout octavo writes a store with the parts; --write-cut F.npy the part of each cell");
-  if (has_boundary(options) || !options.also.empty() || options.sections || options.zones || options.weirs)
+  if (has_boundary(options) || !options.also.empty() || options.sections || options.zones || options.weirs ||
+      options.concat_sides)
     throw Error(Kind::unsupported,
                 "boundary files, further results, sections, zones and weirs go with triangles, and "
                 "this mesh is of solids")

@@ -8,6 +8,7 @@
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/base/rank_exchange.hpp"
+#include "octavo/mesh/solids/refuse.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/triangle_series.hpp"
 #include "octavo/verbs/triangles.hpp"
@@ -126,7 +127,9 @@ StepSeries discharge(const std::filesystem::path& path, const std::vector<analys
   StepSeries out;
   base::agree(options.ranks, [&] {
     const mesh::Dataset first = step::open(path, {options.flow, {}});
-    mesh::refuse_solids(first, "a discharge is of triangles and their planes");
+    mesh::refuse_solids(
+        first, "a discharge is of triangles and their planes",
+        "octavo slice --normal N --at P -o F.npy of the velocity along N: the pixels' sum times their area");
     if (first.unstructured && first.header.dim == 3) fields[0] = detail::elevation_field(first.header);
     series = series_at(path, fields, options);
     for (std::size_t l = 0; l < lines.size(); ++l) {
@@ -155,7 +158,8 @@ StepSeries volume(const std::filesystem::path& path, const std::vector<mesh::Pol
   base::agree(options.ranks, [&] {
     for (const mesh::Polygon& polygon : polygons) mesh::validate(polygon);
     const mesh::Dataset first = step::open(path, {options.flow, {}});
-    mesh::refuse_solids(first, "a volume of water is of triangles and their planes");
+    mesh::refuse_solids(first, "a volume of water is of triangles and their planes",
+                        "octavo stats --roi REGION integrates over a region, with --where over a condition");
     prisms = first.unstructured && first.header.dim == 3;
     if (prisms) fields.push_back(detail::elevation_field(first.header));
     series = series_at(path, fields, options);

@@ -7,6 +7,7 @@
 
 #include "octavo/analysis/triangles.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/solids/refuse.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/step/fields.hpp"
 #include "octavo/step/triangle_series.hpp"
@@ -135,6 +136,8 @@ std::vector<analysis::Way> seeded(const mesh::Unstructured& mesh, const WayOptio
 
 formats::Series series_with_velocity(const std::filesystem::path& path, const WayOptions& options,
                                      std::vector<std::string>& notes) {
+  mesh::refuse_solids(step::open(path, {options.flow, {}}), "streamlines and pathlines are on meshes of triangles",
+                      "octavo map and octavo slice --vectors NAME draw arrows");
   formats::Series series = step::open_triangles(path, {}, "a way of particles", options.flow);
   const std::vector<std::string> names{options.velocity + "_x", options.velocity + "_y"};
   const mesh::Dataset dataset = step::with_fields(series.first, names);

@@ -6,6 +6,7 @@
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/boxes.hpp"
+#include "octavo/mesh/solids/refuse.hpp"
 #include "octavo/step/read_box.hpp"
 #include "octavo/verbs/scope.hpp"
 
@@ -79,7 +80,8 @@ void refuse_giant(const mesh::IndexBox& box, int level, const std::string& path)
 
 Cube cube_over(const mesh::Dataset& dataset, const std::optional<mesh::Region>& region, int level) {
   const mesh::Header& header = dataset.header;
-  mesh::refuse_solids(dataset, "a cube is of cells of an adaptive mesh");
+  mesh::refuse_solids(dataset, "a cube is of cells of an adaptive mesh",
+                      "octavo map and octavo slice -o F.npy bring values to a grid of pixels");
   if (dataset.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cube of cells")
         .at(dataset.path)

@@ -8,6 +8,7 @@
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/formats/vtkhdf/field_type.hpp"
 #include "octavo/mesh/sides.hpp"
+#include "octavo/mesh/solids/refuse.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
 namespace octavo::verbs::detail {
@@ -49,7 +50,8 @@ std::vector<mesh::FieldInfo> fields_to_export(const mesh::Header& header, const 
 }  // namespace
 
 ExportJob begin_export(const step::SharedStep& step, const ExportOptions& options) {
-  mesh::refuse_solids(step, "an export is of cells of an adaptive mesh");
+  mesh::refuse_solids(step, "an export is of cells of an adaptive mesh",
+                      "octavo convert IN OUT.vtkhdf writes it for ParaView; in Python .part(0) has the arrays");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no cells of an adaptive mesh")
         .at(step.path)

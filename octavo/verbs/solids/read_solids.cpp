@@ -29,6 +29,17 @@ const mesh::Field& solid_field(const mesh::Part& part, const std::string& name, 
   return *found;
 }
 
+/// The volume of the tetrahedra of each cell, however they are turned: that of a twisted cell, too, is what maps draw
+/// and what its points weigh.
+std::vector<double> sizes_of_cells(const mesh::Solids& mesh) {
+  std::vector<double> sizes(mesh.corners.size(), 0);
+  mesh::for_each_tetrahedron(mesh,
+                             [&](std::size_t cell, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+                               sizes[cell] += std::fabs(mesh::six_volumes(mesh, a, b, c, d)) / 6;
+                             });
+  return sizes;
+}
+
 /// The places of one part; all are there, those not taken too.
 SolidPlaces places_of(SolidPart part, bool in_cells) {
   SolidPlaces out;
@@ -39,8 +50,7 @@ SolidPlaces places_of(SolidPart part, bool in_cells) {
       out.y.push_back(centre[1]);
       out.z.push_back(centre[2]);
     }
-    out.size = mesh::volumes_of(part.mesh);
-    for (double& size : out.size) size = std::fabs(size);
+    out.size = sizes_of_cells(part.mesh);
     out.chosen = part.chosen.empty() ? std::vector<char>(out.size.size(), 1) : std::move(part.chosen);
     return out;
   }
@@ -54,6 +64,24 @@ SolidPlaces places_of(SolidPart part, bool in_cells) {
   out.y = std::move(part.mesh.y);
   out.z = std::move(part.mesh.z);
   return out;
+}
+
+/// Weighs by what lies in the box.
+void clip_places(const mesh::Solids& mesh, const mesh::Header& header, const mesh::Box& box, bool in_cells,
+                 SolidPlaces& places) {
+  const double unit = header.hi[0] - header.lo[0];
+  mesh::Point3 lo{}, hi{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    lo[axis] = header.lo[axis] + box.lo[axis] * unit;
+    hi[axis] = header.lo[axis] + box.hi[axis] * unit;
+  }
+  analysis::SolidsInBox inside = analysis::clip_to_box(mesh, lo, hi);
+  std::vector<double>& size = in_cells ? inside.cells : inside.points;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    places.shares.push_back(size[i] > 0 ? size[i] / places.size[i] : 0);
+    places.chosen[i] = size[i] > 0 ? 1 : 0;
+  }
+  places.size = std::move(size);
 }
 
 void append_place(SolidPlaces& to, const SolidPlaces& from, std::size_t i) {
@@ -93,7 +121,18 @@ SolidPart read_solids(const mesh::Dataset& dataset, int part, const std::vector<
 }
 
 SolidPlaces read_solid_places(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool in_cells,
-                              const std::optional<mesh::Region>& region) {
+                              const std::optional<mesh::Region>& region, bool clip) {
+  if (clip && dataset.num_parts == 1) {
+    SolidPart part = read_solids(dataset, 0, fields);
+    const mesh::Solids mesh = part.mesh;
+    SolidPlaces places = places_of(std::move(part), in_cells);
+    clip_places(mesh, dataset.header, std::get<mesh::Box>(*region), in_cells, places);
+    return places;
+  }
+  if (clip)
+    throw Error(Kind::unsupported, "a box clips solids of one part, not of " + std::to_string(dataset.num_parts))
+        .at(dataset.path)
+        .hint("edge centre");
   const auto within = within_region(dataset.header, region);
   if (dataset.num_parts == 1) return places_of(read_solids(dataset, 0, fields, within), in_cells);
   SolidPlaces all;

@@ -27,13 +27,15 @@ SolidPart read_solids(const mesh::Dataset& dataset, int part, const std::vector<
 
 /// Places with values, of all parts: points, each once, or the centroids of cells.
 struct SolidPlaces {
-  std::vector<double> x, y, z;              ///< [code length]
-  std::vector<double> size;                 ///< point_volumes of the taken cells, or volumes [code length^3]
+  std::vector<double> x, y, z;  ///< [code length]
+  std::vector<double> size;     ///< point_volumes of the taken cells, or volumes [code length^3]
+  std::vector<double> shares;   ///< of what a box clips: the part of `size` in it; empty: nothing is clipped
   std::vector<std::vector<double>> fields;  ///< in the order asked for
   std::vector<char> chosen;                 ///< 1 for each cell that a region takes by its centroid, or point of such
 };
+/// `clip`: the region is a single box, and takes all that shares volume with it, with `size` in it.
 /// @pre the fields stand in cells, or none does
 SolidPlaces read_solid_places(const mesh::Dataset& dataset, const std::vector<std::string>& fields, bool in_cells,
-                              const std::optional<mesh::Region>& region);
+                              const std::optional<mesh::Region>& region, bool clip = false);
 
 }  // namespace octavo::verbs::detail

@@ -226,8 +226,9 @@ TEST(SolidVerbs, impossible_requests_are_refused) {
   EXPECT_EQ(kind([&] { contour(step, {.field = "number", .at = 3}); }), base::Kind::unsupported);
   EXPECT_EQ(kind([&] { slice(step, {.field = "f", .at = "0.5,0.5,2"}); }), base::Kind::usage);
   EXPECT_EQ(kind([&] { line(step, {.fields = {"f"}, .from = "2,2,2", .to = "3,2,2"}); }), base::Kind::usage);
-  EXPECT_EQ(kind([&] { stats(step, {.fields = {{"f"}}, .region = mesh::Box{}, .edge = analysis::RegionEdge::clip}); }),
-            base::Kind::unsupported);
+  EXPECT_EQ(
+      kind([&] { stats(step, {.fields = {{"f"}}, .region = mesh::Sphere{}, .edge = analysis::RegionEdge::clip}); }),
+      base::Kind::unsupported);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/mesh/solids/refuse.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 #include "octavo/verbs/structures/leaf_parts.hpp"
 
@@ -84,7 +85,9 @@ mesh::Dataset labelled(const mesh::Dataset& step, std::shared_ptr<const Labels> 
 }  // namespace
 
 Clumps clumps(const step::SharedStep& step, const ClumpsOptions& options) {
-  mesh::refuse_solids(step, "clumps are of cells");
+  mesh::refuse_solids(
+      step, "clumps are of cells of an adaptive mesh",
+      "octavo stats --where 'F>V' integrates what lies above a value, and octavo contour gives its surface");
   if (step.unstructured)
     throw Error(Kind::unsupported, "a mesh of triangles has no clumps")
         .at(step.path)

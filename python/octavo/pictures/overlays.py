@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from octavo.errors import UsageError
+
 #: Arrows along the longer side of a picture.
 ARROWS = 24
 
@@ -25,6 +27,12 @@ class Overlays:
     unit: str = ""
     dots: np.ndarray | None = None
     family: str = ""
+
+
+def require_levels(data: Any, grid: bool) -> None:
+    """Raises UsageError for `grid` of a mesh without levels."""
+    if grid and data.unstructured:
+        raise UsageError("a grid shows the levels of cells, and this mesh has none", [data.path], "leave it away")
 
 
 def gather(

@@ -104,7 +104,11 @@ def stack(
 def _check(last: Any, along: int, depth: float | None, speed: float | None) -> None:
     data = last._data
     if data.unstructured or data.dim <= along:
-        raise Unsupported("a stack is along an axis of cells", [data.path], "")
+        raise Unsupported(
+            "a stack is along an axis of an adaptive mesh",
+            [data.path],
+            "octavo map shows one output, octavo movie many",
+        )
     if is_cosmological(data):
         raise Unsupported(
             "a stack of a cosmological run: its clock is conformal time, and light crosses a box that grows", [data.path],

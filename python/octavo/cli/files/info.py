@@ -134,7 +134,8 @@ def _print(facts: dict[str, Any], ds: Any) -> None:
         lines.insert(1, ("steps", f"{len(steps)}: " + ", ".join(f"{s['flow']} {s['step']}" for s in steps[-6:])))
         lines.insert(2, ("writer", ", ".join(dict.fromkeys(s["writer"] for s in steps))))
     if series := facts.get("series"):
-        lines.insert(1, ("steps", f"{series['steps']}, from {series['first']:.10g} to {series['last']:.10g} s"))
+        unit = " s" if facts["units"]["length"] == 100 else ""
+        lines.insert(1, ("steps", f"{series['steps']}, from {series['first']:.10g} to {series['last']:.10g}{unit}"))
         lines[-1] = ("bytes", f"{size(facts['file_bytes'])}, of which {size(facts['bytes'])} for this step")
     line(facts["path"])
     for name, text in lines:

@@ -113,7 +113,7 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ds: An
     window. Collective."""
     if not arguments.grid and arguments.vectors is None and arguments.overlay_particles is None:
         return None
-    from octavo.pictures.overlays import gather
+    from octavo.pictures.overlays import gather, require_levels
 
     facts = image.facts()
 
@@ -128,6 +128,7 @@ def overlays_of(arguments: argparse.Namespace, image_of: Any, image: Any, ds: An
         image = dots(ds, region, arguments.overlay_particles, facts, threads=arguments.threads, ranks=ranks)
         return drawn(image, image.facts(), ranks)
 
+    require_levels(ds, arguments.grid)
     return gather(
         another, facts, arguments.grid, arguments.vectors, facts["kind"] not in ("slice", "value"),
         None if arguments.overlay_particles is None else dots,
