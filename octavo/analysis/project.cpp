@@ -394,12 +394,21 @@ CellBox box_within(const View& view, const Cells& cells) {
 
 CellBox box_within(const View& view, std::span<const SiblingCells> families) {
   CellBox box;
-  for (const SiblingCells& family : families)
+  const auto both_in = [](const Scale& scale, std::uint32_t i) { return in(scale, i) && in(scale, i + 1); };
+  for (const SiblingCells& family : families) {
+    const std::uint32_t u = family.corner[view.axes[0]], v = family.corner[view.axes[1]];
+    const std::uint32_t depth = family.corner[view.axes[2]];
+    if (family.selected == 0xFF && both_in(view.u, u) && both_in(view.v, v) && both_in(view.depth, depth)) {
+      box.take_in(u, v);
+      box.take_in(u + 1, v + 1);
+      continue;
+    }
     for (unsigned rest = family.selected; rest != 0; rest &= rest - 1) {
       const auto c = static_cast<unsigned>(std::countr_zero(rest));
-      const auto at = [&](std::size_t i) { return family.corner[view.axes[i]] + (c >> view.axes[i] & 1); };
-      if (in(view.u, at(0)) && in(view.v, at(1)) && in(view.depth, at(2))) box.take_in(at(0), at(1));
+      const std::uint32_t cu = u + (c >> view.axes[0] & 1), cv = v + (c >> view.axes[1] & 1);
+      if (in(view.u, cu) && in(view.v, cv) && in(view.depth, depth + (c >> view.axes[2] & 1))) box.take_in(cu, cv);
     }
+  }
   return box;
 }
 

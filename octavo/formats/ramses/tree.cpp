@@ -78,11 +78,13 @@ class OctFinder {
 
 void check_range(const std::vector<std::int32_t>& values, std::int64_t low, std::int64_t high,
                  const RecordReader& reader, const char* what, int level) {
-  const auto least = static_cast<std::int32_t>(low);
-  const auto most = static_cast<std::int32_t>(std::min<std::int64_t>(high, std::numeric_limits<std::int32_t>::max()));
-  int outside = 0;  // without a branch for each, several at a time
-  for (const std::int32_t value : values) outside |= (value < least) | (value > most);
-  if (outside == 0) return;
+  const auto least = static_cast<std::uint32_t>(low);
+  const auto most = static_cast<std::uint32_t>(std::min<std::int64_t>(high, std::numeric_limits<std::int32_t>::max()));
+  // Several at a time: one of two differences has the top bit if a value is outside.
+  std::uint32_t differences = 0;
+  for (const std::int32_t value : values)
+    differences |= (static_cast<std::uint32_t>(value) - least) | (most - static_cast<std::uint32_t>(value));
+  if (differences >> 31 == 0) return;
   for (const std::int32_t value : values)
     if (value < low || value > high)
       throw reader.error("the records before: expected " + std::string(what) + " from " + std::to_string(low) + " to " +
