@@ -131,12 +131,47 @@ void add_value(double x, double weight, Moments& bin) {
   bin.max = std::max(bin.max, x);
 }
 
+/// The values of two fields, in one register.
+using TwoFields = double __attribute__((vector_size(16)));
+
+/// add_value() of all samples of a bin, for two fields, with the same bits. Does nothing, and returns false, if a value
+/// is not finite.
+bool add_finite(std::span<const double> x, std::span<const double> y, std::span<const double> weights, Moments& of_x,
+                Moments& of_y) {
+  const TwoFields origin{std::isnan(of_x.origin) ? x[0] : of_x.origin, std::isnan(of_y.origin) ? y[0] : of_y.origin};
+  TwoFields high{of_x.first.high, of_y.first.high}, low{of_x.first.low, of_y.first.low};
+  TwoFields second{of_x.second, of_y.second}, min{of_x.min, of_y.min}, max{of_x.max, of_y.max}, zero{};
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const TwoFields both{x[k], y[k]}, away = both - origin, product = weights[k] * away;
+    const TwoFields total = high + product, part = total - high;  // as Sum::add
+    low += (high - (total - part)) + (product - part);
+    high = total;
+    second += product * away;
+    min = both < min ? both : min;
+    max = max < both ? both : max;
+    zero += both - both;  // else NaN
+  }
+  if (zero[0] != 0 || zero[1] != 0) return false;
+  of_x = {origin[0], {high[0], low[0]}, second[0], of_x.left_out, min[0], max[0]};
+  of_y = {origin[1], {high[1], low[1]}, second[1], of_y.left_out, min[1], max[1]};
+  return true;
+}
+
+void add_values(std::span<const double> values, std::span<const double> weights, Moments& bin) {
+  for (std::size_t k = 0; k < values.size(); ++k) add_value(values[k], weights[k], bin);
+}
+
 void add_moments(const BinBatch& batch, std::vector<std::vector<Moments>>& to) {
   for_each_stretch(batch.bin, [&](std::int32_t bin, std::size_t first, std::size_t last) {
-    for (std::size_t f = 0; f < to.size() && bin >= 0; ++f) {
-      Moments all = to[f][static_cast<std::size_t>(bin)];
-      for (std::size_t k = first; k < last; ++k) add_value(batch.fields[f][k], batch.weight[k], all);
-      to[f][static_cast<std::size_t>(bin)] = all;
+    if (bin < 0) return;
+    const auto b = static_cast<std::size_t>(bin);
+    const auto values = [&](std::size_t f) { return batch.fields[f].subspan(first, last - first); };
+    const auto weights = batch.weight.subspan(first, last - first);
+    for (std::size_t f = 0; f < to.size(); f += 2) {
+      const bool two = f + 1 < to.size();
+      if (two && add_finite(values(f), values(f + 1), weights, to[f][b], to[f + 1][b])) continue;
+      add_values(values(f), weights, to[f][b]);
+      if (two) add_values(values(f + 1), weights, to[f + 1][b]);
     }
   });
 }
@@ -171,9 +206,8 @@ void for_each_sibling(const SiblingCells& family, Visit&& visit) {
     visit(static_cast<unsigned>(std::countr_zero(rest)));
 }
 
-/// Makes room for a batch's values behind those of earlier ones. Returns where it begins.
-double* room_for(const FamilyBatch& batch, std::vector<double>& to) {
-  const std::size_t before = to.size();
+/// Makes room for a batch's values behind those of `before` cells. Returns where it begins.
+double* room_for(const FamilyBatch& batch, std::size_t before, std::vector<double>& to) {
   to.resize(before + batch.cells);
   return to.data() + before;
 }
@@ -233,12 +267,12 @@ class QuantityColumns {
     for (const Quantity& quantity : quantities)
       if (const auto* name = std::get_if<std::string>(&quantity)) columns_.emplace_back(cell_field(part, *name));
   }
-  /// Behind the values of earlier batches.
-  void gather(const FamilyBatch& batch, std::vector<std::vector<double>>& to) const {
+  /// Behind the values of `before` cells.
+  void gather(const FamilyBatch& batch, std::size_t before, std::vector<std::vector<double>>& to) const {
     to.resize(quantities_.size());
     std::size_t column = 0;
     for (std::size_t q = 0; q < quantities_.size(); ++q) {
-      double* const at = room_for(batch, to[q]);
+      double* const at = room_for(batch, before, to[q]);
       const auto* distance = std::get_if<Distance>(&quantities_[q]);
       if (distance == nullptr)
         columns_[column++].gather(batch, at);
@@ -279,9 +313,9 @@ class WeightColumn {
   WeightColumn(const mesh::Part& part, const CellWeight& weight) : volume_(weight.volume) {
     if (!weight.field.empty()) field_.emplace(cell_field(part, weight.field));
   }
-  void gather(const mesh::Header& header, const FamilyBatch& batch, std::vector<double>& to) const {
+  void gather(const mesh::Header& header, const FamilyBatch& batch, std::size_t before, std::vector<double>& to) const {
     const double factor = volume_ ? cell_volume_of(header, batch.level) : 1;
-    double* const at = room_for(batch, to);
+    double* const at = room_for(batch, before, to);
     if (!field_) {
       std::fill_n(at, batch.cells, factor);
       return;
@@ -339,11 +373,11 @@ class PlanColumns {
         axes_(part, header, quantities_),
         fields_(part, header, names_),
         weight_(part, plan.weight) {}
-  /// Behind the samples of earlier batches.
+  /// Behind the samples that `to.count` counts.
   void gather(const FamilyBatch& batch, Samples& to) const {
-    axes_.gather(batch, to.axes);
-    fields_.gather(batch, to.fields);
-    weight_.gather(header_, batch, to.weight);
+    axes_.gather(batch, to.count, to.axes);
+    fields_.gather(batch, to.count, to.fields);
+    weight_.gather(header_, batch, to.count, to.weight);
     to.count += batch.cells;
   }
 
@@ -353,14 +387,6 @@ class PlanColumns {
   QuantityColumns axes_, fields_;
   WeightColumn weight_;
 };
-
-/// Empties samples, but keeps their room.
-void clear_samples(Samples& samples) {
-  for (std::vector<double>& values : samples.axes) values.clear();
-  for (std::vector<double>& values : samples.fields) values.clear();
-  samples.weight.clear();
-  samples.count = 0;
-}
 
 /// Samples with room for all leaves of a part.
 Samples samples_with_room(const mesh::Part& part, const BinPlan& plan) {
@@ -472,8 +498,7 @@ ValueRanges value_ranges(const mesh::Part& part, const mesh::Header& header, con
   std::vector<std::vector<double>> values;
   for_each_batch(part, header, selection, [&](const FamilyBatch& batch) {
     out.cells += static_cast<std::int64_t>(batch.cells);
-    for (std::vector<double>& column : values) column.clear();
-    columns.gather(batch, values);
+    columns.gather(batch, 0, values);
     for (std::size_t q = 0; q < quantities.size(); ++q) widen_range(out.of[q], values[q]);
   });
   return out;
@@ -516,7 +541,7 @@ void for_each_samples(const mesh::Part& part, const mesh::Header& header, const 
   const PlanColumns columns(part, header, plan);
   Samples samples;
   for_each_batch(part, header, selection, [&](const FamilyBatch& batch) {
-    clear_samples(samples);
+    samples.count = 0;
     columns.gather(batch, samples);
     visit(samples);
   });
