@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "octavo/analysis/descend.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/merge.hpp"
 
@@ -88,18 +89,32 @@ void set_apart(double weight, std::int32_t& bin, PartialBins& to) {
   bin = bin_beyond;
 }
 
+/// Calls visit(bin, first, last) for stretches of samples that have the same bin. Cells come in the tree's order, so
+/// that neighbours often do, and sums of a stretch need not go through memory.
+template <class Visit>
+void for_each_stretch(const std::vector<std::int32_t>& bins, Visit&& visit) {
+  for (std::size_t first = 0, last = 0; first < bins.size(); first = last) {
+    const std::int32_t bin = bins[first];
+    for (last = first + 1; last < bins.size() && bins[last] == bin;) ++last;
+    visit(bin, first, last);
+  }
+}
+
 void count_batch(BinBatch& batch, PartialBins& to) {
   to.cells += static_cast<std::int64_t>(batch.bin.size());
-  for (std::size_t k = 0; k < batch.bin.size(); ++k) {
-    const double weight = batch.weight[k];
-    if (batch.bin[k] < 0 || !std::isfinite(weight)) {
-      set_apart(weight, batch.bin[k], to);
-      continue;
+  for_each_stretch(batch.bin, [&](std::int32_t bin, std::size_t first, std::size_t last) {
+    BinContents all = bin < 0 ? BinContents{} : to.bins[static_cast<std::size_t>(bin)];
+    for (std::size_t k = first; k < last; ++k) {
+      const double weight = batch.weight[k];
+      if (bin < 0 || !std::isfinite(weight)) {
+        set_apart(weight, batch.bin[k], to);
+        continue;
+      }
+      ++all.cells;
+      all.weight.add(weight);
     }
-    BinContents& bin = to.bins[static_cast<std::size_t>(batch.bin[k])];
-    ++bin.cells;
-    bin.weight.add(weight);
-  }
+    if (bin >= 0) to.bins[static_cast<std::size_t>(bin)] = all;
+  });
 }
 
 void add_value(double x, double weight, Moments& bin) {
@@ -116,13 +131,49 @@ void add_value(double x, double weight, Moments& bin) {
   bin.max = std::max(bin.max, x);
 }
 
-/// Sample by sample: the sums of several fields wait for one another less than those of one bin.
-void add_moments(const BinBatch& batch, std::vector<std::vector<Moments>>& to) {
-  for (std::size_t k = 0; k < batch.bin.size(); ++k) {
-    if (batch.bin[k] < 0) continue;
-    const auto bin = static_cast<std::size_t>(batch.bin[k]);
-    for (std::size_t f = 0; f < to.size(); ++f) add_value(batch.fields[f][k], batch.weight[k], to[f][bin]);
+/// The values of two fields, in one register.
+using TwoFields = double __attribute__((vector_size(16)));
+
+/// add_value() of all samples of a bin, for two fields, with the same bits. Does nothing, and returns false, if a value
+/// is not finite.
+bool add_finite(std::span<const double> x, std::span<const double> y, std::span<const double> weights, Moments& of_x,
+                Moments& of_y) {
+  const TwoFields origin{std::isnan(of_x.origin) ? x[0] : of_x.origin, std::isnan(of_y.origin) ? y[0] : of_y.origin};
+  TwoFields high{of_x.first.high, of_y.first.high}, low{of_x.first.low, of_y.first.low};
+  TwoFields second{of_x.second, of_y.second}, min{of_x.min, of_y.min}, max{of_x.max, of_y.max}, zero{};
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const TwoFields both{x[k], y[k]}, away = both - origin, product = weights[k] * away;
+    const TwoFields total = high + product, part = total - high;  // as Sum::add
+    low += (high - (total - part)) + (product - part);
+    high = total;
+    second += product * away;
+    min = both < min ? both : min;
+    max = max < both ? both : max;
+    zero += both - both;  // else NaN
   }
+  if (zero[0] != 0 || zero[1] != 0) return false;
+  of_x = {origin[0], {high[0], low[0]}, second[0], of_x.left_out, min[0], max[0]};
+  of_y = {origin[1], {high[1], low[1]}, second[1], of_y.left_out, min[1], max[1]};
+  return true;
+}
+
+void add_values(std::span<const double> values, std::span<const double> weights, Moments& bin) {
+  for (std::size_t k = 0; k < values.size(); ++k) add_value(values[k], weights[k], bin);
+}
+
+void add_moments(const BinBatch& batch, std::vector<std::vector<Moments>>& to) {
+  for_each_stretch(batch.bin, [&](std::int32_t bin, std::size_t first, std::size_t last) {
+    if (bin < 0) return;
+    const auto b = static_cast<std::size_t>(bin);
+    const auto values = [&](std::size_t f) { return batch.fields[f].subspan(first, last - first); };
+    const auto weights = batch.weight.subspan(first, last - first);
+    for (std::size_t f = 0; f < to.size(); f += 2) {
+      const bool two = f + 1 < to.size();
+      if (two && add_finite(values(f), values(f + 1), weights, to[f][b], to[f + 1][b])) continue;
+      add_values(values(f), weights, to[f][b]);
+      if (two) add_values(values(f + 1), weights, to[f + 1][b]);
+    }
+  });
 }
 
 void add_bin_batch(const std::vector<BinFinder>& finders, const BinPlan& plan, BinBatch& batch, PartialBins& to) {
@@ -139,6 +190,28 @@ std::vector<BinFinder> finders_of(const BinPlan& plan) {
 
 // ------------------------------------------------------------------------------------------------ values of cells
 
+/// Selected cells of one level, in the tree's order.
+struct FamilyBatch {
+  int level = 0;
+  std::span<const SiblingCells> families;
+  std::size_t cells = 0;
+};
+
+constexpr unsigned whole_family = 0xFF;  ///< of eight cells
+
+/// Calls visit(c) for each selected cell of a family.
+template <class Visit>
+void for_each_sibling(const SiblingCells& family, Visit&& visit) {
+  for (unsigned rest = family.selected; rest != 0; rest &= rest - 1)
+    visit(static_cast<unsigned>(std::countr_zero(rest)));
+}
+
+/// Makes room for a batch's values behind those of `before` cells. Returns where it begins.
+double* room_for(const FamilyBatch& batch, std::size_t before, std::vector<double>& to) {
+  to.resize(before + batch.cells);
+  return to.data() + before;
+}
+
 /// Values of a field of any type, as doubles where they are not yet.
 class ColumnValues {
  public:
@@ -150,9 +223,14 @@ class ColumnValues {
       values_ = made_;
     }
   }
-  void gather(std::span<const std::size_t> from, std::vector<double>& to) const {
-    to.resize(from.size());
-    for (std::size_t k = 0; k < from.size(); ++k) to[k] = values_[from[k]];
+  void gather(const FamilyBatch& batch, double* to) const {
+    for (const SiblingCells& family : batch.families) {
+      const double* const from = values_.data() + family.first_value;
+      if (family.selected == whole_family)
+        to = std::copy_n(from, 8, to);
+      else
+        for_each_sibling(family, [&](unsigned c) { *to++ = from[c]; });
+    }
   }
 
  private:
@@ -160,20 +238,25 @@ class ColumnValues {
   std::span<const double> values_;
 };
 
-/// distance_to() of the cells' centres, with the same bits: axis by axis, and without a call for each.
-void radii_of(const mesh::Header& header, const Distance& distance, const Cells& cells, std::vector<double>& to) {
-  const mesh::Point3 size = mesh::cell_size(header, cells.level);
-  std::fill(to.begin(), to.end(), 0.0);
-  for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
-    const double extent = header.hi[axis] - header.lo[axis], lo = header.lo[axis], centre = distance.centre[axis];
-    const bool periodic = header.periodic[axis];
-    for (std::size_t k = 0; k < to.size(); ++k) {
-      double away = lo + (cells.positions[k][axis] + 0.5) * size[axis] - centre;
-      if (periodic && std::abs(away / extent) >= 0.5) away -= extent * std::round(away / extent);
-      to[k] += away * away;
+/// distance_to() of the cells' centres, with the same bits: without a call for each, and once along each side of a
+/// family.
+void radii_of(const mesh::Header& header, const Distance& distance, const FamilyBatch& batch, double* to) {
+  const mesh::Point3 size = mesh::cell_size(header, batch.level);
+  double* const first = to;
+  std::array<std::array<double, 2>, 3> square{};
+  for (const SiblingCells& family : batch.families) {
+    const std::uint32_t sides = family.selected == 1 ? 1 : 2;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(header.dim); ++axis) {
+      const double extent = header.hi[axis] - header.lo[axis];
+      for (std::uint32_t side = 0; side < sides; ++side) {
+        double away = header.lo[axis] + (family.corner[axis] + side + 0.5) * size[axis] - distance.centre[axis];
+        if (header.periodic[axis] && std::abs(away / extent) >= 0.5) away -= extent * std::round(away / extent);
+        square[axis][side] = away * away;
+      }
     }
+    for_each_sibling(family, [&](unsigned c) { *to++ = square[0][c & 1] + square[1][c >> 1 & 1] + square[2][c >> 2]; });
   }
-  for (double& radius : to) radius = std::sqrt(radius);
+  for (double* radius = first; radius != to; ++radius) *radius = std::sqrt(*radius);
 }
 
 /// The quantities of a part, ready to be taken batch by batch.
@@ -184,31 +267,34 @@ class QuantityColumns {
     for (const Quantity& quantity : quantities)
       if (const auto* name = std::get_if<std::string>(&quantity)) columns_.emplace_back(cell_field(part, *name));
   }
-  void gather(const Cells& cells, std::vector<std::vector<double>>& to) const {
+  /// Behind the values of `before` cells.
+  void gather(const FamilyBatch& batch, std::size_t before, std::vector<std::vector<double>>& to) const {
     to.resize(quantities_.size());
     std::size_t column = 0;
     for (std::size_t q = 0; q < quantities_.size(); ++q) {
+      double* const at = room_for(batch, before, to[q]);
       const auto* distance = std::get_if<Distance>(&quantities_[q]);
-      if (distance == nullptr) {
-        columns_[column++].gather(cells.values, to[q]);
-        continue;
-      }
-      const mesh::Point3 size = mesh::cell_size(header_, cells.level);
-      to[q].resize(cells.positions.size());
-      if (distance->kind == Distance::Kind::radius) {
-        radii_of(header_, *distance, cells, to[q]);
-        continue;
-      }
-      for (std::size_t k = 0; k < to[q].size(); ++k) {
-        mesh::Point3 middle{};
-        for (std::size_t axis = 0; axis < 3; ++axis)
-          middle[axis] = header_.lo[axis] + (cells.positions[k][axis] + 0.5) * size[axis];
-        to[q][k] = distance_to(header_, *distance, middle);
-      }
+      if (distance == nullptr)
+        columns_[column++].gather(batch, at);
+      else if (distance->kind == Distance::Kind::radius)
+        radii_of(header_, *distance, batch, at);
+      else
+        distances(*distance, batch, at);
     }
   }
 
  private:
+  void distances(const Distance& distance, const FamilyBatch& batch, double* to) const {
+    const mesh::Point3 size = mesh::cell_size(header_, batch.level);
+    for (const SiblingCells& family : batch.families)
+      for_each_sibling(family, [&](unsigned c) {
+        mesh::Point3 middle{};
+        for (std::size_t axis = 0; axis < 3; ++axis)
+          middle[axis] = header_.lo[axis] + (family.corner[axis] + (c >> axis & 1) + 0.5) * size[axis];
+        *to++ = distance_to(header_, distance, middle);
+      });
+  }
+
   const mesh::Header& header_;
   const std::vector<Quantity>& quantities_;
   std::vector<ColumnValues> columns_;
@@ -227,14 +313,15 @@ class WeightColumn {
   WeightColumn(const mesh::Part& part, const CellWeight& weight) : volume_(weight.volume) {
     if (!weight.field.empty()) field_.emplace(cell_field(part, weight.field));
   }
-  void gather(const mesh::Header& header, const Cells& cells, std::vector<double>& to) const {
-    const double factor = volume_ ? cell_volume_of(header, cells.level) : 1;
+  void gather(const mesh::Header& header, const FamilyBatch& batch, std::size_t before, std::vector<double>& to) const {
+    const double factor = volume_ ? cell_volume_of(header, batch.level) : 1;
+    double* const at = room_for(batch, before, to);
     if (!field_) {
-      to.assign(cells.values.size(), factor);
+      std::fill_n(at, batch.cells, factor);
       return;
     }
-    field_->gather(cells.values, to);
-    for (double& weight : to) weight *= factor;
+    field_->gather(batch, at);
+    for (std::size_t k = 0; k < batch.cells; ++k) at[k] *= factor;
   }
 
  private:
@@ -242,14 +329,31 @@ class WeightColumn {
   std::optional<ColumnValues> field_;
 };
 
-/// Hands selected cells on in batches that fit the cache.
+/// Whether a selection takes all leaves down to some level of a tree without blocks.
+bool takes_families(const mesh::Part& part, const Selection& selection) {
+  return mesh::block_size(mesh::octree_of(part)) == 1 && !selection.region && selection.where.empty();
+}
+
+/// Hands selected cells on in batches that fit the cache: as families, or each as the one cell of a family where blocks
+/// or the selection do not let them be.
 template <class Visit>
 void for_each_batch(const mesh::Part& part, const mesh::Header& header, const Selection& selection, Visit&& visit) {
-  for_each_selected(part, header, selection, [&](const Cells& cells) {
-    for (std::size_t first = 0; first < cells.values.size(); first += batch_samples) {
-      const std::size_t count = std::min(batch_samples, cells.values.size() - first);
-      visit(Cells{cells.level, cells.positions.subspan(first, count), cells.values.subspan(first, count)});
+  const auto cut = [&](int level, std::span<const SiblingCells> families, std::size_t at_once) {
+    for (; !families.empty(); families = families.subspan(std::min(at_once, families.size()))) {
+      FamilyBatch batch{level, families.first(std::min(at_once, families.size()))};
+      for (const SiblingCells& family : batch.families)
+        batch.cells += family.selected == whole_family ? 8 : static_cast<std::size_t>(std::popcount(family.selected));
+      visit(batch);
     }
+  };
+  if (takes_families(part, selection))
+    return for_each_family(mesh::octree_of(part), header, selection.max_level,
+                           [&](int level, auto families) { cut(level, families, batch_samples / 8); });
+  std::vector<SiblingCells> single;
+  for_each_selected(part, header, selection, [&](const Cells& cells) {
+    single.clear();
+    for (std::size_t k = 0; k < cells.values.size(); ++k) single.push_back({cells.positions[k], 1, cells.values[k]});
+    cut(cells.level, single, batch_samples);
   });
 }
 
@@ -269,11 +373,12 @@ class PlanColumns {
         axes_(part, header, quantities_),
         fields_(part, header, names_),
         weight_(part, plan.weight) {}
-  void gather(const Cells& cells, Samples& to) const {
-    axes_.gather(cells, to.axes);
-    fields_.gather(cells, to.fields);
-    weight_.gather(header_, cells, to.weight);
-    to.count = cells.values.size();
+  /// Behind the samples that `to.count` counts.
+  void gather(const FamilyBatch& batch, Samples& to) const {
+    axes_.gather(batch, to.count, to.axes);
+    fields_.gather(batch, to.count, to.fields);
+    weight_.gather(header_, batch, to.count, to.weight);
+    to.count += batch.cells;
   }
 
  private:
@@ -283,17 +388,18 @@ class PlanColumns {
   WeightColumn weight_;
 };
 
-void append_values(std::vector<double>& to, const std::vector<double>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-void append_samples(Samples& to, const Samples& from) {
-  to.axes.resize(from.axes.size());
-  to.fields.resize(from.fields.size());
-  for (std::size_t a = 0; a < from.axes.size(); ++a) append_values(to.axes[a], from.axes[a]);
-  for (std::size_t f = 0; f < from.fields.size(); ++f) append_values(to.fields[f], from.fields[f]);
-  append_values(to.weight, from.weight);
-  to.count += from.count;
+/// Samples with room for all leaves of a part.
+Samples samples_with_room(const mesh::Part& part, const BinPlan& plan) {
+  const mesh::Octree& tree = mesh::octree_of(part);
+  std::size_t leaves = 0;
+  for (int level = 0; level < mesh::num_levels(tree); ++level) leaves += mesh::num_owned_leaves(tree, level);
+  Samples samples;
+  samples.axes.resize(plan.axes.size());
+  samples.fields.resize(plan.fields.size());
+  for (std::vector<double>& values : samples.axes) values.reserve(leaves);
+  for (std::vector<double>& values : samples.fields) values.reserve(leaves);
+  samples.weight.reserve(leaves);
+  return samples;
 }
 
 void widen_range(ValueRange& range, const std::vector<double>& values) {
@@ -390,9 +496,9 @@ ValueRanges value_ranges(const mesh::Part& part, const mesh::Header& header, con
   out.of.resize(quantities.size());
   const QuantityColumns columns(part, header, quantities);
   std::vector<std::vector<double>> values;
-  for_each_batch(part, header, selection, [&](const Cells& cells) {
-    out.cells += static_cast<std::int64_t>(cells.values.size());
-    columns.gather(cells, values);
+  for_each_batch(part, header, selection, [&](const FamilyBatch& batch) {
+    out.cells += static_cast<std::int64_t>(batch.cells);
+    columns.gather(batch, 0, values);
     for (std::size_t q = 0; q < quantities.size(); ++q) widen_range(out.of[q], values[q]);
   });
   return out;
@@ -433,17 +539,19 @@ PartialBins bin_cells(const mesh::Part& part, const mesh::Header& header, const 
 void for_each_samples(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                       const BinPlan& plan, const std::function<void(const Samples&)>& visit) {
   const PlanColumns columns(part, header, plan);
-  Samples batch;
-  for_each_batch(part, header, selection, [&](const Cells& cells) {
-    columns.gather(cells, batch);
-    visit(batch);
+  Samples samples;
+  for_each_batch(part, header, selection, [&](const FamilyBatch& batch) {
+    samples.count = 0;
+    columns.gather(batch, samples);
+    visit(samples);
   });
 }
 
 Samples samples_of(const mesh::Part& part, const mesh::Header& header, const Selection& selection,
                    const BinPlan& plan) {
-  Samples all;
-  for_each_samples(part, header, selection, plan, [&](const Samples& batch) { append_samples(all, batch); });
+  const PlanColumns columns(part, header, plan);
+  Samples all = takes_families(part, selection) ? samples_with_room(part, plan) : Samples{};
+  for_each_batch(part, header, selection, [&](const FamilyBatch& batch) { columns.gather(batch, all); });
   return all;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "octavo/analysis/cells.hpp"
 #include "octavo/base/error.hpp"
@@ -188,6 +189,63 @@ TEST(Histogram, values_that_are_not_finite_are_left_out_and_counted) {
   EXPECT_EQ(found.cells, 6);
   EXPECT_EQ(mean_and_deviation(found.fields[0][0], found.bins[0].weight).mean, 3);
   EXPECT_TRUE(std::isnan(mean_and_deviation(found.fields[0][1], found.bins[1].weight).mean));
+}
+
+/// All numbers of bins as bytes: equal bytes are equal bits.
+std::string bytes_of(const PartialBins& bins) { return base::packed(bins); }
+
+TEST(Histogram, fields_have_the_same_bits_together_and_alone) {
+  const double infinity = INFINITY;
+  testing::Random random(11);
+  Samples samples;
+  samples.axes.emplace_back();
+  samples.fields.resize(3);
+  for (std::size_t k = 0; k < 10000; ++k) {
+    samples.axes[0].push_back(std::floor(static_cast<double>(k) / 7) / 1500);  // stretches, and some beyond
+    samples.weight.push_back(k % 501 == 0 ? infinity : 0.1 + static_cast<double>(random.below(1000)));
+    for (auto& values : samples.fields) values.push_back(1e6 + static_cast<double>(random.below(1000)) / 7);
+    if (k % 997 == 0) samples.fields[k % 3][k] = k % 2 == 0 ? std::nan("") : -infinity;
+  }
+  samples.count = samples.weight.size();
+  BinPlan plan;
+  plan.axes = {{"x", bin_edges(0, 0.9, 20, false), false}};
+  plan.fields = {"a", "b", "c"};
+  PartialBins together = empty_bins(plan);
+  add_samples(samples, plan, together);
+  for (std::size_t f = 0; f < 3; ++f) {
+    BinPlan one = plan;
+    one.fields = {plan.fields[f]};
+    Samples own = samples;
+    own.fields = {samples.fields[f]};
+    PartialBins alone = empty_bins(one);
+    add_samples(own, one, alone);
+    PartialBins chosen = together;
+    chosen.fields = {together.fields[f]};
+    EXPECT_EQ(bytes_of(alone), bytes_of(chosen)) << f;
+  }
+}
+
+TEST(Histogram, families_have_the_same_bits_as_their_cells) {
+  for (const int dim : {1, 2, 3}) {
+    const mesh::Octree tree = testing::random_octree(3, {.dim = dim, .block = {1, 1, 1}});
+    const mesh::Header header = binned_header(tree);
+    const mesh::Part part = binned_part(tree, 3);
+    const mesh::Point3 middle{0.3, 0.4, 0.2};
+    for (const auto kind : {Distance::Kind::radius, Distance::Kind::height}) {
+      BinPlan plan;
+      plan.axes = {{Distance{kind, middle, {1, 0, 0}}, bin_edges(-0.5, 1.5, 30, false), false}};
+      plan.weight = {"density", true};
+      plan.fields = {"v", "density"};
+      // A region that holds all lets no family be taken at once.
+      const Selection all{}, listed{mesh::Box{{0, 0, 0}, {9, 9, 9}}};
+      const Samples families = samples_of(part, header, all, plan), cells = samples_of(part, header, listed, plan);
+      ASSERT_GT(families.count, 0u);
+      EXPECT_EQ(families.axes, cells.axes);
+      EXPECT_EQ(families.fields, cells.fields);
+      EXPECT_EQ(families.weight, cells.weight);
+      EXPECT_EQ(bytes_of(bin_cells(part, header, all, plan)), bytes_of(bin_cells(part, header, listed, plan)));
+    }
+  }
 }
 
 TEST(Histogram, heights_and_cylinders_are_measured_along_their_axis) {

@@ -286,10 +286,32 @@ void join_cells(Stroke& behind, double amount, double weight) {
   }
 }
 
+/// A family of eight cells that are all drawn.
+template <Projection kind>
+void list_whole_family(const View& view, const SiblingCells& family, const double* values, const double* weights,
+                       std::vector<Stroke>& strokes) {
+  const auto stroke_of = [&](unsigned c) {
+    const double weight = weights ? view.path * weights[c] : view.path;
+    return Stroke{0, 0, is_extreme(kind) ? values[c] : values[c] * weight, weight};
+  };
+  for (unsigned column = 0; column < 4; ++column) {
+    const unsigned u = column & 1, v = column >> 1, c = u << view.axes[0] | v << view.axes[1];
+    Stroke stroke = stroke_of(c);
+    const Stroke other = stroke_of(c | 1U << view.axes[2]);
+    join_cells<kind>(stroke, other.amount, other.weight);
+    stroke.u = family.corner[view.axes[0]] + u;
+    stroke.v = family.corner[view.axes[1]] + v;
+    if (in(view.u, stroke.u) && in(view.v, stroke.v)) strokes.push_back(stroke);
+  }
+}
+
 /// A stroke for each column of a family, whichever rows are drawn. `weights`: null: 1.
 template <Projection kind>
 void list_family(const View& view, const SiblingCells& family, const double* values, const double* weights,
                  std::vector<Stroke>& strokes) {
+  const std::uint32_t nearest = family.corner[view.axes[2]];
+  if (family.selected == 0xFF && view.whole && in(view.depth, nearest) && in(view.depth, nearest + 1))
+    return list_whole_family<kind>(view, family, values, weights, strokes);
   std::array<Stroke, 4> columns;
   unsigned seen = 0;
   for (unsigned rest = family.selected; rest != 0; rest &= rest - 1) {
@@ -358,6 +380,35 @@ struct CellBox {
 CellBox box_of(const View& view, const Cells& cells) {
   CellBox box;
   for (const mesh::Coordinate& at : cells.positions) box.take_in(at[view.axes[0]], at[view.axes[1]]);
+  return box;
+}
+
+/// Of those cells that show.
+CellBox box_within(const View& view, const Cells& cells) {
+  CellBox box;
+  for (const mesh::Coordinate& at : cells.positions)
+    if (in(view.u, at[view.axes[0]]) && in(view.v, at[view.axes[1]]) && in(view.depth, at[view.axes[2]]))
+      box.take_in(at[view.axes[0]], at[view.axes[1]]);
+  return box;
+}
+
+CellBox box_within(const View& view, std::span<const SiblingCells> families) {
+  CellBox box;
+  const auto both_in = [](const Scale& scale, std::uint32_t i) { return in(scale, i) && in(scale, i + 1); };
+  for (const SiblingCells& family : families) {
+    const std::uint32_t u = family.corner[view.axes[0]], v = family.corner[view.axes[1]];
+    const std::uint32_t depth = family.corner[view.axes[2]];
+    if (family.selected == 0xFF && both_in(view.u, u) && both_in(view.v, v) && both_in(view.depth, depth)) {
+      box.take_in(u, v);
+      box.take_in(u + 1, v + 1);
+      continue;
+    }
+    for (unsigned rest = family.selected; rest != 0; rest &= rest - 1) {
+      const auto c = static_cast<unsigned>(std::countr_zero(rest));
+      const std::uint32_t cu = u + (c >> view.axes[0] & 1), cv = v + (c >> view.axes[1] & 1);
+      if (in(view.u, cu) && in(view.v, cv) && in(view.depth, depth + (c >> view.axes[2] & 1))) box.take_in(cu, cv);
+    }
+  }
   return box;
 }
 
@@ -563,6 +614,17 @@ std::vector<std::array<int, 3>> all_shifts(const mesh::Header& header, const Fra
   return all;
 }
 
+/// Calls visit(level, batch) for all cells of the map: families, or Cells where blocks or a region do not let them be.
+template <class Visit>
+void for_each_drawn(const mesh::Part& part, const mesh::Header& header, const Frame& frame, int max_level,
+                    Visit&& visit) {
+  const mesh::Octree& tree = mesh::octree_of(part);
+  if (mesh::block_size(tree) == 1 && !frame.within)
+    for_each_family(tree, header, max_level, visit);
+  else
+    for_each_selected(tree, header, {std::nullopt, max_level}, [&](const Cells& cells) { visit(cells.level, cells); });
+}
+
 }  // namespace
 
 Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& frame, const std::string& field,
@@ -575,19 +637,13 @@ Tile project(const mesh::Part& part, const mesh::Header& header, const Frame& fr
   if (rows.first >= rows.last) return tile;
   DrawingSpace work;
   Smoothing smoothing(header, frame);
-  const auto draw_all = [&](int level, const auto& batch) {
+  for_each_drawn(part, header, frame, max_level, [&](int level, const auto& batch) {
     for (const auto& shift : shifts) {
       View view = view_of(frame, header, rows_of_cells(frame, rows), level, shift);
       view.smoothed = smoothing.plane_of(level, shift, view);
       draw_batch(source, view, rows, batch, tile, work);
     }
-  };
-  const mesh::Octree& tree = mesh::octree_of(part);
-  if (mesh::block_size(tree) == 1 && !frame.within)
-    for_each_family(tree, header, max_level, draw_all);
-  else
-    for_each_selected(tree, header, {std::nullopt, max_level},
-                      [&](const Cells& cells) { draw_all(cells.level, cells); });
+  });
   return tile;
 }
 
@@ -595,14 +651,11 @@ Footprint footprint(const mesh::Part& part, const mesh::Header& header, const Fr
   const RowRange all{0, frame.pixels[1]};
   Footprint whole;
   Smoothing smoothing(header, frame);
-  for_each_selected(mesh::octree_of(part), header, {std::nullopt, max_level}, [&](const Cells& cells) {
+  for_each_drawn(part, header, frame, max_level, [&](int level, const auto& batch) {
     for (const auto& shift : all_shifts(header, frame)) {
-      View view = view_of(frame, header, all, cells.level, shift);
-      view.smoothed = smoothing.plane_of(cells.level, shift, view);
-      CellBox box;
-      for (const mesh::Coordinate& at : cells.positions)
-        if (in(view.u, at[view.axes[0]]) && in(view.v, at[view.axes[1]]) && in(view.depth, at[view.axes[2]]))
-          box.take_in(at[view.axes[0]], at[view.axes[1]]);
+      View view = view_of(frame, header, all, level, shift);
+      view.smoothed = smoothing.plane_of(level, shift, view);
+      const CellBox box = box_within(view, batch);
       if (box.empty()) continue;
       const Footprint more = footprint_of(view, box, all);
       for (std::size_t i = 0; i < 2; ++i) {

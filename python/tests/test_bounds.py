@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -157,3 +158,22 @@ def test_peak_memory_of_convert_is_a_few_domains(run, sample, tmp_path, threads)
     code, text, used = peak_of(["convert", big, tmp_path / "o", "-j", threads, "-q"])
     assert code == 0, text
     assert used - bare < bound
+
+
+def test_parts_use_the_memory_of_those_before(sample, tmp_path):
+    """Pages that went back to the system are cleared and mapped again for each part."""
+    fields = "density,velocity_x,velocity_y,velocity_z,pressure"
+    words = ["profile", sample, "--field", fields, "-j", 1, "-q", "-f", "-o", tmp_path / "p.csv", "--roi"]
+    run = "import sys; from octavo import _core; {} from octavo.cli import main; sys.exit(main(sys.argv[1:]))"
+
+    def faults(change, domains):
+        command = [sys.executable, "-c", run.format(change), *map(str, words), f"domains:{domains}"]
+        child = os.posix_spawn(command[0], command, os.environ)
+        _, status, usage = os.wait4(child, 0)
+        assert status == 0
+        return usage.ru_minflt
+
+    def growth(change):
+        return faults(change, "1-8") - faults(change, "1-2")
+
+    assert growth("") < growth("_core.keep_freed_memory = int;") / 2

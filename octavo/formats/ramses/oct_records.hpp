@@ -15,7 +15,7 @@ namespace octavo::formats::ramses {
 template <class T>
 class CellTile {
  public:
-  static constexpr std::size_t octs = 1024;
+  static constexpr std::size_t octs = 4096;
 
   /// Calls put(i, values) for octs i in [0, count): `values` are the oct's 2^dim values, in native byte order.
   template <class Put>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -77,6 +78,13 @@ class OctFinder {
 
 void check_range(const std::vector<std::int32_t>& values, std::int64_t low, std::int64_t high,
                  const RecordReader& reader, const char* what, int level) {
+  const auto least = static_cast<std::uint32_t>(low);
+  const auto most = static_cast<std::uint32_t>(std::min<std::int64_t>(high, std::numeric_limits<std::int32_t>::max()));
+  // Several at a time: one of two differences has the top bit if a value is outside.
+  std::uint32_t differences = 0;
+  for (const std::int32_t value : values)
+    differences |= (static_cast<std::uint32_t>(value) - least) | (most - static_cast<std::uint32_t>(value));
+  if (differences >> 31 == 0) return;
   for (const std::int32_t value : values)
     if (value < low || value > high)
       throw reader.error("the records before: expected " + std::string(what) + " from " + std::to_string(low) + " to " +
@@ -213,30 +221,44 @@ std::vector<std::uint32_t> place_families(const LevelOcts& octs, const std::vect
   return place;
 }
 
+// One bit for each cell of an oct that has a child.
+unsigned refined_cells(const std::int32_t* sons, int dim) {
+  unsigned refined = 0;
+  for (unsigned c = 0; c >> dim == 0; ++c) refined |= static_cast<unsigned>(sons[c] != 0) << c;
+  return refined;
+}
+
 // Adds a level to the tree. Returns the octs that the next level needs, in the order of the refined cells.
 std::vector<std::int32_t> add_level(DomainTree& out, const LevelOcts& octs, const std::vector<std::uint32_t>& place,
                                     bool deepest) {
   const int dim = out.tree.dim;
   const std::size_t cells = place.size() << dim;
   const bool first = out.tree.refined.empty();
+  const std::uint64_t all = (std::uint64_t{1} << (1U << dim)) - 1;
   BitArray refined, owned;
   refined.resize(cells);
   owned.resize(cells);
   std::vector<std::int32_t> child(first ? cells : 0), wanted;
   for (std::size_t k = 0; k < place.size(); ++k) {
     if (place[k] == no_oct) continue;
+    const std::int32_t* const sons = octs.son.data() + (std::size_t{place[k]} << dim);
     const bool own = place[k] >= octs.own_first && place[k] < octs.own_end;
-    for (std::size_t c = 0; c >> dim == 0; ++c) {
-      const std::size_t i = (k << dim) + c, cell = first ? out.root_cell[i] : i;
-      const std::int32_t son = octs.son[(std::size_t{place[k]} << dim) + c];
-      if (own) owned.set(cell);
-      if (son == 0 || deepest) continue;
-      refined.set(cell);
-      if (first)
-        child[cell] = son;
-      else
-        wanted.push_back(son);
+    const std::uint64_t has = deepest ? 0 : refined_cells(sons, dim);
+    const std::size_t cell = k << dim;
+    if (first) {
+      for (std::size_t c = 0; c >> dim == 0; ++c) {
+        const std::uint32_t root = out.root_cell[cell + c];
+        if (own) owned.set(root);
+        if ((has >> c & 1) == 0) continue;
+        refined.set(root);
+        child[root] = sons[c];
+      }
+      continue;
     }
+    // A family never crosses a word: its size divides 64.
+    if (own) owned.words()[cell / 64] |= all << cell % 64;
+    refined.words()[cell / 64] |= has << cell % 64;
+    for (std::uint64_t rest = has; rest != 0; rest &= rest - 1) wanted.push_back(sons[std::countr_zero(rest)]);
   }
   if (first) refined.for_each_set([&](std::size_t cell) { wanted.push_back(child[cell]); });
   out.tree.refined.push_back(std::move(refined));

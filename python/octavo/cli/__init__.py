@@ -243,6 +243,8 @@ def _run(words: list[str]) -> int:
     arguments = _parse(words)
     if arguments is None:
         return 0
+    if words[0] not in FOLDERS["machine"]:
+        _make_ready()
     if arguments.memory:
         from octavo import _core
 
@@ -250,6 +252,15 @@ def _run(words: list[str]) -> int:
     code = arguments.run(arguments)
     sys.stdout.flush()
     return code
+
+
+def _make_ready() -> None:
+    """Sets up this process for the work of one verb."""
+    from octavo import _core
+
+    _core.keep_freed_memory()
+    # NumPy's threads for products of matrices, one a core, spin when it is imported. No verb has use for them.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _described(error: Exception) -> tuple[str, int]:

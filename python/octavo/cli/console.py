@@ -3,11 +3,9 @@ from a file goes through here. It is shown as it is, never as markup."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -23,6 +21,8 @@ def print_json(facts: dict[str, Any]) -> None:
     """JSON on stdout, with the version of its schema. Numbers that JSON cannot hold (NaN, infinities) become null, bytes
     that are not UTF-8 become U+FFFD."""
     if is_root():
+        import json
+
         json.dump(as_json({"schema_version": SCHEMA_VERSION, **facts}), sys.stdout, indent=1)
         sys.stdout.write("\n")
 
@@ -140,6 +140,8 @@ def number(value: Any) -> str:
 
 def fact(name: str, text: str) -> None:
     """Prints a name and what there is to say of it on stdout, by rank 0; on a narrow terminal over several lines."""
+    import textwrap
+
     indent = " " * 12
     words = f"  {name:10}{text}"
     width = _terminal_width()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import re
 from typing import Any
@@ -207,10 +206,12 @@ def _save(image: Any, facts: dict[str, Any], path: str, ranks: Any, drawing: dic
         elif path.endswith((".h5", ".fits", ".tif")):
             _save_bands(image, facts, temporary, ranks, drawing["crs"])
         elif (shown := drawn(image, facts, ranks)) is not None:
+            from dataclasses import replace
+
             from octavo.pictures import picture
 
             drawing.pop("crs")
-            picture.save(dataclasses.replace(shown, overlays=overlays), temporary, **drawing)
+            picture.save(replace(shown, overlays=overlays), temporary, **drawing)
         if is_root():
             os.replace(temporary, path)
     finally:
