@@ -711,7 +711,7 @@ TEST(CrashMpi, with_a_node_that_is_lost_while_every_second_or_third_step_is_drai
 }
 
 TEST(CrashMpi, of_triangles_in_files_of_each_rank_and_on_local_disks) {
-  crash_everywhere({with(Mode::automatic, 1), false, false, 3}, triangles());
+  crash_everywhere({with(Mode::automatic, 1), false, false}, triangles());
   crash_everywhere({with_local_disks(Mode::automatic)}, triangles());
 }
 
