@@ -16,18 +16,34 @@ double n_log2_n(std::uint32_t n) {
   return n < table.size() ? table[n] : n * log2_of(n);
 }
 
-/// Bits that symbols with these counts take, their table included.
-double cost_of(const Counts& counts, unsigned symbols) {
-  std::uint32_t sum = 0;
-  double bits = 20;
-  for (unsigned s = 0; s < symbols; ++s) {
-    const std::uint32_t c = counts[s];
-    if (c == 0) continue;
-    sum += c;
-    bits += 5 - n_log2_n(c);
+/// Counts of which only those in [first, last) may be other than 0.
+struct Counted {
+  Counts counts{};
+  unsigned first = 0, last = 0;
+
+  Counted(const Counts& all, unsigned symbols) : counts(all), last(symbols) {
+    while (last > 0 && counts[last - 1] == 0) --last;
+    while (first < last && counts[first] == 0) ++first;
   }
-  return bits + n_log2_n(sum);
-}
+  bool none() const { return first == last; }
+  /// Bits that symbols with these counts take, their table included.
+  double bits() const {
+    std::uint32_t sum = 0;
+    double bits = 20;
+    for (unsigned s = first; s < last; ++s) {
+      const std::uint32_t c = counts[s];
+      if (c == 0) continue;
+      sum += c;
+      bits += 5 - n_log2_n(c);
+    }
+    return bits + n_log2_n(sum);
+  }
+  void add(const Counted& more) {
+    first = std::min(first, more.first);
+    last = std::max(last, more.last);
+    for (unsigned s = more.first; s < more.last; ++s) counts[s] += more.counts[s];
+  }
+};
 
 void add(Counts& to, const Counts& from, unsigned symbols) {
   for (unsigned s = 0; s < symbols; ++s) to[s] += from[s];
@@ -37,37 +53,36 @@ void add(Counts& to, const Counts& from, unsigned symbols) {
 /// Only the first `symbols` symbols occur.
 Clusters cluster(const std::vector<Counts>& by_metric, unsigned symbols) {
   Clusters clusters;
-  double current = 0;
-  for (unsigned m = 0; m < by_metric.size(); ++m) {
-    const bool any =
-        std::any_of(by_metric[m].begin(), by_metric[m].begin() + symbols, [](std::uint32_t c) { return c != 0; });
-    if (clusters.counts.empty()) {
-      clusters.counts.push_back(by_metric[m]);
-      current = cost_of(by_metric[m], symbols);
-      continue;
-    }
-    if (!any) continue;
-    Counts joined = clusters.counts.back();
-    add(joined, by_metric[m], symbols);
-    const double together = cost_of(joined, symbols), apart = cost_of(by_metric[m], symbols);
-    if (together <= current + apart) {
-      clusters.counts.back() = joined;
-      current = together;
+  Counted current(by_metric[0], symbols);
+  double current_bits = current.bits();
+  const auto close = [&] {
+    clusters.bits += current_bits;
+    clusters.counts.push_back(current.counts);
+  };
+  for (unsigned m = 1; m < by_metric.size(); ++m) {
+    const Counted own(by_metric[m], symbols);
+    if (own.none()) continue;
+    Counted joined = current;
+    joined.add(own);
+    const double together = joined.bits(), apart = own.bits();
+    if (together <= current_bits + apart) {
+      current = joined;
+      current_bits = together;
     } else {
-      clusters.bits += current;
+      close();
       clusters.begins |= 1u << m;
-      clusters.counts.push_back(by_metric[m]);
-      current = apart;
+      current = own;
+      current_bits = apart;
     }
   }
-  clusters.bits += current;
+  close();
   return clusters;
 }
 
 /// The 16 lengths that most symbols have; metrics count half lengths from the first of them.
-unsigned choose_base(const Symbols& symbols, const SymbolTable& table) {
+unsigned choose_base(const Counts& totals, const SymbolTable& table) {
   std::array<std::size_t, 66> upto{};
-  for (std::uint8_t s : symbols.symbol) ++upto[table.weight[s] + 1u];
+  for (unsigned s = 0; s < totals.size(); ++s) upto[table.weight[s] + 1u] += totals[s];
   for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
   std::size_t best = 0;
   for (std::size_t first = 1; first + 16 < upto.size(); ++first)
@@ -124,6 +139,15 @@ void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& t
 
 ByMetric no_counts(Rule rule) { return ByMetric(rule == Rule::none ? 1 : num_metrics, Counts{}); }
 
+/// Stretches of families from which the rule is chosen: at most eight, or all.
+struct Excerpts {
+  std::size_t slice, step;
+  explicit Excerpts(const SymbolOrder& layout)
+      : slice(layout.families > 1 ? std::max<std::size_t>(4096 / (layout.members * layout.width), 1) : layout.families),
+        step(std::max(slice, layout.families / 8)) {}
+  bool all() const { return step == slice; }
+};
+
 }  // namespace
 
 std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsigned base) {
@@ -135,33 +159,53 @@ std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsi
   return clusters;
 }
 
-ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
-                          std::size_t lanes, std::span<const std::uint8_t> activity, bool all_rules,
-                          std::span<std::uint8_t> cluster_at) {
+Counts count_symbols(std::span<const std::uint8_t> symbols) {
+  std::array<Counts, 4> counts{};  // a count need not wait for the one before, of the same symbol
+  std::size_t t = 0;
+  for (; t + 4 <= symbols.size(); t += 4)
+    for (std::size_t k = 0; k < 4; ++k) ++counts[k][symbols[t + k]];
+  for (; t < symbols.size(); ++t) ++counts[0][symbols[t]];
+  for (std::size_t k = 1; k < 4; ++k) add(counts[0], counts[k], 256);
+  return counts[0];
+}
+
+ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
+                          const SymbolOrder& layout, std::size_t lanes, std::span<const std::uint8_t> activity,
+                          bool all_rules, std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
-  best.base = choose_base(symbols, table);
+  best.base = choose_base(totals, table);
   const std::size_t family = layout.members * layout.width;
-  const std::size_t slice = layout.families > 1 ? std::max<std::size_t>(4096 / family, 1) : layout.families;
-  const std::size_t step = std::max(slice, layout.families / 8);
-  const unsigned used = 1u + *std::max_element(symbols.symbol.begin(), symbols.symbol.end());
+  const Excerpts excerpts(layout);
+  unsigned used = 256;
+  while (used > 1 && totals[used - 1] == 0) --used;
   const bool know_activity = !activity.empty();
   double fewest = 0;
   for (int r = 0; r < num_rules; ++r) {
     const auto rule = static_cast<Rule>(r);
     if (!worth_trying(rule, layout, know_activity, all_rules)) continue;
     ByMetric by_metric = no_counts(rule);
-    for (std::size_t f = 0; f < layout.families; f += step) {
-      const FamilyGroups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes,
-                              know_activity);
+    for (std::size_t f = 0; f < layout.families; f += excerpts.step) {
+      const std::size_t families = std::min(excerpts.slice, layout.families - f);
+      const std::uint8_t* const first = symbols.symbol.data() + f * family;
+      if (rule == Rule::none) {
+        add(by_metric[0], excerpts.all() ? totals : count_symbols({first, families * family}), used);
+        if (excerpts.all()) break;
+        continue;
+      }
+      const FamilyGroups part({families, layout.members, layout.width}, lanes, know_activity);
       const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
-      count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric,
-                      nullptr);
+      count_by_metric(rule, first, table, part, part_activity, best.base, by_metric, nullptr);
     }
-    const double bits = cluster(by_metric, used).bits;
-    if (rule == Rule::none || bits < fewest) {
-      fewest = bits;
-      best.rule = rule;
-    }
+    Clusters clusters = cluster(by_metric, used);
+    if (rule != Rule::none && clusters.bits >= fewest) continue;
+    fewest = clusters.bits;
+    best.rule = rule;
+    best.clusters = std::move(clusters);
+  }
+  if (best.rule == Rule::none) {
+    if (!excerpts.all()) best.clusters = cluster({totals}, used);
+    std::fill(cluster_at.begin(), cluster_at.end(), std::uint8_t{0});
+    return best;
   }
   ByMetric by_metric = no_counts(best.rule);
   count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, know_activity), activity,
