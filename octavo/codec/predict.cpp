@@ -147,15 +147,16 @@ std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coar
     for (std::size_t j = 0; j < w; ++j) {
       const std::size_t parent = place.parents[f];
       const std::size_t p = parent * w + j;
-      std::uint64_t largest = 0;
+      std::uint64_t all = 0;  // bits of all differences: the largest is as long
       const auto compare = [&](std::size_t cell) {
         const std::size_t q = cell * w + j;
-        if (q >= coarse.size() || coarse.kind[q] != ValueKind::plain || coarse.kind[p] != ValueKind::plain) return;
-        largest = std::max(largest, zigzag(wrapping_difference(coarse.index[q], coarse.index[p])));
+        if (q < coarse.size() && coarse.kind[q] == ValueKind::plain)
+          all |= zigzag(wrapping_difference(coarse.index[q], coarse.index[p]));
       };
-      for (std::size_t bit = 1; bit < place.members; bit <<= 1) compare(parent ^ bit);
-      for (std::size_t a = 0; by_sides && a < axes; ++a) compare(place.sides[f].outer[a]);
-      activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(largest));
+      const bool plain = coarse.kind[p] == ValueKind::plain;
+      for (std::size_t bit = 1; plain && bit < place.members; bit <<= 1) compare(parent ^ bit);
+      for (std::size_t a = 0; plain && by_sides && a < axes; ++a) compare(place.sides[f].outer[a]);
+      activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(all));
     }
   return activity;
 }
