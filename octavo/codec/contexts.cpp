@@ -137,6 +137,37 @@ void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& t
     count_by_metric<max_lanes>(rule, symbol, table, groups, activity, base, by_metric, metrics);
 }
 
+/// The same for the rules with room in `counts`, family after family: counts do not depend on the order of coding.
+void count_by_rules(const std::uint8_t* symbol, const SymbolTable& table, const SymbolOrder& part,
+                    std::span<const std::uint8_t> activity, unsigned base, std::array<ByMetric, num_rules>& counts) {
+  const auto metric_at = metrics_from(base);
+  const std::size_t m = part.members, w = part.width;
+  ByMetric unused(num_metrics);
+  const auto room = [&](Rule rule) {
+    ByMetric& of = counts[static_cast<std::size_t>(rule)];
+    return of.empty() ? unused.data() : of.data();
+  };
+  Counts *const by_activity = room(Rule::activity), *const by_one = room(Rule::one_before),
+                *const by_two = room(Rule::two_before), *const by_three = room(Rule::three_before);
+  for (std::size_t f = 0; f < part.families; ++f, symbol += m * w)
+    for (std::size_t j = 0; j < w; ++j) {
+      const std::size_t own = activity.empty() ? 0 : activity[f * w + j];
+      const unsigned first = metric_at[2 * own];
+      std::size_t one = own, two = own, three = own;  // weights of the symbols before
+      for (std::size_t k = 0; k < m; ++k) {
+        const std::uint8_t s = symbol[k * w + j];
+        const unsigned of_two = metric_at[one + two];
+        ++by_activity[first][s];
+        ++by_one[metric_at[2 * one]][s];
+        ++by_two[of_two][s];
+        ++by_three[k < 3 ? of_two : metric_at[of_three + one + two + three]][s];
+        three = two;
+        two = k == 0 ? own : one;
+        one = table.weight[s];
+      }
+    }
+}
+
 ByMetric no_counts(Rule rule) { return ByMetric(rule == Rule::none ? 1 : num_metrics, Counts{}); }
 
 /// Stretches of families from which the rule is chosen: at most eight, or all.
@@ -147,6 +178,35 @@ struct Excerpts {
         step(std::max(slice, layout.families / 8)) {}
   bool all() const { return step == slice; }
 };
+
+/// For each rule that is worth trying, how often symbols come under its metrics in the excerpts. Empty: it is not.
+std::array<ByMetric, num_rules> counts_of_rules(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
+                                                const SymbolOrder& layout, std::size_t lanes,
+                                                std::span<const std::uint8_t> activity, unsigned base, bool all_rules) {
+  const bool know_activity = !activity.empty();
+  std::array<ByMetric, num_rules> counts;
+  for (int r = 0; r < num_rules; ++r)
+    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, know_activity, all_rules))
+      counts[static_cast<std::size_t>(r)] = no_counts(rule);
+  const Excerpts excerpts(layout);
+  if (excerpts.all()) counts[0][0] = totals;
+  const std::size_t family = layout.members * layout.width;
+  for (std::size_t f = 0; f < layout.families; f += excerpts.step) {
+    const SymbolOrder part{std::min(excerpts.slice, layout.families - f), layout.members, layout.width};
+    const std::uint8_t* const first = symbols.symbol.data() + f * family;
+    const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
+    if (!excerpts.all()) add(counts[0][0], count_symbols({first, part.size()}), 256);
+    const FamilyGroups groups(part, lanes, know_activity);
+    if (layout.members > 1 && !groups.runs) {
+      count_by_rules(first, table, part, part_activity, base, counts);
+      continue;
+    }
+    for (std::size_t r = 1; r < counts.size(); ++r)
+      if (!counts[r].empty())
+        count_by_metric(static_cast<Rule>(r), first, table, groups, part_activity, base, counts[r], nullptr);
+  }
+  return counts;
+}
 
 }  // namespace
 
@@ -174,41 +234,24 @@ ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const Sy
                           bool all_rules, std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
   best.base = choose_base(totals, table);
-  const std::size_t family = layout.members * layout.width;
-  const Excerpts excerpts(layout);
   unsigned used = 256;
   while (used > 1 && totals[used - 1] == 0) --used;
-  const bool know_activity = !activity.empty();
+  const auto counts = counts_of_rules(symbols, totals, table, layout, lanes, activity, best.base, all_rules);
   double fewest = 0;
-  for (int r = 0; r < num_rules; ++r) {
-    const auto rule = static_cast<Rule>(r);
-    if (!worth_trying(rule, layout, know_activity, all_rules)) continue;
-    ByMetric by_metric = no_counts(rule);
-    for (std::size_t f = 0; f < layout.families; f += excerpts.step) {
-      const std::size_t families = std::min(excerpts.slice, layout.families - f);
-      const std::uint8_t* const first = symbols.symbol.data() + f * family;
-      if (rule == Rule::none) {
-        add(by_metric[0], excerpts.all() ? totals : count_symbols({first, families * family}), used);
-        if (excerpts.all()) break;
-        continue;
-      }
-      const FamilyGroups part({families, layout.members, layout.width}, lanes, know_activity);
-      const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
-      count_by_metric(rule, first, table, part, part_activity, best.base, by_metric, nullptr);
-    }
-    Clusters clusters = cluster(by_metric, used);
-    if (rule != Rule::none && clusters.bits >= fewest) continue;
-    fewest = clusters.bits;
-    best.rule = rule;
-    best.clusters = std::move(clusters);
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (counts[r].empty()) continue;
+    const double bits = cluster(counts[r], used).bits;
+    if (r > 0 && bits >= fewest) continue;
+    fewest = bits;
+    best.rule = static_cast<Rule>(r);
   }
   if (best.rule == Rule::none) {
-    if (!excerpts.all()) best.clusters = cluster({totals}, used);
+    best.clusters = cluster({totals}, used);
     std::fill(cluster_at.begin(), cluster_at.end(), std::uint8_t{0});
     return best;
   }
   ByMetric by_metric = no_counts(best.rule);
-  count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, know_activity), activity,
+  count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, !activity.empty()), activity,
                   best.base, by_metric, cluster_at.data());
   best.clusters = cluster(by_metric, used);
   const auto clusters = clusters_of(best.clusters.begins, 0);
