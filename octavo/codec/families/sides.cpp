@@ -456,7 +456,7 @@ struct FamilySlots {
 };
 
 /// Indices that are out of range, and those that are not near.
-struct Outside {
+struct BadIndices {
   FourBits bad{}, far{};
 };
 inline bool any_of(const FourBits& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
@@ -465,7 +465,7 @@ inline bool any_of(const FourBits& mask) { return (mask[0] | mask[1] | mask[2] |
 template <class Slots, class Grid>
 [[gnu::always_inline]] inline void settle_slots(const Slots& slots, const Grid& grid, std::size_t slot, std::size_t k,
                                                 const Symbols& symbols, bool with_sign, const Numbers* specials,
-                                                Outside& outside) {
+                                                BadIndices& outside) {
   Lane<std::int64_t> index;
   Lane<std::uint64_t> negative, number;
   const std::size_t w = slots.rules.w;
@@ -545,11 +545,11 @@ template <class Slots, class Grid>
 
 /// If an index is not near, nothing is in place.
 template <Weighs weighs, class Grid>
-[[gnu::always_inline]] inline Outside values_of_slots(const Model<Grid>& model, const Symbols& symbols,
-                                                      const Numbers* specials, std::span<typename Grid::Value> out) {
+[[gnu::always_inline]] inline BadIndices values_of_slots(const Model<Grid>& model, const Symbols& symbols,
+                                                         const Numbers* specials, std::span<typename Grid::Value> out) {
   const FamilySlots<Grid, weighs> slots(model);
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
-  Outside outside;
+  BadIndices outside;
   // Kinds with as many upper sides do not wait for each other's neighbours, only for their own families'.
   for (std::size_t begin = 0, end = 0; begin < slots.rules.m; begin = end) {
     const auto sides_of = [&](std::size_t k) { return slots.rules.beside.begin[k + 1] - slots.rules.beside.begin[k]; };
@@ -590,7 +590,7 @@ OCTAVO_WIDE bool values_by_sides(const Model<Grid>& model, const Symbols& symbol
     return !any_of(values_of_slots<Weighs::values>(model, symbols, specials, out).bad);
   if constexpr (Grid::signs_apart)
     if (has_near_indices(model)) {
-      const Outside outside = values_of_slots<Weighs::near_indices>(model, symbols, specials, out);
+      const BadIndices outside = values_of_slots<Weighs::near_indices>(model, symbols, specials, out);
       if (!any_of(outside.far)) return !any_of(outside.bad);
     }
   return !any_of(values_of_slots<Weighs::indices>(model, symbols, specials, out).bad);
