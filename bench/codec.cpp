@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -23,6 +24,8 @@
 
 #include "bench/sample_part.hpp"
 #include "octavo/base/error.hpp"
+#include "octavo/store/level_boxes.hpp"
+#include "octavo/store/level_sides.hpp"
 
 namespace {
 
@@ -65,33 +68,33 @@ double error_of(const codec::Bound& bound, double x, double y) {
   return std::abs(x - y) / (bound.kind == codec::BoundKind::absolute ? 1 : std::abs(x));
 }
 
-using Place = std::array<std::uint32_t, 3>;
-
-void add_children(const Place& parent, std::size_t family, std::vector<Place>& cells) {
-  for (std::uint32_t child = 0; child < family; ++child)
-    cells.push_back({2 * parent[0] + (child & 1), 2 * parent[1] + (child >> 1 & 1), 2 * parent[2] + (child >> 2)});
+/// The part's cells as a store has them; level 0 are the roots: one cell, one family, or else a row of cells.
+mesh::Octree tree_of(const Part& part) {
+  const std::size_t first = part.refined[0].size();
+  mesh::Octree tree;
+  tree.dim = std::countr_zero(part.family);
+  tree.roots = {static_cast<std::int64_t>(first), 1, 1};
+  for (std::size_t axis = 0; first == part.family && axis < 3; ++axis)
+    tree.roots[axis] = static_cast<int>(axis) < tree.dim ? 2 : 1;
+  tree.refined = part.refined;
+  tree.owned = part.owned;
+  return tree;
 }
 
-/// Positions of the families of each level, which a store knows from its mesh. Nothing unless the first level is one
-/// cell or one family.
-std::vector<std::vector<Place>> families_at(const Part& part) {
-  std::vector<std::vector<Place>> at(part.parents.size());
-  std::vector<Place> cells;
-  if (part.refined[0].size() == 1) cells.push_back({});
-  if (part.refined[0].size() == part.family) add_children({}, part.family, cells);
-  for (std::size_t l = 1; l < at.size() && !cells.empty(); ++l) {
-    std::vector<Place> below;
-    for (const std::uint32_t parent : part.parents[l]) {
-      at[l].push_back(cells[parent]);
-      add_children(cells[parent], part.family, below);
-    }
-    cells = std::move(below);
-  }
-  return at;
+/// What a level's chunk is predicted from: a store finds the same in its mesh. `chunk`: asks only for what it needs, as
+/// a reader does.
+codec::Context<double> context_of(const Part& part, std::size_t level, const std::vector<std::vector<double>>& values,
+                                  store::LevelBoxes& boxes, store::LevelSides& sides,
+                                  std::span<const std::byte> chunk) {
+  codec::Context<double> context;
+  if (level > 0) context = {values[level - 1], part.parents[level], part.family};
+  if (chunk.empty() || codec::needs_boxes(chunk)) context.boxes = boxes.of(level, 1);
+  if (chunk.empty() || codec::needs_sides(chunk)) context.sides = sides.of(level);
+  return context;
 }
 
 void measure(const Part& part, std::size_t field, const Options& options, Totals& totals) {
-  const auto at = families_at(part);
+  const mesh::Octree tree = tree_of(part);
   const auto& levels = part.fields[field].levels;
   std::vector<std::vector<double>> decoded(levels.size()), again(levels.size());
   std::vector<std::vector<std::byte>> chunks(levels.size());
@@ -99,31 +102,25 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
     decoded[l].resize(levels[l].size());
     again[l].resize(levels[l].size());
   }
-  const auto context = [&](const std::vector<std::vector<double>>& values, std::size_t l) {
-    codec::Context<double> c;
-    if (l == 0) return c;
-    c.coarse = values[l - 1];
-    c.parents = part.parents[l];
-    c.family = part.family;
-    c.boxes.at = at[l];
-    for (std::size_t a = 0; a < 3; ++a) c.boxes.shape[a] = (part.family >> a) > 1 ? 2 : 1;
-    return c;
-  };
   std::vector<std::vector<std::uint8_t>> leaves(levels.size());
   for (std::size_t l = 0; l < levels.size(); ++l) {
     leaves[l].resize(levels[l].size());
     for (std::size_t i = 0; i < levels[l].size(); ++i) leaves[l][i] = part.owned[l][i] && !part.refined[l][i] ? 1 : 0;
   }
+  // Found in the first of the repetitions: a store finds them once for all fields.
+  store::LevelBoxes boxes(tree);
+  store::LevelSides sides(tree);
   totals.encode_seconds += best_of(options.repeat, [&] {
     for (std::size_t l = 0; l < levels.size(); ++l) {
       chunks[l].clear();
-      auto with_leaves = context(decoded, l);
+      auto with_leaves = context_of(part, l, decoded, boxes, sides, {});
       with_leaves.counted = leaves[l];
       codec::encode(levels[l], with_leaves, options.settings, decoded[l], chunks[l]);
     }
   });
   totals.decode_seconds += best_of(options.repeat, [&] {
-    for (std::size_t l = 0; l < levels.size(); ++l) codec::decode(chunks[l], context(again, l), again[l]);
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      codec::decode(chunks[l], context_of(part, l, again, boxes, sides, chunks[l]), again[l]);
   });
   for (std::size_t l = 0; l < levels.size(); ++l) {
     totals.raw += 8 * levels[l].size();

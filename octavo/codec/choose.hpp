@@ -1,16 +1,9 @@
 #pragma once
-#include "octavo/codec/model.hpp"
+#include "octavo/codec/families.hpp"
 
 /// Inside the codec room: how the encoder finds a chunk's model. A decoder needs none of this.
 namespace octavo::codec {
 
-/// About the bits that a difference takes.
-template <class Grid>
-unsigned effort_for(const Numbers& numbers, std::size_t i, std::int64_t index, bool negative) {
-  if (numbers.kind[i] != ValueKind::plain) return 2;
-  const unsigned sign = Grid::signs_apart && (numbers.negative[i] != 0) != negative ? 1u : 0u;
-  return sign + static_cast<unsigned>(bit_length(zigzag(wrapping_difference(numbers.index[i], index))));
-}
 template <class Grid>
 std::uint64_t effort_for(const Numbers& numbers, const PredictedCells& cells) {
   std::uint64_t bits = 0;
@@ -113,10 +106,16 @@ void use_base(Model<Grid>& model, const Candidate& candidate) {
   use_tree_layout(model);
 }
 
-/// The best base with parents; whether none would be better still.
+/// Whether a chunk would be better without parents, and the bits of a sample with the best base that has them.
+struct BaseCost {
+  bool flat_is_better = false;
+  std::uint64_t bits = 0;
+};
+
+/// The best base with parents.
 template <class Grid>
-bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_size) {
-  const auto sample = spread(model.place, sample_size);
+BaseCost choose_base(Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
+  BaseCost found;
   std::uint64_t best = ~std::uint64_t{0};
   const std::size_t m = model.place.members;
   const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
@@ -125,13 +124,15 @@ bool choose_base(Model<Grid>& model, const Numbers& numbers, std::size_t sample_
     const std::size_t extra =
         candidate.base == Base::parent ? 0 : stencil_bits * sample.size() / model.place.families();
     use_base(model, candidate);
-    const std::uint64_t cost = sample_cost(model, candidate.base, candidate.stencil, numbers, sample) + extra;
-    if (cost >= best) continue;
-    best = cost;
+    const std::uint64_t bits = sample_cost(model, candidate.base, candidate.stencil, numbers, sample);
+    if (bits + extra >= best) continue;
+    best = bits + extra;
+    found.bits = bits;
     chosen = candidate;
   }
   use_base(model, chosen);
-  return best > flat_cost(model, numbers, sample);
+  found.flat_is_better = best > flat_cost(model, numbers, sample);
+  return found;
 }
 
 /// Tries the twin in the orientation of the last success, then in all; 0 where none saves more than naming it takes.
@@ -243,54 +244,23 @@ std::uint64_t stencil_cost(const Model<Grid>& model) {
   return 8 * bytes.size();
 }
 
-/// As sample_cost, of a model by sides.
+/// Takes the model by sides if it promises to save one part in 48 of the model's bits: `bits` of the sample without
+/// twins, which save `saved` in all. (With less it is not worth the time that decoding takes.)
 template <class Grid>
-std::uint64_t sides_cost(const Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
-  const std::size_t m = model.place.members, w = model.place.width;
-  std::uint64_t bits = 0;
-  PredictedCells cells;
-  cells.count = 1;
-  for (const std::uint32_t f : sample)
-    for (std::size_t j = 0; j < w; ++j) {
-      const auto expected = expected_by_sides(model.place, model.coarse, numbers, model.base, model.stencil, f, j);
-      const std::uint32_t parent = model.place.parents[f];
-      double mass = 0;  // of differences, by weights
-      for (std::size_t k = 0; k < m; ++k) {
-        cells.position[0] = (f * m + cell_by_sides(k, m)) * w + j;
-        cells.index[0] = parent_index(model.place, model.coarse, parent, j);
-        cells.negative[0] = model.coarse.negative[parent * w + j];
-        cells.estimate[0] = expected[k];
-        if (!model.weights.empty()) {
-          const double value = model.coarse.value[parent * w + j];
-          const auto weight = static_cast<double>(model.weights[f * m + cell_by_sides(k, m)]);
-          if (k + 1 == m) cells.estimate[0] = value - mass / weight;
-          mass = mass + weight * (numbers.value[cells.position[0]] - value);
-        }
-        if (model.base == Base::fitted_value)
-          model.grid.estimate(cells);
-        else if (std::abs(expected[k]) < 0x1p62)
-          cells.index[0] = static_cast<std::int64_t>(std::floor(expected[k] + 0.5));
-        bits += effort_for<Grid>(numbers, cells);
-      }
-    }
-  return bits;
-}
-
-/// Takes the model by sides if it promises to save one part in 48 of the model's bits, of which twins save `saved`.
-/// (With less it is not worth the time that decoding takes.)
-template <class Grid>
-void choose_sides(Model<Grid>& model, const Numbers& numbers, std::size_t sample_size, std::uint64_t saved) {
+void choose_sides(Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample, std::uint64_t bits,
+                  std::uint64_t saved) {
   if (model.place.sides.empty() || model.place.members == 1 || model.place.families() < 16) return;
-  const auto sample = spread(model.place, sample_size);
-  const auto of_all = [&](std::uint64_t bits) { return bits * model.place.families() / sample.size(); };
-  const std::uint64_t cost =
-      of_all(sample_cost(model, model.base, model.stencil, numbers, sample)) + stencil_cost(model);
+  const auto of_all = [&](std::uint64_t of_sample) { return of_sample * model.place.families() / sample.size(); };
+  const std::uint64_t cost = of_all(bits) + stencil_cost(model);
   Model<Grid> by_sides = model;
   const bool fitted = model.base == Base::fitted_index || model.base == Base::fitted_value;
   use_sides(by_sides, numbers, fitted ? model.base : Base::fitted_value, sample);
-  const std::uint64_t promised = of_all(sides_cost(by_sides, numbers, sample)) + stencil_cost(by_sides);
+  const std::uint64_t promised = of_all(bits_by_sides(by_sides, numbers, sample)) + stencil_cost(by_sides);
   if (promised + saved + cost / 48 >= cost) return;
-  use_sides(model, numbers, by_sides.base, sample);
+  forget_twins(model);
+  use_tree_layout(model);
+  model.base = by_sides.base;
+  model.stencil = by_sides.stencil;
 }
 
 /// The model that the default takes: the one that promises least on a sample.
@@ -299,10 +269,11 @@ void choose_model(Model<Grid>& model, const Numbers& numbers, std::size_t sample
                   std::initializer_list<unsigned> shifts) {
   choose_across(model, numbers, sample);
   if (model.place.parents.empty()) return;
-  const bool flat_is_better = choose_base(model, numbers, sample);
+  const auto families = spread(model.place, sample);
+  const BaseCost found = choose_base(model, numbers, families);
   const std::uint64_t saved = choose_twins(model, numbers, shifts);
-  if (flat_is_better && model.twins.empty()) return forget_tree(model, numbers.size());
-  choose_sides(model, numbers, sample, saved);
+  if (found.flat_is_better && model.twins.empty()) return forget_tree(model, numbers.size());
+  choose_sides(model, numbers, families, found.bits, saved);
 }
 
 /// Calls consider() for every model: each way across a mesh, and each base, fitted on samples of these numbers of

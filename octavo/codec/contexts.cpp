@@ -16,18 +16,34 @@ double n_log2_n(std::uint32_t n) {
   return n < table.size() ? table[n] : n * log2_of(n);
 }
 
-/// Bits that symbols with these counts take, their table included.
-double cost_of(const Counts& counts, unsigned symbols) {
-  std::uint32_t sum = 0;
-  double bits = 20;
-  for (unsigned s = 0; s < symbols; ++s) {
-    const std::uint32_t c = counts[s];
-    if (c == 0) continue;
-    sum += c;
-    bits += 5 - n_log2_n(c);
+/// Counts of which only those in [first, last) may be other than 0.
+struct Counted {
+  Counts counts{};
+  unsigned first = 0, last = 0;
+
+  Counted(const Counts& all, unsigned symbols) : counts(all), last(symbols) {
+    while (last > 0 && counts[last - 1] == 0) --last;
+    while (first < last && counts[first] == 0) ++first;
   }
-  return bits + n_log2_n(sum);
-}
+  bool none() const { return first == last; }
+  /// Bits that symbols with these counts take, their table included.
+  double bits() const {
+    std::uint32_t sum = 0;
+    double bits = 20;
+    for (unsigned s = first; s < last; ++s) {
+      const std::uint32_t c = counts[s];
+      if (c == 0) continue;
+      sum += c;
+      bits += 5 - n_log2_n(c);
+    }
+    return bits + n_log2_n(sum);
+  }
+  void add(const Counted& more) {
+    first = std::min(first, more.first);
+    last = std::max(last, more.last);
+    for (unsigned s = more.first; s < more.last; ++s) counts[s] += more.counts[s];
+  }
+};
 
 void add(Counts& to, const Counts& from, unsigned symbols) {
   for (unsigned s = 0; s < symbols; ++s) to[s] += from[s];
@@ -37,37 +53,36 @@ void add(Counts& to, const Counts& from, unsigned symbols) {
 /// Only the first `symbols` symbols occur.
 Clusters cluster(const std::vector<Counts>& by_metric, unsigned symbols) {
   Clusters clusters;
-  double current = 0;
-  for (unsigned m = 0; m < by_metric.size(); ++m) {
-    const bool any =
-        std::any_of(by_metric[m].begin(), by_metric[m].begin() + symbols, [](std::uint32_t c) { return c != 0; });
-    if (clusters.counts.empty()) {
-      clusters.counts.push_back(by_metric[m]);
-      current = cost_of(by_metric[m], symbols);
-      continue;
-    }
-    if (!any) continue;
-    Counts joined = clusters.counts.back();
-    add(joined, by_metric[m], symbols);
-    const double together = cost_of(joined, symbols), apart = cost_of(by_metric[m], symbols);
-    if (together <= current + apart) {
-      clusters.counts.back() = joined;
-      current = together;
+  Counted current(by_metric[0], symbols);
+  double current_bits = current.bits();
+  const auto close = [&] {
+    clusters.bits += current_bits;
+    clusters.counts.push_back(current.counts);
+  };
+  for (unsigned m = 1; m < by_metric.size(); ++m) {
+    const Counted own(by_metric[m], symbols);
+    if (own.none()) continue;
+    Counted joined = current;
+    joined.add(own);
+    const double together = joined.bits(), apart = own.bits();
+    if (together <= current_bits + apart) {
+      current = joined;
+      current_bits = together;
     } else {
-      clusters.bits += current;
+      close();
       clusters.begins |= 1u << m;
-      clusters.counts.push_back(by_metric[m]);
-      current = apart;
+      current = own;
+      current_bits = apart;
     }
   }
-  clusters.bits += current;
+  close();
   return clusters;
 }
 
 /// The 16 lengths that most symbols have; metrics count half lengths from the first of them.
-unsigned choose_base(const Symbols& symbols, const SymbolTable& table) {
+unsigned choose_base(const Counts& totals, const SymbolTable& table) {
   std::array<std::size_t, 66> upto{};
-  for (std::uint8_t s : symbols.symbol) ++upto[table.weight[s] + 1u];
+  for (unsigned s = 0; s < totals.size(); ++s) upto[table.weight[s] + 1u] += totals[s];
   for (std::size_t i = 1; i < upto.size(); ++i) upto[i] += upto[i - 1];
   std::size_t best = 0;
   for (std::size_t first = 1; first + 16 < upto.size(); ++first)
@@ -122,7 +137,76 @@ void count_by_metric(Rule rule, const std::uint8_t* symbol, const SymbolTable& t
     count_by_metric<max_lanes>(rule, symbol, table, groups, activity, base, by_metric, metrics);
 }
 
+/// The same for the rules with room in `counts`, family after family: counts do not depend on the order of coding.
+void count_by_rules(const std::uint8_t* symbol, const SymbolTable& table, const SymbolOrder& part,
+                    std::span<const std::uint8_t> activity, unsigned base, std::array<ByMetric, num_rules>& counts) {
+  const auto metric_at = metrics_from(base);
+  const std::size_t m = part.members, w = part.width;
+  ByMetric unused(num_metrics);
+  const auto room = [&](Rule rule) {
+    ByMetric& of = counts[static_cast<std::size_t>(rule)];
+    return of.empty() ? unused.data() : of.data();
+  };
+  Counts *const by_activity = room(Rule::activity), *const by_one = room(Rule::one_before),
+                *const by_two = room(Rule::two_before), *const by_three = room(Rule::three_before);
+  for (std::size_t f = 0; f < part.families; ++f, symbol += m * w)
+    for (std::size_t j = 0; j < w; ++j) {
+      const std::size_t own = activity.empty() ? 0 : activity[f * w + j];
+      const unsigned first = metric_at[2 * own];
+      std::size_t one = own, two = own, three = own;  // weights of the symbols before
+      for (std::size_t k = 0; k < m; ++k) {
+        const std::uint8_t s = symbol[k * w + j];
+        const unsigned of_two = metric_at[one + two];
+        ++by_activity[first][s];
+        ++by_one[metric_at[2 * one]][s];
+        ++by_two[of_two][s];
+        ++by_three[k < 3 ? of_two : metric_at[of_three + one + two + three]][s];
+        three = two;
+        two = k == 0 ? own : one;
+        one = table.weight[s];
+      }
+    }
+}
+
 ByMetric no_counts(Rule rule) { return ByMetric(rule == Rule::none ? 1 : num_metrics, Counts{}); }
+
+/// Stretches of families from which the rule is chosen: at most eight, or all.
+struct Excerpts {
+  std::size_t slice, step;
+  explicit Excerpts(const SymbolOrder& layout)
+      : slice(layout.families > 1 ? std::max<std::size_t>(4096 / (layout.members * layout.width), 1) : layout.families),
+        step(std::max(slice, layout.families / 8)) {}
+  bool all() const { return step == slice; }
+};
+
+/// For each rule that is worth trying, how often symbols come under its metrics in the excerpts. Empty: it is not.
+std::array<ByMetric, num_rules> counts_of_rules(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
+                                                const SymbolOrder& layout, std::size_t lanes,
+                                                std::span<const std::uint8_t> activity, unsigned base, bool all_rules) {
+  const bool know_activity = !activity.empty();
+  std::array<ByMetric, num_rules> counts;
+  for (int r = 0; r < num_rules; ++r)
+    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, know_activity, all_rules))
+      counts[static_cast<std::size_t>(r)] = no_counts(rule);
+  const Excerpts excerpts(layout);
+  if (excerpts.all()) counts[0][0] = totals;
+  const std::size_t family = layout.members * layout.width;
+  for (std::size_t f = 0; f < layout.families; f += excerpts.step) {
+    const SymbolOrder part{std::min(excerpts.slice, layout.families - f), layout.members, layout.width};
+    const std::uint8_t* const first = symbols.symbol.data() + f * family;
+    const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
+    if (!excerpts.all()) add(counts[0][0], count_symbols({first, part.size()}), 256);
+    const FamilyGroups groups(part, lanes, know_activity);
+    if (layout.members > 1 && !groups.runs) {
+      count_by_rules(first, table, part, part_activity, base, counts);
+      continue;
+    }
+    for (std::size_t r = 1; r < counts.size(); ++r)
+      if (!counts[r].empty())
+        count_by_metric(static_cast<Rule>(r), first, table, groups, part_activity, base, counts[r], nullptr);
+  }
+  return counts;
+}
 
 }  // namespace
 
@@ -135,36 +219,39 @@ std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsi
   return clusters;
 }
 
-ContextPlan plan_contexts(const Symbols& symbols, const SymbolTable& table, const SymbolOrder& layout,
-                          std::size_t lanes, std::span<const std::uint8_t> activity, bool all_rules,
-                          std::span<std::uint8_t> cluster_at) {
+Counts count_symbols(std::span<const std::uint8_t> symbols) {
+  std::array<Counts, 4> counts{};  // a count need not wait for the one before, of the same symbol
+  std::size_t t = 0;
+  for (; t + 4 <= symbols.size(); t += 4)
+    for (std::size_t k = 0; k < 4; ++k) ++counts[k][symbols[t + k]];
+  for (; t < symbols.size(); ++t) ++counts[0][symbols[t]];
+  for (std::size_t k = 1; k < 4; ++k) add(counts[0], counts[k], 256);
+  return counts[0];
+}
+
+ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
+                          const SymbolOrder& layout, std::size_t lanes, std::span<const std::uint8_t> activity,
+                          bool all_rules, std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
-  best.base = choose_base(symbols, table);
-  const std::size_t family = layout.members * layout.width;
-  const std::size_t slice = layout.families > 1 ? std::max<std::size_t>(4096 / family, 1) : layout.families;
-  const std::size_t step = std::max(slice, layout.families / 8);
-  const unsigned used = 1u + *std::max_element(symbols.symbol.begin(), symbols.symbol.end());
-  const bool know_activity = !activity.empty();
+  best.base = choose_base(totals, table);
+  unsigned used = 256;
+  while (used > 1 && totals[used - 1] == 0) --used;
+  const auto counts = counts_of_rules(symbols, totals, table, layout, lanes, activity, best.base, all_rules);
   double fewest = 0;
-  for (int r = 0; r < num_rules; ++r) {
-    const auto rule = static_cast<Rule>(r);
-    if (!worth_trying(rule, layout, know_activity, all_rules)) continue;
-    ByMetric by_metric = no_counts(rule);
-    for (std::size_t f = 0; f < layout.families; f += step) {
-      const FamilyGroups part({std::min(slice, layout.families - f), layout.members, layout.width}, lanes,
-                              know_activity);
-      const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
-      count_by_metric(rule, symbols.symbol.data() + f * family, table, part, part_activity, best.base, by_metric,
-                      nullptr);
-    }
-    const double bits = cluster(by_metric, used).bits;
-    if (rule == Rule::none || bits < fewest) {
-      fewest = bits;
-      best.rule = rule;
-    }
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (counts[r].empty()) continue;
+    const double bits = cluster(counts[r], used).bits;
+    if (r > 0 && bits >= fewest) continue;
+    fewest = bits;
+    best.rule = static_cast<Rule>(r);
+  }
+  if (best.rule == Rule::none) {
+    best.clusters = cluster({totals}, used);
+    std::fill(cluster_at.begin(), cluster_at.end(), std::uint8_t{0});
+    return best;
   }
   ByMetric by_metric = no_counts(best.rule);
-  count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, know_activity), activity,
+  count_by_metric(best.rule, symbols.symbol.data(), table, FamilyGroups(layout, lanes, !activity.empty()), activity,
                   best.base, by_metric, cluster_at.data());
   best.clusters = cluster(by_metric, used);
   const auto clusters = clusters_of(best.clusters.begins, 0);

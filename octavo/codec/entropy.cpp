@@ -138,18 +138,14 @@ void put_rans(const Symbols& symbols, std::span<const std::uint8_t> cluster, con
   for (std::size_t i = 0; i < count; ++i) base::store(out.data() + at + 2 * i, word[i]);
 }
 
-std::size_t count_low_bits(const Symbols& symbols, const SymbolTable& table) {
-  std::size_t even = 0, odd = 0, t = 0;
-  const std::uint8_t* const symbol = symbols.symbol.data();
-  for (; t + 2 <= symbols.symbol.size(); t += 2) {
-    even += table.bits[symbol[t]];
-    odd += table.bits[symbol[t + 1]];
-  }
-  return even + odd + (t < symbols.symbol.size() ? table.bits[symbol[t]] : 0);
+std::size_t count_low_bits(const Counts& totals, const SymbolTable& table) {
+  std::size_t bits = 0;
+  for (std::size_t s = 0; s < totals.size(); ++s) bits += std::size_t{table.bits[s]} * totals[s];
+  return bits;
 }
 
-void put_low_bits(const Symbols& symbols, const SymbolTable& table, Bytes& out) {
-  const std::size_t size = (count_low_bits(symbols, table) + 7) / 8, begin = out.size();
+void put_low_bits(const Symbols& symbols, const Counts& totals, const SymbolTable& table, Bytes& out) {
+  const std::size_t size = (count_low_bits(totals, table) + 7) / 8, begin = out.size();
   out.resize(begin + size + 16);
   std::byte* at = out.data() + begin;
   std::uint64_t held = 0;
@@ -177,7 +173,7 @@ void put_low_bits(const Symbols& symbols, const SymbolTable& table, Bytes& out) 
 }
 
 void get_low_bits(ChunkReader& in, const SymbolTable& table, Symbols& symbols) {
-  const auto bytes = in.take((count_low_bits(symbols, table) + 7) / 8);
+  const auto bytes = in.take((count_low_bits(count_symbols(symbols.symbol), table) + 7) / 8);
   std::size_t t = 0, position = 0;
   const auto get = [&](const std::byte* from, std::size_t limit) {  // as far as positions below the limit
     for (; t < symbols.symbol.size() && position < limit; ++t) {
@@ -223,7 +219,8 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
   const FamilyGroups groups(layout, choose_lanes(symbols), !activity.empty());
   thread_local Room<std::uint8_t> cluster;
   cluster.resize(n);
-  const ContextPlan plan = plan_contexts(symbols, table, layout, groups.lanes, activity, all_rules, cluster);
+  const Counts totals = count_symbols(symbols.symbol);
+  const ContextPlan plan = plan_contexts(symbols, totals, table, layout, groups.lanes, activity, all_rules, cluster);
   put_byte(out, static_cast<std::size_t>(plan.rule) | (groups.lanes > 1 ? 8u : 0u) | (scale << 4));
   if (plan.rule != Rule::none) {
     put_byte(out, plan.base);
@@ -243,7 +240,7 @@ void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder
     put_rans<1>(symbols, cluster, coders, scale, groups, out);
   else
     put_rans<max_lanes>(symbols, cluster, coders, scale, groups, out);
-  put_low_bits(symbols, table, out);
+  put_low_bits(symbols, totals, table, out);
 }
 
 namespace {

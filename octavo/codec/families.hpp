@@ -63,9 +63,22 @@ bool values_of(const Model<Grid>& model, const Symbols& symbols, std::size_t fir
 template <class Grid>
 void residuals_by_sides(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols);
 
-/// All values of such a model. Special ones are in place, in `numbers` and in `out`. False if an index is out of range.
+/// About the bits that a difference takes.
 template <class Grid>
-bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers& numbers,
+unsigned effort_for(const Numbers& numbers, std::size_t i, std::int64_t index, bool negative) {
+  if (numbers.kind[i] != ValueKind::plain) return 2;
+  const unsigned sign = Grid::signs_apart && (numbers.negative[i] != 0) != negative ? 1u : 0u;
+  return sign + static_cast<unsigned>(bit_length(zigzag(wrapping_difference(numbers.index[i], index))));
+}
+
+/// The sum of efforts of some families of a model by sides.
+template <class Grid>
+std::uint64_t bits_by_sides(const Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample);
+
+/// All values of such a model. Special ones are in place, in `specials` and in `out`; null: there are none. False if an
+/// index is out of range.
+template <class Grid>
+bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers* specials,
                      std::span<typename Grid::Value> out);
 
 }  // namespace octavo::codec

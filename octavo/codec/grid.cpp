@@ -182,7 +182,7 @@ void decode_on(const Grid& grid, ChunkReader& in, const Context<T>& context, std
     grid.settle_values(cells, numbers, out);
   };
   if (model.stencil.sides)
-    sound = values_by_sides(model, symbols, numbers, out);
+    sound = values_by_sides(model, symbols, any_special ? &numbers : nullptr, out);
   else if (in_lanes(model))
     for_each_run(
         model, [&](std::size_t i) { return !any_special || numbers.kind[i] == ValueKind::plain; },

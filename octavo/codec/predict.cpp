@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "octavo/codec/bit_stream.hpp"
+#include "octavo/codec/wide.hpp"
 
 namespace octavo::codec {
 
@@ -23,8 +24,23 @@ Orientations make_orientations(int axes) {
   return all;
 }
 
-constexpr std::size_t max_rows = max_terms + 1;  // the child that is predicted comes last
+constexpr std::size_t max_rows = max_terms + 4;  // the child that is predicted comes last; in whole vectors
 using Matrix = std::array<std::array<double, max_rows>, max_rows>;
+
+/// Adds weighted[r] * d[c] to row r of `sums`, for c <= r and the rest of the last vector. Rows have `stride` entries.
+OCTAVO_WIDE void add_products(const double* weighted, const double* d, std::size_t rows, double* sums,
+                              std::size_t stride) {
+  for (std::size_t r = 0; r < rows; ++r, sums += stride) {
+    const Four factor = Four{} + weighted[r];
+    for (std::size_t c = 0; c <= r; c += 4) {
+      Four sum, x;
+      std::memcpy(&sum, sums + c, sizeof sum);
+      std::memcpy(&x, d + c, sizeof x);
+      sum = sum + factor * x;
+      std::memcpy(sums + c, &sum, sizeof sum);
+    }
+  }
+}
 
 /// The Cholesky factor of the first rows of `a`, as many as there can be: `rows`. A slightly lifted diagonal keeps it
 /// regular.
@@ -131,15 +147,16 @@ std::vector<std::uint8_t> activity_of(const Families& place, const Numbers& coar
     for (std::size_t j = 0; j < w; ++j) {
       const std::size_t parent = place.parents[f];
       const std::size_t p = parent * w + j;
-      std::uint64_t largest = 0;
+      std::uint64_t all = 0;  // bits of all differences: the largest is as long
       const auto compare = [&](std::size_t cell) {
         const std::size_t q = cell * w + j;
-        if (q >= coarse.size() || coarse.kind[q] != ValueKind::plain || coarse.kind[p] != ValueKind::plain) return;
-        largest = std::max(largest, zigzag(wrapping_difference(coarse.index[q], coarse.index[p])));
+        if (q < coarse.size() && coarse.kind[q] == ValueKind::plain)
+          all |= zigzag(wrapping_difference(coarse.index[q], coarse.index[p]));
       };
-      for (std::size_t bit = 1; bit < place.members; bit <<= 1) compare(parent ^ bit);
-      for (std::size_t a = 0; by_sides && a < axes; ++a) compare(place.sides[f].outer[a]);
-      activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(largest));
+      const bool plain = coarse.kind[p] == ValueKind::plain;
+      for (std::size_t bit = 1; plain && bit < place.members; bit <<= 1) compare(parent ^ bit);
+      for (std::size_t a = 0; plain && by_sides && a < axes; ++a) compare(place.sides[f].outer[a]);
+      activity[f * w + j] = static_cast<std::uint8_t>(1 + bit_length(all));
     }
   return activity;
 }
@@ -151,7 +168,7 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
   const auto axes = static_cast<std::size_t>(stencil.axes);
   const std::size_t terms = axes + place.members;
   Matrix sums{};
-  std::array<double, max_rows> d{};
+  std::array<double, max_rows> d{}, weighted{};
   for (std::uint32_t f : sample)
     for (std::size_t j = 0; j < place.width; j += 1 + place.width / 4) {
       differences(place, coarse, numbers, base, f, j, d);
@@ -160,8 +177,8 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
       if (!(energy > 1e-280) || !(energy < 1e280)) continue;
       // Families count alike, however steep they are.
       const double weight = 1.0 / energy;
-      for (std::size_t r = 0; r < terms; ++r)
-        for (std::size_t c = 0; c <= r; ++c) sums[r][c] = sums[r][c] + weight * d[r] * d[c];
+      for (std::size_t r = 0; r < terms; ++r) weighted[r] = weight * d[r];
+      add_products(weighted.data(), d.data(), terms, sums[0].data(), max_rows);
     }
   for (std::size_t r = 0; r < terms; ++r)
     for (std::size_t c = r + 1; c < terms; ++c) sums[r][c] = sums[c][r];
@@ -176,7 +193,7 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
 namespace {
 
 /// All differences to the parent's value that stencils by sides weigh.
-constexpr std::size_t max_side_rows = 6 + 8 + 12;
+constexpr std::size_t max_side_rows = 6 + 8 + 12 + 2;  // in whole vectors
 using SideTerms = std::array<double, max_side_rows>;
 
 /// The numbers among them of the terms of the k-th child, and of the child itself.
@@ -265,8 +282,7 @@ Stencil fit_by_sides(const Families& place, const Numbers& coarse, const Numbers
       for (std::size_t r = own; r < all; ++r) energy = energy + 0.25 * (d[r] * d[r]);
       if (!(energy > 1e-280) || !(energy < 1e280)) continue;
       for (std::size_t r = 0; r < all; ++r) weighted[r] = d[r] / energy;
-      for (std::size_t r = 0; r < all; ++r)
-        for (std::size_t c = 0; c <= r; ++c) sums[r][c] = sums[r][c] + weighted[r] * d[c];
+      add_products(weighted.data(), d.data(), all, sums[0].data(), max_side_rows);
     }
   for (std::size_t k = 0; k < place.members; ++k) {
     const std::size_t terms = stencil.terms(k);
@@ -282,23 +298,6 @@ Stencil fit_by_sides(const Families& place, const Numbers& coarse, const Numbers
     for (std::size_t r = 0; r < terms; ++r) stencil.weight[k][r] = to_weight(x[r]);
   }
   return stencil;
-}
-
-std::array<double, 8> expected_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base,
-                                        const Stencil& stencil, std::size_t family, std::size_t j) {
-  const auto rows = side_rows(stencil, place.members);
-  SideTerms d{};
-  side_terms(place, coarse, numbers, base, family, j, d);
-  const std::uint32_t parent = place.parents[family];
-  const double from = base == Base::fitted_value ? coarse.value[parent * place.width + j]
-                                                 : static_cast<double>(parent_index(place, coarse, parent, j));
-  std::array<double, 8> expected{};
-  for (std::size_t k = 0; k < place.members; ++k) {
-    double sum = 0;
-    for (std::size_t r = 0; r < stencil.terms(k); ++r) sum = sum + stencil.weight[k][r] * d[rows[k].row[r]];
-    expected[k] = from + sum * 0.03125;
-  }
-  return expected;
 }
 
 namespace {

@@ -265,10 +265,6 @@ Stencil fit(const Families& place, const Numbers& coarse, const Numbers& numbers
 Stencil fit_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base, double least,
                      std::span<const std::uint32_t> sample);
 
-/// Where a stencil by sides expects the values of a family at place j: indices or values, in order of visit.
-std::array<double, 8> expected_by_sides(const Families& place, const Numbers& coarse, const Numbers& numbers, Base base,
-                                        const Stencil& stencil, std::size_t family, std::size_t j);
-
 void put_stencil(Bytes& out, const Stencil& stencil, std::size_t members);
 Stencil get_stencil(ChunkReader& in, std::size_t members, bool sides);
 

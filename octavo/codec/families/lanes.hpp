@@ -14,13 +14,30 @@ using Lane = std::array<T, families_together>;
 constexpr std::size_t num_fours = families_together / 4;
 template <class Vector>
 using Fours = std::array<Vector, num_fours>;
+// One vector after another: as a copy of the whole, compilers store it by halves, and a vector loaded from two halves
+// waits until both have left the processor for the cache.
+template <class Vector, class T>
+[[gnu::always_inline]] inline void load_fours(const T* from, Fours<Vector>& to) {
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    Vector four;
+    std::memcpy(&four, from + 4 * v, sizeof four);
+    to[v] = four;
+  }
+}
+template <class Vector, class T>
+[[gnu::always_inline]] inline void store_fours(const Fours<Vector>& from, T* to) {
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    const Vector four = from[v];
+    std::memcpy(to + 4 * v, &four, sizeof four);
+  }
+}
 template <class Vector, class T>
 [[gnu::always_inline]] inline void load_fours(const Lane<T>& from, Fours<Vector>& to) {
-  std::memcpy(to.data(), from.data(), sizeof to);
+  load_fours(from.data(), to);
 }
 template <class Vector, class T>
 [[gnu::always_inline]] inline void store_fours(const Fours<Vector>& from, Lane<T>& to) {
-  std::memcpy(to.data(), from.data(), sizeof from);
+  store_fours(from, to.data());
 }
 
 // places_of: puts estimates on the grid; where they have no place there, index and sign stay.

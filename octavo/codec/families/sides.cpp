@@ -7,304 +7,593 @@ namespace octavo::codec {
 
 namespace {
 
-/// Rows of numbers with an entry for each slot: a family at a place of its cells. There are entries up to a multiple of
-/// families_together. Kept from chunk to chunk, as Scratch is.
-template <class Number>
-struct SlotRows {
-  std::size_t padded = 0;
-  Room<Number> child, begun;        ///< rows, in order of visit: values; what a stencil makes of the parent's faces
-  Room<Number> parent, upper_face;  ///< what differences are to; rows: those at upper faces of parents
-  Room<std::int64_t> parent_at;
-  Room<std::uint64_t> parent_negative;
-  Room<std::uint32_t> upper;  ///< rows: the slot at the upper face along each axis; this one where there is none
-
-  void resize(std::size_t slots, std::size_t axes, std::size_t members, bool encodes) {
-    padded = (slots + families_together - 1) / families_together * families_together;
-    child.resize(members * padded);
-    begun.resize(encodes ? members * padded : 0);
-    parent.resize(padded);
-    upper_face.resize(axes * padded);
-    parent_at.resize(padded);
-    parent_negative.resize(padded);
-    upper.resize(axes * padded);
-  }
+/// A difference to the parent that a stencil weighs: of the cell beside a child, in the family at the upper face.
+struct CellBeside {
+  std::size_t axis, cell;
 };
-
-/// The entries of a row from `from` on.
-template <class T, class To>
-[[gnu::always_inline]] inline void load_row(const T* from, To& to) {
-  std::memcpy(to.data(), from, sizeof to);
+/// Those of all children, in order of visit; the k-th has [begin[k], begin[k + 1]) of them.
+struct CellsBeside {
+  std::array<CellBeside, 12> all{};
+  std::array<std::uint8_t, 9> begin{};
+};
+CellsBeside cells_beside(std::size_t members) {
+  CellsBeside cells;
+  std::uint8_t count = 0;
+  for (std::size_t k = 0; k < members; ++k) {
+    const std::size_t cell = cell_by_sides(k, members);
+    for (std::size_t a = 0; a < 3; ++a)
+      if ((cell >> a & 1) != 0) cells.all[count++] = {a, cell ^ (std::size_t{1} << a)};
+    cells.begin[k + 1] = count;
+  }
+  return cells;
 }
 
-/// All slots of a chunk. Differences are those of values, or of indices modulo 2^64.
-template <class Grid, Base base>
-struct FamilySlots {
-  static constexpr bool by_value = base == Base::fitted_value;
-  using Number = std::conditional_t<by_value, double, std::uint64_t>;
-  using Vector = std::conditional_t<by_value, Four, FourBits>;
-  using Faces = std::array<Lane<Number>, 6>;  ///< lower and upper along each axis
+/// The numbers whose differences a stencil weighs: values, or indices modulo 2^64. Where all indices are near 0,
+/// doubles hold every sum of them exactly, and are multiplied several times as fast.
+enum class Weighs : std::uint8_t { values, indices, near_indices };
+constexpr double near_limit = 0x1p40;
+
+/// Whether the indices of all decoded values are near. Only point-wise grids weigh indices of their own accord.
+template <class Grid>
+bool has_near_indices(const Model<Grid>& model) {
+  if constexpr (Grid::signs_apart)
+    return model.grid.grid.inverse < 0x1p29;
+  else
+    return false;
+}
+
+/// The numbers that predictions begin with, and the weights.
+template <class Grid, Weighs weighs>
+struct SideStencil {
+  static constexpr bool by_value = weighs == Weighs::values, near = weighs == Weighs::near_indices;
+  using Number = std::conditional_t<weighs == Weighs::indices, std::uint64_t, double>;
+  using Vector = std::conditional_t<weighs == Weighs::indices, FourBits, Four>;
 
   const Model<Grid>& model;
-  std::size_t m, w, axes, count;
-  SlotRows<Number>& rows;
+  std::size_t m, w, axes;
   Factors<Number> factors;
   std::array<std::uint8_t, 8> cell{};  ///< visited k-th
-  Number *child_rows, *begun_rows;     ///< a decoder's are the same: a value comes in place of its beginning
+  CellsBeside beside;
 
-  static SlotRows<Number>& kept() {
-    thread_local SlotRows<Number> space;
-    return space;
-  }
-  [[gnu::always_inline]] FamilySlots(const Model<Grid>& of, bool encodes)
+  [[gnu::always_inline]] explicit SideStencil(const Model<Grid>& of)
       : model(of),
         m(of.place.members),
         w(of.place.width),
         axes(static_cast<std::size_t>(of.stencil.axes)),
-        count(of.place.families() * w),
-        rows(kept()),
-        factors(factors_of<Number>(of.stencil)) {
-    rows.resize(count, axes, m, encodes);
-    child_rows = rows.child.data();
-    begun_rows = encodes ? rows.begun.data() : child_rows;
+        factors(factors_of<Number>(of.stencil)),
+        beside(cells_beside(m)) {
     for (std::size_t k = 0; k < m; ++k) cell[k] = static_cast<std::uint8_t>(cell_by_sides(k, m));
-    std::size_t family = 0, j = 0;
-    for (std::size_t slot = 0; slot < rows.padded; slot += families_together) {
-      Faces faces;
-      for (std::size_t lane = 0; lane < families_together; ++lane) {
-        look_up(slot + lane, lane, family, j, faces);
-        if (slot + lane + 1 >= count) continue;  // slots behind the last one repeat it
-        j = j + 1 == w ? 0 : j + 1;
-        family += j == 0 ? 1 : 0;
-      }
-      begin(slot, faces);
-    }
   }
 
-  Number* child(std::size_t k) const { return child_rows + k * rows.padded; }
-  /// The number of a family's first cell.
-  std::size_t first(std::size_t slot) const { return w == 1 ? slot * m : slot / w * m * w + slot % w; }
+  bool balances(std::size_t k) const { return by_value && !model.weights.empty() && k + 1 == m; }
 
-  Number of_coarse(std::size_t at, std::size_t j, Number parent) const {
+  [[gnu::always_inline]] std::int64_t index_of_parent(std::size_t family, std::size_t j) const {
+    const std::uint32_t at = model.place.parents[family];
+    const std::size_t p = at * w + j;
+    return model.coarse.kind[p] == ValueKind::plain ? model.coarse.index[p]
+                                                    : parent_index(model.place, model.coarse, at, j);
+  }
+  [[gnu::always_inline]] Number of_coarse(std::size_t at, std::size_t j, Number parent) const {
     const Numbers& coarse = model.coarse;
     const std::size_t q = at * w + j;
     if (q >= coarse.size()) return 0;
     if constexpr (by_value)
       return coarse.value[q] - parent;
     else
-      return coarse.kind[q] == ValueKind::plain ? static_cast<Number>(coarse.index[q]) - parent : 0;
+      return coarse.kind[q] == ValueKind::plain ? number_of(coarse.index[q]) - parent : Number{0};
   }
-  [[gnu::always_inline]] void look_up(std::size_t slot, std::size_t lane, std::size_t family, std::size_t j,
-                                      Faces& faces) const {
-    const Numbers& coarse = model.coarse;
-    const std::uint32_t at = model.place.parents[family];
-    const std::size_t p = at * w + j;
-    const Sides& sides = model.place.sides[family];
-    const std::int64_t index =
-        coarse.kind[p] == ValueKind::plain ? coarse.index[p] : parent_index(model.place, coarse, at, j);
-    Number parent;
+  static Number number_of(std::int64_t index) { return static_cast<Number>(index); }
+  /// Value i of a family, that of its parent where it has no index.
+  [[gnu::always_inline]] Number known(const Numbers& numbers, std::size_t family, std::size_t i, std::size_t j) const {
     if constexpr (by_value)
-      parent = coarse.value[p];
+      return numbers.value[i];
     else
-      parent = static_cast<Number>(index);
-    rows.parent[slot] = parent;
-    rows.parent_at[slot] = index;
-    rows.parent_negative[slot] = coarse.negative[p];
-    for (std::size_t a = 0; a < axes; ++a) {
-      const Number inner = of_coarse(at ^ (std::size_t{1} << a), j, parent);
-      const Number outer = sides.outer[a] == at ? -inner : of_coarse(sides.outer[a], j, parent);
-      const bool up = (at >> a & 1) != 0;
-      faces[2 * a][lane] = up ? inner : outer;
-      faces[2 * a + 1][lane] = up ? outer : inner;
-      rows.upper_face[a * rows.padded + slot] = faces[2 * a + 1][lane];
-      rows.upper[a * rows.padded + slot] =
-          static_cast<std::uint32_t>(sides.upper[a] == family ? slot : sides.upper[a] * w + j);
-    }
+      return number_of(numbers.kind[i] == ValueKind::plain ? numbers.index[i] : index_of_parent(family, j));
   }
-  /// The part of all sums that the faces give.
-  [[gnu::always_inline]] void begin(std::size_t slot, const Faces& faces) const {
-    std::array<Fours<Vector>, 6> face;
-    for (std::size_t r = 0; r < 2 * axes; ++r) load_fours(faces[r], face[r]);
-    for (std::size_t k = 0; k < m; ++k) {
-      Fours<Vector> sum{};
-      if constexpr (!by_value) sum.fill(FourBits{} + 16);
-      for (std::size_t r = 0; r < 2 * axes; ++r)
-        for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + factors[k][r] * face[r][v];
-      std::memcpy(begun_rows + k * rows.padded + slot, sum.data(), sizeof sum);
-    }
-  }
-  /// Takes over a value that is known.
-  [[gnu::always_inline]] void know(std::size_t k, std::size_t slot, const Numbers& numbers, std::size_t i) const {
+  /// The difference to a cell beside a child that is not there: three quarters of that to the parent's face.
+  [[gnu::always_inline]] static Number on_the_way(Number face) {
     if constexpr (by_value)
-      child(k)[slot] = numbers.value[i];
+      return 0.75 * face;
     else
-      child(k)[slot] = numbers.kind[i] == ValueKind::plain ? static_cast<Number>(numbers.index[i]) : rows.parent[slot];
+      return face - number_of(static_cast<std::int64_t>(face) >> 2);
   }
-
-  /// The difference from a slot's parent to the value beside the child at the upper face; three quarters of that to
-  /// the parent's face where there is no family.
-  [[gnu::always_inline]] static Number beside(const Number* from, std::size_t upper, std::size_t slot, Number parent,
-                                              Number face) {
-    Number on_the_way;
-    if constexpr (by_value)
-      on_the_way = 0.75 * face;
-    else
-      on_the_way = face - static_cast<Number>(static_cast<std::int64_t>(face) >> 2);
-    return upper != slot ? from[upper] - parent : on_the_way;
-  }
-  /// The weighted differences of the k-th children from `slot` on.
-  [[gnu::always_inline]] void weigh(std::size_t slot, std::size_t k, Fours<Vector>& sum) const {
-    Fours<Vector> known, parents;
-    load_row(begun_rows + k * rows.padded + slot, sum);
-    const Number* const parent = rows.parent.data() + slot;
-    std::size_t r = 2 * axes;
-    for (std::size_t a = 0; a < axes; ++a) {
-      if ((cell[k] >> a & 1) == 0) continue;
-      // A child's place among those visited is also its number among them, and the other way round.
-      const Number* const from = child(cell_by_sides(cell[k] ^ (std::size_t{1} << a), m));
-      const Number* const face = rows.upper_face.data() + a * rows.padded + slot;
-      const std::uint32_t* const upper = rows.upper.data() + a * rows.padded + slot;
-      for (std::size_t v = 0; v < num_fours; ++v) {
-        Vector d;
-        for (std::size_t n = 0, lane = 4 * v; n < 4; ++n, ++lane)
-          d[n] = beside(from, upper[lane], slot + lane, parent[lane], face[lane]);
-        sum[v] = sum[v] + factors[k][r] * d;
-      }
-      ++r;
-    }
-    load_row(parent, parents);
-    for (std::size_t before = 0; before < k; ++before, ++r) {
-      load_row(child(before) + slot, known);
-      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + factors[k][r] * (known[v] - parents[v]);
-    }
-  }
-  /// The last children's values that make the parent's the mean by weights.
-  [[gnu::always_inline]] void balance(std::size_t slot, Fours<Four>& value) const {
-    Fours<Four> sum{}, known, weight;
-    const auto load_weights = [&](std::size_t k) __attribute__((always_inline)) {
-      for (std::size_t v = 0; v < num_fours; ++v)
-        for (std::size_t n = 0; n < 4; ++n) {
-          const std::size_t at = std::min(slot + 4 * v + n, count - 1);
-          weight[v][n] = static_cast<double>(model.weights[(w == 1 ? at : at / w) * m + cell[k]]);
-        }
-    };
-    for (std::size_t k = 0; k + 1 < m; ++k) {
-      load_row(child(k) + slot, known);
-      load_weights(k);
-      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + weight[v] * (known[v] - value[v]);
-    }
-    load_weights(m - 1);
-    for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] - sum[v] / weight[v];
-  }
-  /// The expected indices and signs of the k-th children from `slot` on.
-  [[gnu::always_inline]] void expect(std::size_t slot, std::size_t k, Lane<std::int64_t>& index,
-                                     Lane<std::uint64_t>& negative) const {
-    load_row(rows.parent_at.data() + slot, index);
-    load_row(rows.parent_negative.data() + slot, negative);
-    Fours<Vector> sum;
+  [[gnu::always_inline]] static void on_the_way(const Vector& face, Vector& result) {
     if constexpr (by_value) {
-      Fours<Four> value;
-      load_row(rows.parent.data() + slot, value);
-      if (!model.weights.empty() && k + 1 == m) {
-        balance(slot, value);
-      } else {
-        weigh(slot, k, sum);
-        for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] + sum[v] * 0.03125;
-      }
-      places_of(model.grid, value, index, negative);
+      result = 0.75 * face;
+    } else if constexpr (near) {
+      FourBits quarter;
+      floor_of_four(0.25 * face, quarter);
+      double_of_four(quarter, result);
+      result = face - result;
     } else {
-      Lane<std::int64_t> sums;
-      weigh(slot, k, sum);
-      store_fours(sum, sums);
-      for (std::size_t lane = 0; lane < families_together; ++lane)
-        index[lane] = wrapping_sum(index[lane], sums[lane] >> 5);
+      result = face - (FourBits)((FourInts)face >> 2);
     }
   }
 };
 
-template <Base base, class Grid>
-[[gnu::always_inline]] inline void residuals_of_slots(const Model<Grid>& model, const Numbers& numbers,
-                                                      Symbols& symbols) {
-  const FamilySlots<Grid, base> slots(model, true);
-  const std::size_t m = slots.m, w = slots.w;
-  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
-  for (std::size_t slot = 0; slot < slots.rows.padded; ++slot) {
-    const std::size_t first = slots.first(std::min(slot, slots.count - 1));
-    for (std::size_t k = 0; k < m; ++k) slots.know(k, slot, numbers, first + slots.cell[k] * w);
-  }
-  Lane<std::int64_t> expected;
+/// The parents of families, and the differences to the cells at the parents' faces: lower and upper along each axis.
+template <class Number>
+struct ParentLanes {
+  Lane<Number> parent;
+  Lane<std::int64_t> at;
   Lane<std::uint64_t> negative;
-  for (std::size_t slot = 0; slot < slots.count; slot += families_together)
-    for (std::size_t k = 0; k < m; ++k) {
-      slots.expect(slot, k, expected, negative);
-      for (std::size_t lane = 0; lane < std::min(families_together, slots.count - slot); ++lane) {
-        const std::size_t first = slots.first(slot + lane), i = first + slots.cell[k] * w, t = first + k * w;
-        if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
-          symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
-          continue;
-        }
-        const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], expected[lane]));
-        const unsigned flip = with_sign && numbers.negative[i] != negative[lane] ? 1u : 0u, c = class_of(u);
-        symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
-        symbols.number[t] = u;
-      }
+  std::array<Lane<Number>, 6> face;
+
+  template <class Rules>
+  [[gnu::always_inline]] void look_up(const Rules& rules, std::size_t lane, std::size_t family, std::size_t j) {
+    const Numbers& coarse = rules.model.coarse;
+    const std::uint32_t cell = rules.model.place.parents[family];
+    const std::size_t p = cell * rules.w + j;
+    const Sides& sides = rules.model.place.sides[family];
+    at[lane] = rules.index_of_parent(family, j);
+    negative[lane] = coarse.negative[p];
+    Number own;
+    if constexpr (Rules::by_value)
+      own = coarse.value[p];
+    else
+      own = Rules::number_of(at[lane]);
+    parent[lane] = own;
+    for (std::size_t a = 0; a < rules.axes; ++a) {
+      const Number inner = rules.of_coarse(cell ^ (std::size_t{1} << a), j, own);
+      const Number outer = sides.outer[a] == cell ? -inner : rules.of_coarse(sides.outer[a], j, own);
+      const bool up = (cell >> a & 1) != 0;
+      face[2 * a][lane] = up ? inner : outer;
+      face[2 * a + 1][lane] = up ? outer : inner;
     }
+  }
+  /// The part of the k-th children's sums that the faces give.
+  template <class Rules, class Vector>
+  [[gnu::always_inline]] void begin(const Rules& rules, std::size_t k, Fours<Vector>& sum) const {
+    sum = {};
+    if constexpr (!Rules::by_value) sum.fill(Vector{} + 16);
+    for (std::size_t r = 0; r < 2 * rules.axes; ++r) {
+      Fours<Vector> d;
+      load_fours(face[r], d);
+      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + rules.factors[k][r] * d[v];
+    }
+  }
+};
+
+/// The expected indices and signs of children from the weighted sums of differences, or from the values that balance.
+template <class Rules, class Vector>
+[[gnu::always_inline]] inline void places_from(const Rules& rules, const Fours<Vector>& sum,
+                                               const Fours<Vector>& parent, Lane<std::int64_t>& index,
+                                               Lane<std::uint64_t>& negative) {
+  if constexpr (Rules::by_value) {
+    Fours<Four> value;
+    for (std::size_t v = 0; v < num_fours; ++v) value[v] = parent[v] + sum[v] * 0.03125;
+    places_of(rules.model.grid, value, index, negative);
+  } else {
+    Fours<FourBits> at;
+    load_fours(index, at);
+    for (std::size_t v = 0; v < num_fours; ++v) {
+      FourBits steps;
+      if constexpr (Rules::near)
+        floor_of_four(sum[v] * 0.03125, steps);
+      else
+        steps = (FourBits)((FourInts)sum[v] >> 5);
+      at[v] = at[v] + steps;
+    }
+    store_fours(at, index);
+  }
 }
 
-template <Base base, class Grid>
-[[gnu::always_inline]] inline bool values_of_slots(const Model<Grid>& model, const Symbols& symbols,
-                                                   const Numbers& numbers, std::span<typename Grid::Value> out) {
-  const FamilySlots<Grid, base> slots(model, false);
-  const std::size_t m = slots.m, w = slots.w;
-  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
-  Lane<std::int64_t> index;
-  Lane<std::uint64_t> negative, number{};
-  Lane<typename Grid::Value> found;
-  FourBits bad{};
-  for (std::size_t k = 0; k < m; ++k)
-    for (std::size_t slot = 0; slot < slots.count; slot += families_together) {
-      const std::size_t lanes = std::min(families_together, slots.count - slot), to_child = slots.cell[k] * w;
-      slots.expect(slot, k, index, negative);
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const std::size_t t = slots.first(slot + lane) + k * w;
-        const bool special = Grid::has_specials && symbols.symbol[t] < num_specials;
-        // An index in range stands for a special value until that is taken over again below.
-        number[lane] = special ? 0 : symbols.number[t];
-        if (special) index[lane] = 0;
-        if (with_sign) negative[lane] ^= (symbols.symbol[t] - std::uint64_t{num_specials}) & 1;
-      }
-      for (std::size_t lane = lanes; lane < families_together; ++lane) index[lane] = 0;
-      if (Grid::signs_apart && !with_sign) negative = {};
-      add_numbers<Grid>(number, index, bad);
-      values_at(model.grid, index, negative, found);
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        const std::size_t i = slots.first(slot + lane) + to_child;
-        if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
-          slots.know(k, slot + lane, numbers, i);
-          continue;
-        }
-        out[i] = found[lane];
-        if constexpr (FamilySlots<Grid, base>::by_value)
-          slots.child(k)[slot + lane] = static_cast<double>(found[lane]);
-        else
-          slots.child(k)[slot + lane] = static_cast<std::uint64_t>(index[lane]);
+/// The last children's values that make the parent's the mean by weights. `differences(k, d)` gives the k-th ones'.
+template <class Rules, class FamilyOf, class Differences>
+[[gnu::always_inline]] inline void balance(const Rules& rules, const FamilyOf& family_of, Differences&& differences,
+                                           Fours<Four>& value) {
+  Fours<Four> sum{}, d, weight;
+  const auto load_weights = [&](std::size_t k) __attribute__((always_inline)) {
+    for (std::size_t v = 0; v < num_fours; ++v)
+      for (std::size_t n = 0; n < 4; ++n)
+        weight[v][n] = static_cast<double>(rules.model.weights[family_of(4 * v + n) * rules.m + rules.cell[k]]);
+  };
+  for (std::size_t k = 0; k + 1 < rules.m; ++k) {
+    differences(k, d);
+    load_weights(k);
+    for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + weight[v] * d[v];
+  }
+  load_weights(rules.m - 1);
+  for (std::size_t v = 0; v < num_fours; ++v) value[v] = value[v] - sum[v] / weight[v];
+}
+
+/// Some families of an encoder, which knows all values.
+template <class Grid, Weighs weighs>
+struct KnownFamilies {
+  using Rules = SideStencil<Grid, weighs>;
+  using Number = typename Rules::Number;
+  using Vector = typename Rules::Vector;
+
+  const Rules& rules;
+  const Lane<std::uint32_t>& family;
+  ParentLanes<Number> above;
+  std::array<Lane<Number>, 8> child;    ///< differences, in order of visit
+  std::array<Lane<Number>, 12> beside;  ///< those of Rules::beside
+
+  [[gnu::always_inline]] KnownFamilies(const Rules& by, const Numbers& numbers, const Lane<std::uint32_t>& families,
+                                       std::size_t j)
+      : rules(by), family(families) {
+    const std::size_t m = rules.m, w = rules.w, num_beside = rules.beside.begin[m];
+    for (std::size_t lane = 0; lane < families_together; ++lane) {
+      const std::size_t own = family[lane];
+      above.look_up(rules, lane, own, j);
+      const Number parent = above.parent[lane];
+      for (std::size_t k = 0; k < m; ++k)
+        child[k][lane] = rules.known(numbers, own, (own * m + rules.cell[k]) * w + j, j) - parent;
+      const Sides& sides = rules.model.place.sides[own];
+      for (std::size_t b = 0; b < num_beside; ++b) {
+        const auto [axis, cell] = rules.beside.all[b];
+        const std::size_t upper = sides.upper[axis];
+        beside[b][lane] = upper == own ? Rules::on_the_way(above.face[2 * axis + 1][lane])
+                                       : rules.known(numbers, upper, (upper * m + cell) * w + j, j) - parent;
       }
     }
-  return (bad[0] | bad[1] | bad[2] | bad[3]) == 0;
+  }
+  /// The expected indices and signs of the k-th children.
+  [[gnu::always_inline]] void expect(std::size_t k, Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) const {
+    index = above.at;
+    negative = above.negative;
+    Fours<Vector> sum, parent;
+    load_fours(above.parent, parent);
+    if constexpr (Rules::by_value)
+      if (rules.balances(k)) {
+        balance(
+            rules, [&](std::size_t lane) __attribute__((always_inline)) { return std::size_t{family[lane]}; },
+            [&](std::size_t before, Fours<Four> & d) __attribute__((always_inline)) { load_fours(child[before], d); },
+            parent);
+        return places_of(rules.model.grid, parent, index, negative);
+      }
+    above.begin(rules, k, sum);
+    std::size_t r = 2 * rules.axes;
+    const auto weigh = [&](const Lane<Number>& row) __attribute__((always_inline)) {
+      Fours<Vector> d;
+      load_fours(row, d);
+      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + rules.factors[k][r] * d[v];
+      ++r;
+    };
+    for (std::size_t b = rules.beside.begin[k]; b < rules.beside.begin[k + 1]; ++b) weigh(beside[b]);
+    for (std::size_t before = 0; before < k; ++before) weigh(child[before]);
+    places_from(rules, sum, parent, index, negative);
+  }
+};
+
+/// Calls settle(lanes, first values, k, expected indices, expected signs) for all children of these families, those of
+/// some families together. Children stand at first value + cell_by_sides(k) * width.
+template <Weighs weighs, class Grid, class FamilyAt, class Settle>
+[[gnu::always_inline]] inline void expect_each(const Model<Grid>& model, const Numbers& numbers, std::size_t count,
+                                               FamilyAt&& family_at, Settle&& settle) {
+  const SideStencil<Grid, weighs> rules(model);
+  Lane<std::uint32_t> families;
+  Lane<std::size_t> first;
+  Lane<std::int64_t> index;
+  Lane<std::uint64_t> negative;
+  for (std::size_t begin = 0; begin < count; begin += families_together) {
+    const std::size_t lanes = std::min(families_together, count - begin);
+    for (std::size_t lane = 0; lane < families_together; ++lane)  // lanes that are left over repeat the last
+      families[lane] = family_at(begin + std::min(lane, lanes - 1));
+    for (std::size_t j = 0; j < rules.w; ++j) {
+      const KnownFamilies<Grid, weighs> known(rules, numbers, families, j);
+      for (std::size_t lane = 0; lane < families_together; ++lane) first[lane] = families[lane] * rules.m * rules.w + j;
+      for (std::size_t k = 0; k < rules.m; ++k) {
+        known.expect(k, index, negative);
+        settle(lanes, first, k, index, negative);
+      }
+    }
+  }
+}
+
+template <Weighs weighs, class Grid>
+[[gnu::always_inline]] inline void residuals_of_sides(const Model<Grid>& model, const Numbers& numbers,
+                                                      Symbols& symbols) {
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const std::size_t m = model.place.members, w = model.place.width;
+  expect_each<weighs>(
+      model, numbers, model.place.families(),
+      [](std::size_t n) __attribute__((always_inline)) { return static_cast<std::uint32_t>(n); },
+      [&](std::size_t lanes, const Lane<std::size_t>& first, std::size_t k, const Lane<std::int64_t>& expected,
+          const Lane<std::uint64_t>& negative) __attribute__((always_inline)) {
+        const std::size_t to_child = cell_by_sides(k, m) * w;
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+          const std::size_t i = first[lane] + to_child, t = first[lane] + k * w;
+          if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
+            symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
+            continue;
+          }
+          const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], expected[lane]));
+          const unsigned flip = with_sign && numbers.negative[i] != negative[lane] ? 1u : 0u, c = class_of(u);
+          symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
+          symbols.number[t] = u;
+        }
+      });
+}
+
+template <Weighs weighs, class Grid>
+[[gnu::always_inline]] inline std::uint64_t bits_of_sides(const Model<Grid>& model, const Numbers& numbers,
+                                                          std::span<const std::uint32_t> sample) {
+  std::uint64_t bits = 0;
+  const std::size_t m = model.place.members, w = model.place.width;
+  expect_each<weighs>(
+      model, numbers, sample.size(), [&](std::size_t n) __attribute__((always_inline)) { return sample[n]; },
+      [&](std::size_t lanes, const Lane<std::size_t>& first, std::size_t k, const Lane<std::int64_t>& expected,
+          const Lane<std::uint64_t>& negative) __attribute__((always_inline)) {
+        const std::size_t to_child = cell_by_sides(k, m) * w;
+        for (std::size_t lane = 0; lane < lanes; ++lane)
+          bits += effort_for<Grid>(numbers, first[lane] + to_child, expected[lane], negative[lane] != 0);
+      });
+  return bits;
+}
+
+/// Rows of numbers with an entry for each slot: a family at a place of its cells. There are entries up to a multiple of
+/// families_together. Kept from chunk to chunk, as Scratch is.
+template <class Number>
+struct SlotRows {
+  std::size_t padded = 0;
+  /// Rows, in order of visit: what a stencil makes of the parent's faces, then values in their place.
+  Room<Number> child;
+  Room<Number> parent, upper_face;  ///< what differences are to; rows: those at upper faces of parents
+  Room<std::int64_t> parent_at;
+  Room<std::uint64_t> parent_negative;
+  Room<std::size_t> first;    ///< the number of a family's first cell
+  Room<std::uint64_t> upper;  ///< rows: the slot at the upper face along each axis; this one where there is none
+
+  void resize(std::size_t slots, std::size_t axes, std::size_t members) {
+    padded = (slots + families_together - 1) / families_together * families_together;
+    child.resize(members * padded);
+    parent.resize(padded);
+    upper_face.resize(axes * padded);
+    parent_at.resize(padded);
+    parent_negative.resize(padded);
+    first.resize(padded);
+    upper.resize(axes * padded);
+  }
+};
+
+/// All slots of a chunk that is being decoded.
+template <class Grid, Weighs weighs>
+struct FamilySlots {
+  using Rules = SideStencil<Grid, weighs>;
+  using Number = typename Rules::Number;
+  using Vector = typename Rules::Vector;
+
+  const Rules rules;
+  std::size_t count;
+  SlotRows<Number>& rows;
+
+  static SlotRows<Number>& kept() {
+    thread_local SlotRows<Number> space;
+    return space;
+  }
+  [[gnu::always_inline]] explicit FamilySlots(const Model<Grid>& model)
+      : rules(model), count(model.place.families() * rules.w), rows(kept()) {
+    rows.resize(count, rules.axes, rules.m);
+    ParentLanes<Number> above;
+    std::size_t family = 0, j = 0;
+    for (std::size_t slot = 0; slot < rows.padded; slot += families_together) {
+      for (std::size_t lane = 0; lane < families_together; ++lane) {
+        above.look_up(rules, lane, family, j);
+        rows.first[slot + lane] = family * rules.m * rules.w + j;
+        const Sides& sides = rules.model.place.sides[family];
+        for (std::size_t a = 0; a < rules.axes; ++a)
+          rows.upper[a * rows.padded + slot + lane] =
+              sides.upper[a] == family ? slot + lane : sides.upper[a] * rules.w + j;
+        if (slot + lane + 1 >= count) continue;  // slots behind the last one repeat it
+        j = j + 1 == rules.w ? 0 : j + 1;
+        family += j == 0 ? 1 : 0;
+      }
+      keep(slot, above);
+    }
+  }
+  [[gnu::always_inline]] void keep(std::size_t slot, const ParentLanes<Number>& above) {
+    const auto put = [&](const auto& lanes, auto* to) { std::copy(lanes.begin(), lanes.end(), to + slot); };
+    put(above.parent, rows.parent.data());
+    put(above.at, rows.parent_at.data());
+    put(above.negative, rows.parent_negative.data());
+    for (std::size_t a = 0; a < rules.axes; ++a) put(above.face[2 * a + 1], rows.upper_face.data() + a * rows.padded);
+    for (std::size_t k = 0; k < rules.m; ++k) {
+      Fours<Vector> sum;
+      above.begin(rules, k, sum);
+      store_fours(sum, child(k) + slot);
+    }
+  }
+
+  Number* child(std::size_t k) const { return rows.child.data() + k * rows.padded; }
+
+  /// Adds the weighted differences to the cells beside the k-th children, from `slot` on.
+  [[gnu::always_inline]] void weigh_beside(std::size_t slot, std::size_t k, const Fours<Vector>& parent,
+                                           Fours<Vector>& sum) const {
+    std::size_t r = 2 * rules.axes;
+    const FourBits lanes{0, 1, 2, 3};
+    for (std::size_t b = rules.beside.begin[k]; b < rules.beside.begin[k + 1]; ++b, ++r) {
+      const auto [axis, cell] = rules.beside.all[b];
+      // A child's place among those visited is also its number among them, and the other way round.
+      const Number* const from = child(cell_by_sides(cell, rules.m));
+      const std::uint64_t* const upper = rows.upper.data() + axis * rows.padded + slot;
+      Fours<Vector> face;
+      Fours<FourBits> at;
+      load_fours(rows.upper_face.data() + axis * rows.padded + slot, face);
+      load_fours(upper, at);
+      for (std::size_t v = 0; v < num_fours; ++v) {
+        const std::uint64_t* const four = upper + 4 * v;
+        const Vector d = Vector{from[four[0]], from[four[1]], from[four[2]], from[four[3]]} - parent[v];
+        const FourBits none = (FourBits)(at[v] == lanes + (slot + 4 * v));
+        Vector on_the_way;
+        Rules::on_the_way(face[v], on_the_way);
+        const Vector chosen = (Vector)((none & (FourBits)on_the_way) | (~none & (FourBits)d));
+        sum[v] = sum[v] + rules.factors[k][r] * chosen;
+      }
+    }
+  }
+  /// The expected indices and signs of the k-th children from `slot` on.
+  [[gnu::always_inline]] void expect(std::size_t slot, std::size_t k, Lane<std::int64_t>& index,
+                                     Lane<std::uint64_t>& negative) const {
+    std::copy_n(rows.parent_at.data() + slot, families_together, index.begin());
+    std::copy_n(rows.parent_negative.data() + slot, families_together, negative.begin());
+    Fours<Vector> sum, parent, known;
+    load_fours(rows.parent.data() + slot, parent);
+    const auto difference = [&](std::size_t before, Fours<Vector> & d) __attribute__((always_inline)) {
+      load_fours(child(before) + slot, known);
+      for (std::size_t v = 0; v < num_fours; ++v) d[v] = known[v] - parent[v];
+    };
+    if constexpr (Rules::by_value)
+      if (rules.balances(k)) {
+        Fours<Four> value = parent;
+        balance(
+            rules,
+            [&](std::size_t lane)
+                __attribute__((always_inline)) { return rows.first[slot + lane] / (rules.m * rules.w); },
+            difference, value);
+        return places_of(rules.model.grid, value, index, negative);
+      }
+    load_fours(child(k) + slot, sum);
+    weigh_beside(slot, k, parent, sum);
+    Fours<Vector> d;
+    for (std::size_t before = 0, r = rules.model.stencil.around(k); before < k; ++before, ++r) {
+      difference(before, d);
+      for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + rules.factors[k][r] * d[v];
+    }
+    places_from(rules, sum, parent, index, negative);
+  }
+};
+
+/// Indices that are out of range, and those that are not near.
+struct BadIndices {
+  FourBits bad{}, far{};
+};
+inline bool any_of(const FourBits& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+/// Decodes the k-th children from `slot` on.
+template <class Slots, class Grid>
+[[gnu::always_inline]] inline void settle_slots(const Slots& slots, const Grid& grid, std::size_t slot, std::size_t k,
+                                                const Symbols& symbols, bool with_sign, const Numbers* specials,
+                                                BadIndices& outside) {
+  Lane<std::int64_t> index;
+  Lane<std::uint64_t> negative, number;
+  const std::size_t w = slots.rules.w;
+  const std::size_t* const first = slots.rows.first.data() + slot;
+  slots.expect(slot, k, index, negative);
+  for (std::size_t lane = 0; lane < families_together; ++lane) number[lane] = symbols.number[first[lane] + k * w];
+  if (with_sign)
+    for (std::size_t lane = 0; lane < families_together; ++lane)
+      negative[lane] ^= (symbols.symbol[first[lane] + k * w] - std::uint64_t{num_specials}) & 1;
+  if (Grid::signs_apart && !with_sign) negative = {};
+  if (specials != nullptr)  // an index in range stands for a special value until that is taken over again below
+    for (std::size_t lane = 0; lane < families_together; ++lane) {
+      if (symbols.symbol[first[lane] + k * w] >= num_specials) continue;
+      number[lane] = 0;
+      index[lane] = 0;
+    }
+  add_numbers<Grid>(number, index, outside.bad);
+  auto* const child = slots.child(k) + slot;
+  if constexpr (Slots::Rules::by_value) {
+    Lane<typename Grid::Value> found;
+    values_at(grid, index, negative, found);
+    for (std::size_t lane = 0; lane < families_together; ++lane) child[lane] = static_cast<double>(found[lane]);
+  } else if constexpr (Slots::Rules::near) {
+    Fours<FourBits> at;
+    Fours<Four> number_at;
+    load_fours(index, at);
+    for (std::size_t v = 0; v < num_fours; ++v) {
+      double_of_four(at[v], number_at[v]);
+      Four size;
+      magnitudes_of_four(number_at[v], size);
+      outside.far |= (FourBits)(size > near_limit);
+    }
+    store_fours(number_at, child);
+  } else {
+    std::memcpy(child, index.data(), sizeof index);
+  }
+  for (std::size_t lane = 0; specials != nullptr && lane < families_together; ++lane) {
+    const std::size_t i = first[lane] + slots.rules.cell[k] * w;
+    if (specials->kind[i] == ValueKind::plain) continue;
+    if constexpr (Slots::Rules::by_value)
+      child[lane] = specials->value[i];
+    else
+      child[lane] = slots.rows.parent[slot + lane];
+  }
+}
+
+/// Puts the children of the families from `slot` on in their places.
+template <class Slots, class Grid>
+[[gnu::always_inline]] inline void place_slots(const Slots& slots, const Grid& grid, std::size_t slot,
+                                               const Symbols& symbols, bool with_sign, const Numbers* specials,
+                                               std::span<typename Grid::Value> out) {
+  const std::size_t m = slots.rules.m, w = slots.rules.w;
+  const std::size_t* const first = slots.rows.first.data() + slot;
+  for (std::size_t k = 0; k < m; ++k) {
+    const std::size_t to_child = slots.rules.cell[k] * w;
+    Lane<typename Grid::Value> found;
+    if constexpr (Slots::Rules::by_value) {
+      for (std::size_t lane = 0; lane < families_together; ++lane)
+        found[lane] = static_cast<typename Grid::Value>(slots.child(k)[slot + lane]);
+    } else {
+      Lane<std::int64_t> index;
+      Lane<std::uint64_t> negative{};
+      for (std::size_t lane = 0; lane < families_together; ++lane)
+        index[lane] = static_cast<std::int64_t>(slots.child(k)[slot + lane]);
+      if (with_sign)
+        for (std::size_t lane = 0; lane < families_together; ++lane)
+          negative[lane] = (slots.rows.parent_negative[slot + lane] ^
+                            (symbols.symbol[first[lane] + k * w] - std::uint64_t{num_specials})) &
+                           1;
+      values_at(grid, index, negative, found);
+    }
+    for (std::size_t lane = 0; lane < families_together; ++lane)
+      if (specials == nullptr || specials->kind[first[lane] + to_child] == ValueKind::plain)
+        out[first[lane] + to_child] = found[lane];
+  }
+}
+
+/// If an index is not near, nothing is in place.
+template <Weighs weighs, class Grid>
+[[gnu::always_inline]] inline BadIndices values_of_slots(const Model<Grid>& model, const Symbols& symbols,
+                                                         const Numbers* specials, std::span<typename Grid::Value> out) {
+  const FamilySlots<Grid, weighs> slots(model);
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  BadIndices outside;
+  // Kinds with as many upper sides do not wait for each other's neighbours, only for their own families'.
+  for (std::size_t begin = 0, end = 0; begin < slots.rules.m; begin = end) {
+    const auto sides_of = [&](std::size_t k) { return slots.rules.beside.begin[k + 1] - slots.rules.beside.begin[k]; };
+    for (end = begin; end < slots.rules.m && sides_of(end) == sides_of(begin);) ++end;
+    for (std::size_t slot = 0; slot < slots.count; slot += families_together)
+      for (std::size_t k = begin; k < end; ++k)
+        settle_slots(slots, model.grid, slot, k, symbols, with_sign, specials, outside);
+  }
+  if (weighs == Weighs::near_indices && any_of(outside.far)) return outside;
+  for (std::size_t slot = 0; slot < slots.count; slot += families_together)
+    place_slots(slots, model.grid, slot, symbols, with_sign, specials, out);
+  return outside;
 }
 
 }  // namespace
 
 template <class Grid>
 OCTAVO_WIDE void residuals_by_sides(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols) {
-  if (model.base == Base::fitted_index) return residuals_of_slots<Base::fitted_index>(model, numbers, symbols);
-  residuals_of_slots<Base::fitted_value>(model, numbers, symbols);
+  if (model.base == Base::fitted_value) return residuals_of_sides<Weighs::values>(model, numbers, symbols);
+  if constexpr (Grid::signs_apart)
+    if (has_near_indices(model)) return residuals_of_sides<Weighs::near_indices>(model, numbers, symbols);
+  residuals_of_sides<Weighs::indices>(model, numbers, symbols);
 }
 
 template <class Grid>
-OCTAVO_WIDE bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers& numbers,
+OCTAVO_WIDE std::uint64_t bits_by_sides(const Model<Grid>& model, const Numbers& numbers,
+                                        std::span<const std::uint32_t> sample) {
+  if (model.base == Base::fitted_value) return bits_of_sides<Weighs::values>(model, numbers, sample);
+  if constexpr (Grid::signs_apart)
+    if (has_near_indices(model)) return bits_of_sides<Weighs::near_indices>(model, numbers, sample);
+  return bits_of_sides<Weighs::indices>(model, numbers, sample);
+}
+
+template <class Grid>
+OCTAVO_WIDE bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers* specials,
                                  std::span<typename Grid::Value> out) {
-  if (model.base == Base::fitted_index) return values_of_slots<Base::fitted_index>(model, symbols, numbers, out);
-  return values_of_slots<Base::fitted_value>(model, symbols, numbers, out);
+  if (model.base == Base::fitted_value)
+    return !any_of(values_of_slots<Weighs::values>(model, symbols, specials, out).bad);
+  if constexpr (Grid::signs_apart)
+    if (has_near_indices(model)) {
+      const BadIndices outside = values_of_slots<Weighs::near_indices>(model, symbols, specials, out);
+      if (!any_of(outside.far)) return !any_of(outside.bad);
+    }
+  return !any_of(values_of_slots<Weighs::indices>(model, symbols, specials, out).bad);
 }
 
 template void residuals_by_sides(const Model<ExactGrid<double>>&, const Numbers&, Symbols&);
@@ -313,11 +602,20 @@ template void residuals_by_sides(const Model<PointwiseGrid<double>>&, const Numb
 template void residuals_by_sides(const Model<PointwiseGrid<float>>&, const Numbers&, Symbols&);
 template void residuals_by_sides(const Model<AbsoluteGrid<double>>&, const Numbers&, Symbols&);
 template void residuals_by_sides(const Model<AbsoluteGrid<float>>&, const Numbers&, Symbols&);
-template bool values_by_sides(const Model<ExactGrid<double>>&, const Symbols&, const Numbers&, std::span<double>);
-template bool values_by_sides(const Model<ExactGrid<float>>&, const Symbols&, const Numbers&, std::span<float>);
-template bool values_by_sides(const Model<PointwiseGrid<double>>&, const Symbols&, const Numbers&, std::span<double>);
-template bool values_by_sides(const Model<PointwiseGrid<float>>&, const Symbols&, const Numbers&, std::span<float>);
-template bool values_by_sides(const Model<AbsoluteGrid<double>>&, const Symbols&, const Numbers&, std::span<double>);
-template bool values_by_sides(const Model<AbsoluteGrid<float>>&, const Symbols&, const Numbers&, std::span<float>);
+template std::uint64_t bits_by_sides(const Model<ExactGrid<double>>&, const Numbers&, std::span<const std::uint32_t>);
+template std::uint64_t bits_by_sides(const Model<ExactGrid<float>>&, const Numbers&, std::span<const std::uint32_t>);
+template std::uint64_t bits_by_sides(const Model<PointwiseGrid<double>>&, const Numbers&,
+                                     std::span<const std::uint32_t>);
+template std::uint64_t bits_by_sides(const Model<PointwiseGrid<float>>&, const Numbers&,
+                                     std::span<const std::uint32_t>);
+template std::uint64_t bits_by_sides(const Model<AbsoluteGrid<double>>&, const Numbers&,
+                                     std::span<const std::uint32_t>);
+template std::uint64_t bits_by_sides(const Model<AbsoluteGrid<float>>&, const Numbers&, std::span<const std::uint32_t>);
+template bool values_by_sides(const Model<ExactGrid<double>>&, const Symbols&, const Numbers*, std::span<double>);
+template bool values_by_sides(const Model<ExactGrid<float>>&, const Symbols&, const Numbers*, std::span<float>);
+template bool values_by_sides(const Model<PointwiseGrid<double>>&, const Symbols&, const Numbers*, std::span<double>);
+template bool values_by_sides(const Model<PointwiseGrid<float>>&, const Symbols&, const Numbers*, std::span<float>);
+template bool values_by_sides(const Model<AbsoluteGrid<double>>&, const Symbols&, const Numbers*, std::span<double>);
+template bool values_by_sides(const Model<AbsoluteGrid<float>>&, const Symbols&, const Numbers*, std::span<float>);
 
 }  // namespace octavo::codec

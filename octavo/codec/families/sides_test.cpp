@@ -71,6 +71,12 @@ TEST(Sides, may_have_any_value) {
     EXPECT_TRUE(needs_sides(chunk_of(c, c.context(), {bound, Effort::normal, Method::tree})));
 }
 
+TEST(Sides, may_have_indices_beyond_the_sums_of_doubles) {
+  const Surrounded<double> c = surrounded_case<double>(8, 3, 1, 1e-5, 11);
+  for (const double bound : {1e-8, 1e-10, 0x1p-38})
+    chunk_of(c, c.context(), {{BoundKind::pointwise_relative, bound}, Effort::max, Method::tree});
+}
+
 TEST(Sides, that_a_reader_lacks_are_an_error) {
   const Surrounded<double> c = surrounded_case<double>(4, 3, 1, 1e-5, 9);
   const auto chunk = chunk_of(c, c.context(), {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree});
