@@ -179,25 +179,25 @@ struct Excerpts {
   bool all() const { return step == slice; }
 };
 
-/// For each rule that is worth trying, how often symbols come under its metrics in the excerpts. Empty: it is not.
-std::array<ByMetric, num_rules> counts_of_rules(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
+/// For each of these rules, how often symbols come under its metrics in the excerpts; for others nothing.
+std::array<ByMetric, num_rules> counts_of_rules(std::span<const Rule> rules, const Symbols& symbols,
+                                                const Counts& totals, const SymbolTable& table,
                                                 const SymbolOrder& layout, std::size_t lanes,
-                                                std::span<const std::uint8_t> activity, unsigned base, bool all_rules) {
+                                                std::span<const std::uint8_t> activity, unsigned base) {
   const bool know_activity = !activity.empty();
   std::array<ByMetric, num_rules> counts;
-  for (int r = 0; r < num_rules; ++r)
-    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, know_activity, all_rules))
-      counts[static_cast<std::size_t>(r)] = no_counts(rule);
+  for (const Rule rule : rules) counts[static_cast<std::size_t>(rule)] = no_counts(rule);
   const Excerpts excerpts(layout);
-  if (excerpts.all()) counts[0][0] = totals;
+  const bool count_all = !counts[0].empty() && !excerpts.all();
+  if (!counts[0].empty() && excerpts.all()) counts[0][0] = totals;
   const std::size_t family = layout.members * layout.width;
   for (std::size_t f = 0; f < layout.families; f += excerpts.step) {
     const SymbolOrder part{std::min(excerpts.slice, layout.families - f), layout.members, layout.width};
     const std::uint8_t* const first = symbols.symbol.data() + f * family;
     const auto part_activity = know_activity ? activity.subspan(f * layout.width) : activity;
-    if (!excerpts.all()) add(counts[0][0], count_symbols({first, part.size()}), 256);
+    if (count_all) add(counts[0][0], count_symbols({first, part.size()}), 256);
     const FamilyGroups groups(part, lanes, know_activity);
-    if (layout.members > 1 && !groups.runs) {
+    if (rules.size() > 1 && layout.members > 1 && !groups.runs) {
       count_by_rules(first, table, part, part_activity, base, counts);
       continue;
     }
@@ -236,14 +236,22 @@ ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const Sy
   best.base = choose_base(totals, table);
   unsigned used = 256;
   while (used > 1 && totals[used - 1] == 0) --used;
-  const auto counts = counts_of_rules(symbols, totals, table, layout, lanes, activity, best.base, all_rules);
+  std::vector<Rule> rules;
+  for (int r = 0; r < num_rules; ++r)
+    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, !activity.empty(), all_rules))
+      rules.push_back(rule);
+  // One pass counts for all rules; but the counts of a rule take 32 kB, much beside those of a small chunk.
+  const std::size_t at_once = symbols.symbol.size() < 16384 ? 1 : rules.size();
   double fewest = 0;
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    if (counts[r].empty()) continue;
-    const double bits = cluster(counts[r], used).bits;
-    if (r > 0 && bits >= fewest) continue;
-    fewest = bits;
-    best.rule = static_cast<Rule>(r);
+  for (std::size_t first = 0; first < rules.size(); first += at_once) {
+    const std::span<const Rule> some(rules.data() + first, at_once);
+    const auto counts = counts_of_rules(some, symbols, totals, table, layout, lanes, activity, best.base);
+    for (const Rule rule : some) {
+      const double bits = cluster(counts[static_cast<std::size_t>(rule)], used).bits;
+      if (rule != Rule::none && bits >= fewest) continue;
+      fewest = bits;
+      best.rule = rule;
+    }
   }
   if (best.rule == Rule::none) {
     best.clusters = cluster({totals}, used);
