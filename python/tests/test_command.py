@@ -384,7 +384,9 @@ def inputs(run, sample, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    mostly_long("ramses", "store", "flash", "amrex", "serafin", "med", "vtkhdf", short=["ramses", "store", "flash", "med"]),
+    mostly_long(
+        "ramses", "store", "flash", "amrex", "serafin", "med", "vtkhdf", short=["ramses", "store", "flash", "med"]
+    ),
 )
 def test_no_input_is_read_past_the_limit_of_memory(run, inputs, tmp_path, name):
     if name not in inputs:
