@@ -271,7 +271,7 @@ Written triangles() {
 struct Scenario {
   Options options;
   bool wait_for_each = false;
-  bool own_files = true;   // ranks depend on each other only through durable steps
+  bool own_files = true;  // ranks depend on each other only through durable steps
   Safety safety = Safety::local;
   int lost_nodes = 0;  // at the moment of the crash
 };

@@ -19,8 +19,8 @@
 #include "octavo/file/page_cache.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/store/read/scan.hpp"
-#include "tests/support/is_long.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/is_long.hpp"
 #include "tests/support/mpi_run.hpp"
 
 namespace octavo::engine {
