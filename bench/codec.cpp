@@ -81,8 +81,8 @@ mesh::Octree tree_of(const Part& part) {
   return tree;
 }
 
-/// What a level's chunk is predicted from: a store finds the same in its mesh. `chunk`: asks only for what it needs, as
-/// a reader does.
+/// The boxes and sides that predict a level's chunk: a store finds the same in its mesh. `chunk`: asks only for what it
+/// needs, as a reader does.
 codec::Context<double> context_of(const Part& part, std::size_t level, const std::vector<std::vector<double>>& values,
                                   store::LevelBoxes& boxes, store::LevelSides& sides,
                                   std::span<const std::byte> chunk) {

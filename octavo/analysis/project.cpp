@@ -383,7 +383,7 @@ CellBox box_of(const View& view, const Cells& cells) {
   return box;
 }
 
-/// Of those cells that show.
+/// Takes the cells that show, and no others.
 CellBox box_within(const View& view, const Cells& cells) {
   CellBox box;
   for (const mesh::Coordinate& at : cells.positions)

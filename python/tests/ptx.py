@@ -114,4 +114,4 @@ class Thread:
                 return a % b
             case "and", [a, b]:
                 return a & b
-        raise NotImplementedError(f"PTX: {name} of {len(values)} values")
+        raise ValueError(f"PTX: {name} of {len(values)} values")

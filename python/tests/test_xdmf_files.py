@@ -333,6 +333,9 @@ def test_values_are_taken_at_coordinates(written):
         with pytest.raises(octavo.Error, match=words):
             octavo.open(written(grid(field("c", places(indices, long, 2), "Cell")))).part(0)
 
+    with pytest.raises(octavo.Error, match="axis 0, which has 0"):
+        octavo.open(written(grid(field("c", places((0, 0), item("", 0), 2), "Cell")))).part(0)
+
 
 def test_arrays_are_joined_to_vectors_and_points(written):
     def joined(function, count, n=3):

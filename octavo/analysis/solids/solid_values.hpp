@@ -46,7 +46,7 @@ std::vector<char> cells_within(const mesh::Solids& mesh, const Within& within);
 /// integral of the function that is linear in the tetrahedra. `chosen`: 1 for each cell that counts; empty: all do.
 std::vector<double> point_volumes(const mesh::Solids& mesh, std::span<const char> chosen);
 
-/// What lies in a box [code length].
+/// The volumes of solids within a box; its corners are in code length.
 struct SolidsInBox {
   std::vector<double> cells;   ///< the volume of the tetrahedra of each cell [code length^3]
   std::vector<double> points;  ///< as point_volumes(), of the box alone: exact for the function that is linear

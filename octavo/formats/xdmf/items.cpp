@@ -86,7 +86,7 @@ hdf5::Info find_set(const hdf5::File& file, const std::string& name) {
   throw Error(Kind::corrupt, "no data set " + name).at(file.path().string());
 }
 
-/// Of a data set the file's own: writers count the steps that there are so far.
+/// A data set has the shape that its file says: the text may count fewer steps, those of the moment it was written.
 Extents shape_of(const XdmfItem& item) {
   if (item.kind != XdmfItemKind::array || item.file.empty()) return item.shape;
   const hdf5::File file = hdf5::open(item.file);
@@ -103,7 +103,7 @@ std::vector<T> read_rows_of(const XdmfItem& item, const Extents& shape, std::uin
     return values;
   }
   const std::vector<T> all = read_numbers<T>(item);
-  const auto row = static_cast<std::ptrdiff_t>(all.size() / shape[0]);
+  const auto row = shape[0] == 0 ? 0 : static_cast<std::ptrdiff_t>(all.size() / shape[0]);
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first) * row;
   return {begin, begin + static_cast<std::ptrdiff_t>(rows) * row};
 }

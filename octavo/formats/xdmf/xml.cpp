@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t deepest = 100;
 constexpr float most_growth = 4;
 
-/// What the library's calls build. They throw nothing through it: a call that refuses leaves its reason here.
+/// The document while the library calls us. No exception may pass through a C library, so a call that refuses leaves
+/// its reason here.
 struct XmlBuilder {
   XML_Parser parser = nullptr;
   XmlElement outermost;
@@ -51,7 +52,7 @@ void add_text(void* data, const XML_Char* text, int bytes) {
   builder_of(data).open.back()->text.append(text, static_cast<std::size_t>(bytes));
 }
 
-/// Of an entity in another file, which this parser never opens.
+/// The library calls this for an entity in another file. The parser never opens one.
 int refuse_other_file(XML_Parser parser, const XML_Char*, const XML_Char*, const XML_Char* file, const XML_Char*) {
   builder_of(XML_GetUserData(parser))
       .refuse("an entity in another file, " + std::string(file != nullptr ? file : "without a name") +
