@@ -1,4 +1,4 @@
-"""scripts/site: links, lists and reference of the pages; with --long the whole site."""
+"""scripts/site: links, lists and reference of the pages, and the whole site without a warning."""
 
 from __future__ import annotations
 
@@ -66,7 +66,6 @@ def test_a_verb_s_page_has_its_options_in_cells(run, verb):
         assert any(re.search(rf"`{option}\b", row) for row in rows), option
 
 
-@pytest.mark.long
 @pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="no MkDocs: scripts/setup run docs")
 def test_the_whole_site():
     """No warning, no dead link; every page and verb can be found by its words."""
