@@ -43,25 +43,30 @@ setup-test:
 setup-long:
 	@scripts/setup run test long
 
+build_run   = scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF --
+install_run = cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null && scripts/install-package
+
 # The command and the package, into .venv.
 .PHONY: install
 install: setup-run
-	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_python
-	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
-	@scripts/install-package
+	@$(build_run) octavo_python
+	@$(install_run)
 
 # The library alone, for programs of users.
 .PHONY: install-library
 install-library: setup-run
 	@test -n "$(PREFIX)" || { echo "make install-library PREFIX=DIR" >&2; exit 2; }
-	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_library
+	@$(build_run) octavo_library
 	@cmake --install $(BUILD) --component library --prefix "$(PREFIX)" >/dev/null
 
-# The sample, or INPUT: pictures come before the simulation is compiled. Then a blast that changes its mesh half way (where
-# there are MPI and p4est).
-demo: install
+# The sample, or INPUT: pictures come before the engine and the simulation are compiled. Then a blast that changes its mesh
+# half way (where there are MPI and p4est).
+demo: setup-run
+	@$(build_run) _core
+	@$(install_run)
 	@scripts/demo $(INPUT)
-	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=OFF -- octavo_demo
+	@$(build_run) octavo_demo
+	@$(install_run)
 	@scripts/demo-sedov
 
 # Packages for PyPI into dist/: a wheel with all libraries but MPI inside, its source package, the independent reader.
@@ -86,8 +91,7 @@ $(TRIALS): try-%: install
 
 build-tests: setup-test
 	@scripts/build --preset release -DOCTAVO_PYTHON=ON -DOCTAVO_TESTS=ON -DOCTAVO_BENCH=ON -- all
-	@cmake --install $(BUILD) --component python --prefix $(SITE)/octavo >/dev/null
-	@scripts/install-package
+	@$(install_run)
 
 # Ranks that wait give up their core: with more ranks than cores a test takes a third of the time. Open MPI is told what it
 # takes on one machine, or each start looks for networks for 0.2 s; and not to pause for 1 or 2 s where a rank fails.
