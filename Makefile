@@ -21,6 +21,10 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_btl_vader_single_copy_mechanism := none
 
+# Packages come without compiled files (scripts/setup), so the first import of a module has to leave one: without, each start
+# of the command reads NumPy's sources again, which takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
+
 ifeq ($(SETUP),check)
 # Only prints what is there, and what would be installed.
 export SETUP
