@@ -146,8 +146,9 @@ bool no_crossing(const LeafTree& tree, const NodeWindow& window, double at) {
     lo = std::min(lo, node.lo);
     hi = std::max(hi, node.hi);
     unknown = unknown || node.unknown;
+    if (lo <= hi && (unknown || (lo <= at && hi > at))) return false;
   }
-  return lo > hi || (!unknown && (lo > at || hi <= at));
+  return true;
 }
 
 /// Calls cell(leaves) for dual cells that the surface may cross, and border(leaf) for leaves beside unknown ones.
@@ -231,10 +232,9 @@ void add(Surface& to, Surface&& later) {
   to.edges.insert(to.edges.end(), later.edges.begin(), later.edges.end());
   to.points.insert(to.points.end(), later.points.begin(), later.points.end());
   to.border.insert(to.border.end(), later.border.begin(), later.border.end());
-  for (auto& triangle : later.triangles) {
+  for (auto& triangle : later.triangles)
     for (std::size_t k = 0; k < static_cast<std::size_t>(to.dim); ++k) triangle[k] += before;
-    to.triangles.push_back(triangle);
-  }
+  to.triangles.insert(to.triangles.end(), later.triangles.begin(), later.triangles.end());
 }
 
 void join_surface(Surface& surface, const CommonGrid& grid, double at) {
