@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/sides.hpp"

@@ -15,6 +15,7 @@
 #include <future>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "restart.hpp"
 

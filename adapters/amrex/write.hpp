@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "octavo/engine/engine.hpp"
 #include "particles.hpp"

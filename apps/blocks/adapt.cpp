@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "apps/blocks/blocks.hpp"
 #include "apps/blocks/transfer.hpp"

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "apps/blocks/blocks.hpp"

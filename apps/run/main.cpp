@@ -1,5 +1,6 @@
 #include "apps/run/main.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 
 #ifdef OCTAVO_APPS_BLOCKS

@@ -6,8 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "measure.hpp"
 #include "octavo/base/error.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "octavo/codec/centre.hpp"
 #include "octavo/codec/choose.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "octavo/codec/predict.hpp"
 #include "octavo/codec/quantise.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "octavo/codec/codec.hpp"
 #include "octavo/codec/grids.hpp"
 

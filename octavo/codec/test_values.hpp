@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "octavo/codec/codec.hpp"

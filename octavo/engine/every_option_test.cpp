@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include <type_traits>
 
 #include "octavo/engine/options.hpp"
 #include "tests/support/error_of.hpp"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/misspelt.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <iterator>
 #include <limits>
 #include <numbers>
 #include <optional>

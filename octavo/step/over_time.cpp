@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <type_traits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/step/one_mesh.hpp"

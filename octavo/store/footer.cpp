@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <string_view>
+#include <variant>
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/cbor.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <variant>
 
 #include "octavo/base/error.hpp"
 #include "octavo/store/cbor.hpp"

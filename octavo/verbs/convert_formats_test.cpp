@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <stdexcept>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"

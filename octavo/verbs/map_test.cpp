@@ -11,6 +11,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 
 #include "octavo/base/error.hpp"
 #include "octavo/file/posix.hpp"

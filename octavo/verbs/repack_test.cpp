@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/tree/merge.hpp"

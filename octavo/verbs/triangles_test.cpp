@@ -8,6 +8,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/serafin/series.hpp"

@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include "arrays.hpp"
 #include "keywords.hpp"
 #include "octavo/analysis/cells.hpp"

@@ -1,6 +1,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <stdexcept>

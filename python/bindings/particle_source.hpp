@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 

@@ -1,3 +1,5 @@
+#include <variant>
+
 #include "keywords.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/verbs/cuts/line.hpp"

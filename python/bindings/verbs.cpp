@@ -1,6 +1,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include <cmath>
+#include <type_traits>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif

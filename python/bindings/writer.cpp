@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <list>
 #include <map>
+#include <type_traits>
 
 #include "arguments.hpp"
 #include "capi/any_target.hpp"

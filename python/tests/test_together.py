@@ -130,3 +130,62 @@ def test_a_function_that_takes_a_call_of_another_source_is_found():
     assert not faults({"a": path, "b": source("int x()", 'base::bytes_of("")')}, headers)
     assert not faults({"a": text, "b": source("int bytes_of(const Part& part)")}, {})
     assert not faults({"a": text, "b": source("int bytes_of(const fs::path& path, int number)")}, {})
+
+
+#: Headers beside those that are compiled once for all sources (cmake/together.cmake), and names that only they bring for sure.
+BROUGHT = {
+    "chrono": "chrono",
+    "condition_variable": "condition_variable(?:_any)?",
+    "csignal": "signal|raise",
+    "cstdio": "fprintf|snprintf|printf|fopen|FILE",
+    "cstdlib": "getenv|strtod|strtol|abort|exit|_Exit|quick_exit|malloc|free",
+    "deque": "deque",
+    "exception": "exception_ptr|current_exception|rethrow_exception|make_exception_ptr|terminate|uncaught_exceptions",
+    "future": "future|promise|async|packaged_task",
+    "iomanip": "setw|setfill|setprecision",
+    "iostream": "cout|cerr|cin|clog",
+    "iterator": "back_inserter|inserter|ostream_iterator|istream_iterator",
+    "list": "list",
+    "numbers": "numbers",
+    "queue": "queue|priority_queue",
+    "regex": "regex|smatch|regex_match|regex_replace",
+    "shared_mutex": "shared_mutex|shared_lock",
+    "sstream": "[io]?stringstream",
+    "stdexcept": "runtime_error|logic_error|invalid_argument|out_of_range",
+    "tuple": "tuple|tie|make_tuple|forward_as_tuple|apply",
+    "type_traits": r"is_\w+_v|conditional_t|decay_t|remove_\w+_t|remove_cvref_t|invoke_result_t|integral_constant|true_type|false_type",
+    "unordered_map": "unordered_(?:multi)?map",
+    "unordered_set": "unordered_(?:multi)?set",
+    "utility": "exchange|as_const|in_place|index_sequence|make_index_sequence|piecewise_construct|unreachable",
+    "variant": "variant|monostate",
+}  # fmt: skip
+
+
+def missing_includes(path: Path) -> list[str]:
+    """Headers that a source names something of, without it or the header of its own name including them."""
+    text = cleaned(path.read_text())
+    included = set(re.findall(r"#include <([^>]+)>", text))
+    own = path.with_name(path.name.replace("_test.cpp", ".hpp").replace(".cpp", ".hpp"))
+    if own.exists():
+        included |= set(re.findall(r"#include <([^>]+)>", own.read_text()))
+    return [
+        header
+        for header, names in BROUGHT.items()
+        if header not in included and re.search(rf"\bstd::(?:{names})\b", text)
+    ]
+
+
+def test_a_source_includes_what_it_names():
+    """Another source of its group, or mpi.h, may bring a header in one build and not in the next."""
+    folders = [*FOLDERS, ROOT / "bench", ROOT / "adapters", ROOT / "tests", ROOT / "examples"]
+    sources = sorted({p for folder in folders for p in folder.rglob("*.[ch]pp")})
+    wrong = [f"{p.relative_to(ROOT)}: <{header}>" for p in sources for header in missing_includes(p)]
+    assert len(sources) > 500 and not wrong, "\n".join(["these lack an include:", *wrong])
+
+
+def test_a_missing_include_is_found(tmp_path):
+    source = tmp_path / "a.cpp"
+    source.write_text("// std::deque\nint x = std::exchange(y, 0) + std::get<0>(z);\n")
+    assert missing_includes(source) == ["utility"]
+    (tmp_path / "a.hpp").write_text("#include <utility>\n")
+    assert missing_includes(source) == []

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "octavo/base/byte_order.hpp"

@@ -1,5 +1,7 @@
 #include "octavo/codec/families.hpp"
 
+#include <type_traits>
+
 #include "octavo/codec/families/lanes.hpp"
 
 namespace octavo::codec {

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "octavo/codec/families.hpp"
 #include "octavo/codec/wide.hpp"
 

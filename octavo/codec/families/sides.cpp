@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "octavo/codec/families.hpp"
 #include "octavo/codec/families/lanes.hpp"
 

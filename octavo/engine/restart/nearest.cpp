@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <type_traits>
 
 #include "octavo/base/pack.hpp"
 #include "octavo/engine/restart/failed_restarts.hpp"

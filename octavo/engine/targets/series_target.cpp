@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 #include <system_error>
+#include <utility>
 
 #include "octavo/base/error.hpp"
 #include "octavo/engine/points/series_exchange.hpp"

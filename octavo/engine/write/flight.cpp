@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <chrono>
+#include <exception>
 #include <utility>
 
 #include "octavo/base/cores.hpp"

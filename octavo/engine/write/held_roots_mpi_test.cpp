@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <numeric>
 
 #include "octavo/engine/restart/restart.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "octavo/base/pack.hpp"
 #include "octavo/file/hdf5/hdf5.hpp"
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <set>
+#include <type_traits>
 
 #include "octavo/base/threads.hpp"
 #include "octavo/file/posix.hpp"

@@ -2,6 +2,7 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <type_traits>
 
 #include "octavo/formats/flash/particles.hpp"
 #include "octavo/formats/flash/write_parts.hpp"

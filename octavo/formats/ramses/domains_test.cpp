@@ -3,11 +3,14 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <stdexcept>
+#include <tuple>
 
 #include "octavo/base/error.hpp"
 #include "octavo/formats/ramses/cover.hpp"

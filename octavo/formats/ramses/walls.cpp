@@ -1,6 +1,7 @@
 #include "octavo/formats/ramses/walls.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace octavo::formats::ramses {
 namespace {

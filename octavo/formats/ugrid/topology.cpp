@@ -7,6 +7,7 @@
 #include <limits>
 #include <span>
 #include <sstream>
+#include <type_traits>
 
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/solids/orientation.hpp"

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "octavo/base/error.hpp"
 #include "tests/support/error_of.hpp"

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <stdexcept>
+
 #include "octavo/base/error.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/rewrite_segment.hpp"

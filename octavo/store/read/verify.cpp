@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <type_traits>
 
 #include "octavo/base/equal_shares.hpp"
 #include "octavo/base/error.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 
 #include "octavo/base/error.hpp"
 #include "octavo/verbs/cuts/line.hpp"
