@@ -356,6 +356,26 @@ def test_mpi_is_known_to_ranks_and_engine_alone():
             assert "mpi.h" not in includes(path), path
 
 
+def mpi_names(text: str) -> set[str]:
+    return set(re.findall(r"\bMPI_\w+", re.sub(r"//[^\n]*|\"[^\"\n]*\"", "", text)))
+
+
+def test_the_build_without_mpi_has_every_name():
+    """The wheel is such a build, and `make test` compiles none."""
+    rooms = [ROOT / "octavo" / "ranks", ROOT / "octavo" / "engine", ROOT / "capi", ROOT / "python" / "bindings"]
+    paths = [
+        p
+        for room in rooms
+        for p in room.rglob("*.[ch]pp")
+        if not p.name.endswith("_test.cpp") and "serial" not in p.parts
+    ]
+    used = {name: path.relative_to(ROOT) for path in paths for name in mpi_names(path.read_text())}
+    serial = mpi_names((ROOT / "octavo" / "ranks" / "serial" / "mpi.h").read_text())
+    assert len(used) > 40
+    assert not {f"{path}: {name}" for name, path in used.items() if name not in serial}
+    assert mpi_names('MPI_Scan(a); // MPI_Exscan\n f("MPI_Bcast")') == {"MPI_Scan"}
+
+
 def test_json_is_for_tests_alone():
     for path in sources():
         if not path.stem.endswith("_test"):
