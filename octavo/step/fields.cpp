@@ -16,6 +16,7 @@
 #include "octavo/mesh/expression.hpp"
 #include "octavo/mesh/formula_units.hpp"
 #include "octavo/mesh/geometry.hpp"
+#include "octavo/mesh/solids/centroids.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
 #include "octavo/step/field_library.hpp"
@@ -267,11 +268,12 @@ FieldInfo info_of_made(const NameFinder& names, const std::string& name, const m
   return info;
 }
 
-/// On triangles: where the values stand that a formula makes of its inputs.
+/// On triangles and solids: where the values stand that a formula makes of its inputs. Places are those of the other
+/// inputs.
 mesh::Centring centring_of(const Header& header, const std::string& name, const std::vector<std::string>& inputs) {
   std::string at_point, in_cell;
   for (const std::string& input : inputs)
-    (stores(header, input) && mesh::in_cells(header, info_named(header, input)) ? in_cell : at_point) = input;
+    if (stores(header, input)) (mesh::in_cells(header, info_named(header, input)) ? in_cell : at_point) = input;
   if (in_cell.empty()) return mesh::Centring::node;
   if (at_point.empty()) return mesh::Centring::cell;
   throw Error(Kind::unsupported, "a formula cannot join values at points and in cells: " + at_point + " and " + in_cell)
@@ -325,6 +327,18 @@ void refuse_taken_names(const mesh::Dataset& dataset, const Definitions& own) {
 
 // ------------------------------------------------------------------------------------------------ reading
 
+/// The centroids of cells along an axis.
+std::vector<double> places_of_cells(const mesh::Part& part, const std::string& axis) {
+  if (const auto* solids = std::get_if<mesh::Solids>(&part.mesh)) {
+    std::vector<double> all;
+    for (const mesh::Point3& centre : mesh::centroids_of(*solids))
+      all.push_back(centre[static_cast<std::size_t>(axis[0] - 'x')]);
+    return all;
+  }
+  mesh::CellAreas cells = mesh::areas_of_cells(std::get<mesh::Unstructured>(part.mesh));
+  return axis == "x" ? std::move(cells.x) : std::move(cells.y);
+}
+
 /// Places of the points of solids, or of triangles plane after plane.
 std::vector<double> places_of_points(const mesh::Part& part, const std::string& axis, std::size_t count) {
   if (const auto* solids = std::get_if<mesh::Solids>(&part.mesh))
@@ -344,42 +358,60 @@ std::size_t values_of_part(const mesh::Part& part) {
   throw Error(Kind::unsupported, "formulas are evaluated on cells of a tree or points of triangles and solids");
 }
 
+/// The number of cells of triangles or solids.
+std::size_t cells_of_part(const mesh::Part& part) {
+  if (const auto* solids = std::get_if<mesh::Solids>(&part.mesh)) return solids->corners.size();
+  return mesh::first_triangles(std::get<mesh::Unstructured>(part.mesh).connectivity).size() - 1;
+}
+
 /// Columns by name, as doubles.
 class Columns {
  public:
   Columns(const mesh::Part& part, std::size_t count) : part_(part), count_(count) {}
+  bool in_cells(const MadeField& made) const {
+    return made.info.centring == mesh::Centring::cell && !std::holds_alternative<mesh::Octree>(part_.mesh);
+  }
   /// How many values a formula of these inputs makes.
   std::size_t count_of(const MadeField& made) const {
+    if (!in_cells(made)) return count_;
     for (const mesh::Field& field : part_.fields)
-      if (made.info.centring == mesh::Centring::cell && !std::holds_alternative<mesh::Octree>(part_.mesh) &&
-          field.info.name == made.program.inputs.at(0))
+      if (std::find(made.program.inputs.begin(), made.program.inputs.end(), field.info.name) !=
+          made.program.inputs.end())
         return field.size();
-    return count_;
+    return cells_of_part(part_);
   }
-  std::span<const double> operator()(const std::string& name, std::size_t count) {
-    for (const auto& [known, values] : made_)
-      if (known == name) return values;
+  std::span<const double> operator()(const std::string& name, std::size_t count, bool in_cells) {
+    for (const MadeColumn& known : made_)
+      if (known.name == name && known.in_cells == in_cells) return known.values;
     for (const mesh::Field& field : part_.fields) {
       if (field.info.name != name) continue;
       if (field.size() != count)
         throw Error(Kind::unsupported, "a formula takes fields with one value a cell").at("field " + name);
       if (field.info.type == mesh::ScalarType::float64) return field.as<double>();
-      return made_.emplace_back(name, mesh::to_doubles(field)).second;
+      return add({name, in_cells, mesh::to_doubles(field)});
     }
-    return made_.emplace_back(name, places_of_points(part_, name, count)).second;
+    return add({name, in_cells, in_cells ? places_of_cells(part_, name) : places_of_points(part_, name, count)});
   }
 
  private:
+  struct MadeColumn {
+    std::string name;
+    bool in_cells = false;
+    std::vector<double> values;
+  };
+  std::span<const double> add(MadeColumn column) { return made_.emplace_back(std::move(column)).values; }
+
   const mesh::Part& part_;
   std::size_t count_;
-  std::vector<std::pair<std::string, std::vector<double>>> made_;
+  std::vector<MadeColumn> made_;
 };
 
 mesh::Field computed(const MadeField& made, Columns& columns) {
   const std::size_t count = columns.count_of(made);
   mesh::Field field = mesh::make_field(made.info, count);
   std::vector<std::span<const double>> inputs;
-  for (const std::string& input : made.program.inputs) inputs.push_back(columns(input, count));
+  const bool in_cells = columns.in_cells(made);
+  for (const std::string& input : made.program.inputs) inputs.push_back(columns(input, count, in_cells));
   mesh::evaluate(made.program, inputs, field.as<double>());
   return field;
 }
@@ -502,8 +534,24 @@ mesh::Dataset hide_columns(mesh::Dataset dataset, const NameFinder& names, const
   return dataset;
 }
 
+/// Puts fields of places alone into cells, if all other fields of these names stand there.
+void put_with_others(const Header& header, const std::vector<std::string>& names, std::vector<MadeField>& made) {
+  const auto of_mesh = [&](const MadeField& field) {
+    return std::none_of(field.program.inputs.begin(), field.program.inputs.end(),
+                        [&](const std::string& input) { return stores(header, input); });
+  };
+  std::vector<bool> in_cells;
+  for (const MadeField& field : made)
+    if (!of_mesh(field)) in_cells.push_back(field.info.centring == mesh::Centring::cell);
+  for (const std::string& name : names)
+    if (stores(header, name)) in_cells.push_back(mesh::in_cells(header, info_named(header, name)));
+  if (in_cells.empty() || std::find(in_cells.begin(), in_cells.end(), false) != in_cells.end()) return;
+  for (MadeField& field : made)
+    if (of_mesh(field)) field.info.centring = mesh::Centring::cell;
+}
+
 mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own,
-                         const OpenStep& step) {
+                         const OpenStep& step, Places places) {
   refuse_taken_names(dataset, own);
   std::vector<MadeField> made;
   std::vector<std::string> properties;
@@ -520,6 +568,7 @@ mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& 
     if (!twice) made.push_back(make(given, known, name));
   }
   if (made.empty() && properties.empty()) return dataset;
+  if (dataset.unstructured && places == Places::with_others) put_with_others(given.header, names, made);
   dataset = with_slopes(std::move(dataset), known, made, step);
   const bool sloped = dataset.header.fields.size() != given.header.fields.size();
   dataset = with_formulas(mesh::with_geometry(std::move(dataset), properties), made);
@@ -528,14 +577,15 @@ mesh::Dataset add_fields(mesh::Dataset dataset, const std::vector<std::string>& 
 
 }  // namespace
 
-mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own) {
+mesh::Dataset with_fields(mesh::Dataset dataset, const std::vector<std::string>& names, const Definitions& own,
+                          Places places) {
   const OpenStep step = step_of(dataset);
-  return add_fields(std::move(dataset), names, own, step);
+  return add_fields(std::move(dataset), names, own, step, places);
 }
 
 mesh::Dataset with_fields(mesh::Dataset some, const std::vector<std::string>& names, const Definitions& own,
-                          const SharedStep& step) {
-  return add_fields(std::move(some), names, own, step_of(step));
+                          const SharedStep& step, Places places) {
+  return add_fields(std::move(some), names, own, step_of(step), places);
 }
 
 std::string define_where(const mesh::Dataset& dataset, const std::string& field, const std::string& condition,

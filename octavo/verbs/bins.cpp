@@ -481,7 +481,7 @@ std::vector<Bins> diagrams(const step::SharedStep& step, const std::vector<BinsO
   const std::vector<BinsOptions> asked = completed(step, several);
   const BinsOptions& options = asked.front();
   const std::vector<std::string> names = names_in(step.header, asked);
-  const mesh::Dataset whole = step::with_fields(step, names, options.definitions);
+  const mesh::Dataset whole = step::with_fields(step, names, options.definitions, step::Places::with_others);
   const mesh::Header& header = whole.header;
   mesh::select_fields(header, names);  // unknown names are refused before anything is read
   std::vector<BinPlan> plans;

@@ -20,12 +20,13 @@ namespace {
 // Collective. Each rank reads an equal number of the fields and, if it has one, the mesh. Rank 0, which counts the
 // points, has one if there is any: ranks without fields read nothing.
 analysis::Statistics shared_triangle_statistics(const mesh::Dataset& step, const std::vector<std::string>& fields,
-                                                const analysis::Selection& selection, const base::Ranks& ranks) {
+                                                const analysis::Selection& selection,
+                                                const step::Definitions& definitions, const base::Ranks& ranks) {
   const auto first = [&](int rank) { return (std::ssize(fields) * rank + ranks.size - 1) / ranks.size; };
   const std::vector<std::string> own(fields.begin() + first(ranks.rank), fields.begin() + first(ranks.rank + 1));
   analysis::Statistics mine;
   base::agree(ranks, [&] {
-    if (ranks.rank == 0 || !own.empty()) mine = detail::triangle_statistics(step, own, selection);
+    if (ranks.rank == 0 || !own.empty()) mine = detail::triangle_statistics(step, own, selection, definitions);
   });
   if (ranks.size == 1) return mine;
   auto by_rank = base::gather(ranks, std::vector<analysis::Statistics>{std::move(mine)});
@@ -67,9 +68,8 @@ Stats stats(const step::SharedStep& step, const StatsOptions& options) {
                std::move(scope.listed),
                scope.bytes,
                with_condition(with_edge(std::move(scope.text), options.edge), options.where)};
-  const step::SharedStep with_made(step::with_fields(step, made, options.definitions));
   if (step.unstructured) {
-    result.statistics = shared_triangle_statistics(with_made, fields, selection, options.ranks);
+    result.statistics = shared_triangle_statistics(step, fields, selection, options.definitions, options.ranks);
     return result;
   }
   const mesh::Dataset mine = step::with_fields(std::move(scope.mine), made, options.definitions, step);

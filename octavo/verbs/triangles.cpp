@@ -11,6 +11,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/threads.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
+#include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/solids/read_solids.hpp"
 #include "octavo/verbs/solids/solid_pictures.hpp"
 
@@ -83,18 +84,18 @@ struct PlacedValues {
   std::vector<char> chosen;
 };
 
-/// Fields that all stand at points, or all in cells.
+/// Fields that all stand at points, or all in cells; without fields `in_cells` says which.
 PlacedValues placed_values(const mesh::Dataset& dataset, std::vector<std::string> names,
-                           const std::optional<mesh::Region>& region, bool clip = false) {
-  if (mesh::holds_solids(dataset.header)) {
-    SolidPlaces places = read_solid_places(dataset, names, all_in_cells(dataset, names), region, clip);
+                           const std::optional<mesh::Region>& region, bool clip = false, bool in_cells = false) {
+  const bool solids = mesh::holds_solids(dataset.header), planes = !solids && dataset.header.dim == 3;
+  if (planes) names.push_back(elevation_field(dataset.header));
+  const bool cells = names.empty() ? in_cells : all_in_cells(dataset, names);
+  if (solids) {
+    SolidPlaces places = read_solid_places(dataset, names, cells, region, clip);
     return {{{std::move(places.x), std::move(places.y), {}, 1, {}}, std::move(places.fields)},
             {std::move(places.size), std::move(places.z), std::move(places.shares)},
             std::move(places.chosen)};
   }
-  const bool planes = dataset.header.dim == 3;
-  if (planes) names.push_back(elevation_field(dataset.header));
-  const bool cells = all_in_cells(dataset, names);
   PlacedValues out{read_values(dataset, names), {}, {}};
   out.weights =
       cells ? weights_of_cells(out.values) : weights_of(out.values, planes ? &out.values.fields.back() : nullptr);
@@ -306,8 +307,13 @@ analysis::Statistics statistics_of_places(const mesh::Dataset& dataset, const st
 
 }  // namespace
 
-analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                         const analysis::Selection& selection) {
+analysis::Statistics triangle_statistics(const mesh::Dataset& step, const std::vector<std::string>& fields,
+                                         const analysis::Selection& selection, const step::Definitions& definitions) {
+  const auto with_where = [&](std::vector<std::string> names) {
+    names.push_back(selection.where);
+    return step::with_fields(step, names, definitions, step::Places::with_others);
+  };
+  const mesh::Dataset dataset = step::with_fields(step, fields, definitions);
   std::array<std::vector<std::string>, 2> names;  // at points, in cells
   std::vector<std::size_t> group;
   for (const std::size_t f : places_of_fields(dataset.header, fields)) {
@@ -315,10 +321,10 @@ analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std
     names[group.back()].push_back(dataset.header.fields[f].name);
   }
   // Counts are of points, unless a condition chooses cells.
-  const std::size_t counted = !selection.where.empty() && all_in_cells(dataset, {selection.where}) ? 1 : 0;
+  const std::size_t counted = !selection.where.empty() && all_in_cells(with_where({}), {selection.where}) ? 1 : 0;
   std::array<analysis::Statistics, 2> found;
   for (const std::size_t g : {std::size_t{0}, std::size_t{1}})
-    if (g == counted || !names[g].empty()) found[g] = statistics_of_places(dataset, names[g], selection);
+    if (g == counted || !names[g].empty()) found[g] = statistics_of_places(with_where(names[g]), names[g], selection);
   analysis::Statistics out = found[counted];
   out.fields.clear();
   std::array<std::size_t, 2> next{};
@@ -327,3 +333,85 @@ analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std
 }
 
 }  // namespace octavo::verbs::detail
+
+namespace octavo::verbs {
+namespace {
+
+bool stands_in_cell(const mesh::Header& header, const std::string& name) {
+  return mesh::in_cells(header, header.fields[mesh::select_fields(header, std::vector{name})[0]]);
+}
+
+/// The names of the table's fields.
+std::vector<std::string> fields_of_table(const mesh::Header& header, const PlaceTableOptions& options, bool in_cells) {
+  std::vector<std::string> names;
+  if (!options.fields) {
+    for (const mesh::FieldInfo& info : header.fields)
+      if (info.components == 1 && mesh::in_cells(header, info) == in_cells) names.push_back(info.name);
+    return names;
+  }
+  for (const std::string& name : *options.fields) {
+    if (stands_in_cell(header, name) != in_cells)
+      throw base::Error(base::Kind::unsupported, std::string("values ") + (in_cells ? "at points" : "in cells") +
+                                                     " have no place in a table of " + (in_cells ? "cells" : "points"))
+          .at("field " + name)
+          .hint(in_cells ? "a table of points has them" : "a table of cells has them");
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+template <class T>
+void keep_chosen(const std::vector<char>& chosen, std::vector<T>& values) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (chosen[i] != 0) values[kept++] = values[i];
+  values.resize(kept);
+}
+
+}  // namespace
+
+PlaceTable place_table(const mesh::Dataset& step, const PlaceTableOptions& options) {
+  require_level(step, options.max_level);
+  if (options.in_cells.value_or(false) && step.header.dim == 3 && !mesh::holds_solids(step.header))
+    throw base::Error(base::Kind::unsupported, "prisms between planes have no table of cells")
+        .at(step.path)
+        .hint("a table of points has all planes");
+  std::vector<std::string> asked = options.fields.value_or(std::vector<std::string>{});
+  const auto in_cells = [](const mesh::Dataset& dataset, const std::vector<std::string>& names) {
+    return !names.empty() && std::all_of(names.begin(), names.end(),
+                                         [&](const std::string& name) { return stands_in_cell(dataset.header, name); });
+  };
+  asked.push_back(options.where);
+  const auto together = step::Places::with_others;
+  mesh::Dataset dataset = step::with_fields(step, asked, options.definitions, together);
+  asked.pop_back();
+  if (!options.fields)
+    for (const mesh::FieldInfo& info : step.header.fields) asked.push_back(info.name);
+  PlaceTable table;
+  table.in_cells = options.in_cells.value_or(in_cells(dataset, asked));
+  table.names = fields_of_table(options.fields ? dataset.header : step.header, options, table.in_cells);
+  std::vector<std::string> names = table.names;
+  if (!options.where.empty()) names.push_back(options.where);
+  dataset = step::with_fields(step, names, options.definitions, together);
+  detail::PlacedValues placed = detail::placed_values(dataset, names, options.region, false, table.in_cells);
+  if (!options.where.empty()) detail::keep_where(placed.values.fields[table.names.size()], placed.chosen);
+  placed.values.fields.resize(table.names.size());
+  mesh::Unstructured& mesh = placed.values.mesh;
+  const std::size_t rows = placed.chosen.size(), points = mesh.x.size();
+  for (std::vector<double>* axis : {&mesh.x, &mesh.y}) {
+    axis->reserve(rows);
+    while (axis->size() < rows) axis->push_back((*axis)[axis->size() - points]);  // planes stand above each other
+  }
+  table.x = std::move(mesh.x);
+  table.y = std::move(mesh.y);
+  table.z = std::move(placed.weights.z);
+  table.size = std::move(placed.weights.size);
+  table.fields = std::move(placed.values.fields);
+  std::vector<std::vector<double>*> columns{&table.x, &table.y, &table.size};
+  if (!table.z.empty()) columns.push_back(&table.z);
+  for (std::vector<double>& field : table.fields) columns.push_back(&field);
+  for (std::vector<double>* column : columns) keep_chosen(placed.chosen, *column);
+  return table;
+}
+
+}  // namespace octavo::verbs

@@ -8,7 +8,34 @@
 #include "octavo/verbs/stats.hpp"
 #include "octavo/verbs/sum_image.hpp"
 
-/// Maps and statistics of meshes of triangles and of solids (Dataset::unstructured).
+/// Maps, statistics and tables of meshes of triangles and of solids (Dataset::unstructured).
+namespace octavo::verbs {
+
+struct PlaceTableOptions {
+  /// Also names and formulas of step/fields.hpp. Nothing: all stored ones that stand at the places of the table.
+  std::optional<std::vector<std::string>> fields{};
+  std::optional<bool> in_cells{};        ///< nothing: where the fields stand; of all stored ones, points if any does
+  std::optional<mesh::Region> region{};  ///< takes points of triangles, cells by their centroids, and points of such
+  std::optional<int> max_level{};        ///< a mesh without levels refuses one
+  std::string where{};                   ///< a condition on the points or cells, a formula; empty: all
+  step::Definitions definitions{};
+};
+
+/// Selected points of a mesh of triangles or solids, or its cells: a row each, in the mesh's order.
+struct PlaceTable {
+  bool in_cells = false;
+  std::vector<double> x, y, z;  ///< of cells the centroids [code length]; z: of solids and of planes, else empty
+  std::vector<double> size;     ///< the area or volume that a row stands for [code length^2, code length^3]
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> fields;  ///< in the order of names; integers above 2^53 are rounded
+};
+
+/// Throws Error(unsupported) for fields that stand elsewhere than the table's rows, and for values in cells of prisms
+/// between planes; Error(usage) for an unknown field. Memory: the mesh, the fields, and the table.
+PlaceTable place_table(const mesh::Dataset& step, const PlaceTableOptions& options);
+
+}  // namespace octavo::verbs
+
 namespace octavo::verbs::detail {
 
 /// The mesh and some fields of a dataset, as doubles. Without `mesh` the mesh stays empty, unless fields need it.
@@ -38,7 +65,8 @@ std::function<Drawing(std::size_t)> solid_drawing(const mesh::Dataset& dataset, 
 /// is its share of the mesh.
 analysis::Samples triangle_samples(const mesh::Dataset& dataset, const analysis::BinPlan& plan,
                                    const analysis::Selection& selection);
-analysis::Statistics triangle_statistics(const mesh::Dataset& dataset, const std::vector<std::string>& fields,
-                                         const analysis::Selection& selection);
+/// Fields may stand at points and in cells. A condition on places alone ("z > 0.5") is one on the place of each value.
+analysis::Statistics triangle_statistics(const mesh::Dataset& step, const std::vector<std::string>& fields,
+                                         const analysis::Selection& selection, const step::Definitions& definitions);
 
 }  // namespace octavo::verbs::detail

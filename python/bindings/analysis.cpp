@@ -10,6 +10,7 @@
 #include "octavo/verbs/plan.hpp"
 #include "octavo/verbs/scope.hpp"
 #include "octavo/verbs/stats.hpp"
+#include "octavo/verbs/triangles.hpp"
 #include "particle_source.hpp"
 #include "selection.hpp"
 
@@ -420,6 +421,27 @@ nb::dict cells(const mesh::Dataset& given, int part, const nb::kwargs& arguments
   return result;
 }
 
+nb::dict places(const mesh::Dataset& given, const nb::kwargs& arguments) {
+  Keywords keywords(arguments);
+  verbs::PlaceTableOptions options;
+  keywords.take("fields", options.fields);
+  keywords.take("in_cells", options.in_cells);
+  take_selection(keywords, given, options);
+  keywords.finish();
+  verbs::PlaceTable table = without_gil([&] { return verbs::place_table(given, options); });
+  const std::size_t rows = table.x.size();
+  nb::dict fields, result;
+  for (std::size_t f = 0; f < table.names.size(); ++f)
+    fields[nb::cast(table.names[f])] = to_array(std::move(table.fields[f]), {rows});
+  result["in_cells"] = table.in_cells;
+  result["fields"] = fields;
+  result["x"] = to_array(std::move(table.x), {rows});
+  result["y"] = to_array(std::move(table.y), {rows});
+  if (!table.z.empty() || given.header.dim == 3) result["z"] = to_array(std::move(table.z), {rows});
+  result["size"] = to_array(std::move(table.size), {rows});
+  return result;
+}
+
 nb::dict plan(const mesh::Dataset& dataset, const nb::kwargs& arguments) {
   Keywords given(arguments);
   verbs::PlanOptions options;
@@ -468,6 +490,9 @@ void bind_analysis(nb::module_& m) {
   m.def("plan", &plan, nb::arg("dataset"), nb::arg("options"),
         "Tells what reading a selection takes at most, from headers alone: parts, cells, bytes, memory. Releases the "
         "GIL.");
+  m.def("places", &places, nb::arg("dataset"), nb::arg("options"),
+        "The selected points of triangles or solids, or their cells, as arrays: x, y, z, size (the area or volume that "
+        "each stands for), fields by name, and whether they are cells. Releases the GIL.");
   m.def("cells", &cells, nb::arg("dataset"), nb::arg("part"), nb::arg("options"),
         "The selected cells of one part as arrays. Releases the GIL.");
 }

@@ -22,7 +22,6 @@ from octavo.sizes import bytes_of
 from octavo.triangles.outlines import Line as Outline
 from octavo.triangles.outlines import line_of, polygon_of
 from octavo.triangles.polygons import fields_in_cells
-from octavo.triangles.solids import refuse_solids
 from octavo.triangles.transect import Transect
 from octavo.units import factor, in_fractions, stats_in
 
@@ -350,16 +349,26 @@ class Selection(Regions):
         def picture(
             field: str, *, kind: str | None = None, pixels: int | None = None, unit: str | None = None
         ) -> Picture:
-            weighed = None if kind == "max" else weight or ("volume" if kind == "mean" else None)
-            image = self._do(lambda data: _core.map(
-                data, field, axis=axis, camera=None if camera is None else _direction(camera),
-                up=None if up is None else _direction(up), kind=kind or chosen_kind, weight=weighed,
-                pixels=pixels or longer_side, threads=threads, ranks=None, progress=None, mask=mask, above=above,
-                edge=edge, blur=blur if kind is None else 0.0, blank_too=self._blank_too, **self._chosen(),
-            ))  # fmt: skip
+            image = self._map(
+                field, axis=axis, camera=camera, up=up, kind=kind or chosen_kind,
+                weight=None if kind == "max" else weight or ("volume" if kind == "mean" else None),
+                pixels=pixels or longer_side, threads=threads, mask=mask, above=above, edge=edge,
+                blur=blur if kind is None else 0.0,
+            )  # fmt: skip
             return self._picture(image, unit)
 
         return _with_overlays(self, picture(field, unit=unit), picture, grid, vectors, overlay_particles)
+
+    def _map(
+        self, field: str, *, camera: Sequence[float] | None = None, up: Sequence[float] | None = None,
+        mask: str | None = None, above: float = 0.0, edge: Edge | None = None, ranks: Any = None, **options: Any,
+    ) -> Any:  # fmt: skip
+        """The compiled map: `options` are axis, kind, weight, pixels, blur and threads. Collective over `ranks`."""
+        return self._do(lambda data: _core.map(
+            data, field, camera=None if camera is None else _direction(camera), up=None if up is None else _direction(up),
+            mask=mask, above=above, edge=edge, ranks=ranks, progress=None, blank_too=self._blank_too, **options,
+            **self._chosen(),
+        ))  # fmt: skip
 
     def slice(
         self, field: str, *, normal: Direction = "z", at: Place = "center", up: Sequence[float] | None = None,
@@ -681,8 +690,7 @@ class Selection(Regions):
         return self.cube(fields).to_xarray()
 
     def to_pandas(self, fields: str | Sequence[str] | None = None) -> Any:
-        """The cells as a pandas.DataFrame: fields, centre x, y, z, edge dx and level; of triangles the points. Raises
-        Unsupported without pandas."""
+        """The columns of `arrays` as a pandas.DataFrame. Raises Unsupported without pandas."""
         from octavo.exports.libraries import pandas_table
 
         return pandas_table(self, _listed(fields))
@@ -758,7 +766,11 @@ class Selection(Regions):
 
     def arrays(self, fields: str | Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """The selected cells as arrays: each field (default: all), the cell centres x, y, z and sizes dx [code length],
-        and their level. All of it in memory: `chunks` bounds that."""
+        and their level. All of it in memory: `chunks` bounds that.
+
+        Of triangles and solids they are the points, or where the fields stand in cells, those: each field (default: all at points,
+        if any is), x, y, z (of cells the centroid), and the `area` or `volume` that each stands for [code length]. Raises
+        Unsupported for fields of both kinds."""
         chunks = list(self.chunks(fields, memory=1 << 62))
         return chunks[0] if chunks else {}
 
@@ -766,16 +778,12 @@ class Selection(Regions):
         self, fields: str | Sequence[str] | None = None, *, memory: int | str = "256 MiB"
     ) -> Iterator[dict[str, np.ndarray]]:
         """The same in pieces of whole domains that take at most `memory` together (or one domain, if that is more).
-        Arrays of a piece that is one domain are handed over without a copy."""
-        refuse_solids(
-            self._data,
-            "arrays are of cells of an adaptive mesh",
-            "part(0): .x, .y, .z, .corners, .connectivity, .fields",
-        )
+        Arrays of a piece that is one domain are handed over without a copy. Triangles and solids are one piece."""
         if self._data.unstructured:
-            raise UsageError(
-                "a mesh of triangles has no cells", [self._data.path], "part(0): .x, .y, .triangles, .fields"
-            )
+            from octavo.triangles.table import table_of
+
+            yield table_of(self._data, self._chosen(), _listed(fields))[0]
+            return
         limit, held = bytes_of(memory), 0
         waiting: list[dict[str, np.ndarray]] = []
         for part in self.parts:

@@ -71,6 +71,13 @@ def gathered(ranks: Any, work: Callable[[], T]) -> list[T]:
     return [value for value, _ in all_of_them]
 
 
+def agreed(ranks: Any, work: Callable[[], T]) -> T:
+    """Collective. The value of `work()` on this rank; an Error on some ranks is raised on all, as by gathered()."""
+    found: list[T] = []
+    gathered(ranks, lambda: found.append(work()))
+    return found[0]
+
+
 def scotch() -> Any:
     """Cuts a mesh that all ranks share by PT-Scotch; None without mpirun, or if the build lacks it."""
     if launched()[1] == 1:

@@ -125,10 +125,12 @@ class Series:
         be; Unsupported for triangles and cosmological runs. Releases the GIL."""
         from octavo.pictures import stack
 
-        return stack.stack(
+        picture = stack.stack(
             self, field, axis=axis, kind=kind or ("mean" if weight else "integral"), weight=weight, depth=depth,
             speed=light_speed, pixels=pixels, blur=blur, unit=unit, select=select, threads=threads,
         )  # fmt: skip
+        assert picture is not None  # of one process
+        return picture
 
     def export(
         self, path: Path, *, as_: str | None = None, fields: str | Sequence[str] | None = None,

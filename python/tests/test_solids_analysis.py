@@ -170,6 +170,62 @@ def test_histograms_weigh_with_volume(mixed):
     assert len(profile["head"]) == 4
 
 
+def test_tables_have_the_points_or_the_cells_of_a_selection(run, mixed, tmp_path):
+    mesh, ds = moved("mixed"), octavo.open(mixed)
+    for field, kind, places in (("head", "points", mesh.points), ("number", "cells", None)):
+        table = ds.arrays([field])
+        assert list(table) == [field, "x", "y", "z", "volume"]
+        assert table["volume"].sum() == pytest.approx(6, rel=1e-13)
+        expected = ds.stats([field])["fields"][field]["integral"]
+        assert (table[field] * table["volume"]).sum() == pytest.approx(expected, rel=1e-12)
+        if places is not None:
+            assert np.array_equal(np.stack([table[axis] for axis in "xyz"], axis=1), places)
+        for name, words in (("a.csv", ["--field", field]), ("b.npz", ["--as", kind]), ("c.npz", ["--field", field])):
+            run("export", mixed, tmp_path / name, *words, "-q")
+        assert list(np.load(tmp_path / "c.npz")) == list(table)
+        csv = np.genfromtxt(tmp_path / "a.csv", delimiter=",", names=True)
+        assert csv.dtype.names == tuple(table) and all(np.array_equal(csv[name], table[name]) for name in table)
+        npz = np.load(tmp_path / "b.npz")
+        assert set(table) <= set(npz) and all(np.array_equal(npz[name], table[name]) for name in table)
+        for path in tmp_path.glob("[abc].*"):
+            path.unlink()
+    assert np.array_equal(ds.arrays()["wild"], mesh.at_points["wild"])  # values at points, where there are any
+    chosen = ds.box((0.2, 0.1, 0), (0.8, 0.6, 0.3)).where("number > 20")
+    table = chosen.arrays("number")
+    assert len(table["x"]) == chosen.stats(["number"])["leaves"] > 0
+    assert table["number"].min() > 20 and table["x"].min() >= 0.6 and table["z"].max() <= 0.9
+    with pytest.raises(octavo.Unsupported, match="values at points have no place in a table of cells"):
+        ds.export(tmp_path / "c.csv", as_="cells", fields="head")
+    with pytest.raises(octavo.Unsupported, match="no place in a table of"):
+        ds.arrays(["head", "number"])
+    with pytest.raises(octavo.UsageError, match="no point is selected"):
+        ds.where("head > 99").export(tmp_path / "c.csv")
+    assert not list(tmp_path.glob("c.*"))
+    assert run("export", mixed, tmp_path / "d.vtkhdf").returncode == 0
+    assert np.array_equal(octavo.open(tmp_path / "d.vtkhdf").part(0).fields["head"], mesh.at_points["head"])
+
+
+def test_places_stand_with_the_values_beside_them(run_json, mixed):
+    """x, y, z in a condition, an axis or a formula are those of the cells' centroids where values stand in cells."""
+    ds = octavo.open(mixed)
+    table = ds.arrays("number")
+    z, volume, number = table["z"], table["volume"], table["number"]
+    profile = ds.profile("number", axis="z", bins=3, range=(0, 1))
+    for i in range(3):
+        here = (z >= i / 3) & (z < (i + 1) / 3)
+        assert profile["number"][i] == pytest.approx((number * volume)[here].sum() / volume[here].sum(), rel=1e-12)
+    assert run_json("profile", mixed, "--field", "number", "--axis", "z", "--range", "0,1")["cells"]
+    assert ds.phase("x", "number", bins=4).cells.sum() == len(z)
+    assert ds.sum("number*z", weight="volume") == pytest.approx((number * z * volume).sum(), rel=1e-12)
+    above = ds.where("z > 0.5")
+    assert above.stats(["number"])["fields"]["number"]["integral"] == pytest.approx((number * volume)[z > 0.5].sum())
+    both = above.stats()["fields"]
+    points = ds.arrays("head")
+    assert both["head"]["sum"] == pytest.approx(points["head"][points["z"] > 0.5].sum())
+    assert both["number"]["sum"] == pytest.approx(number[z > 0.5].sum())
+    assert ds.stats(["z"])["fields"]["z"]["max"] == 1  # alone, at points
+
+
 def test_values_at_places_over_time(run, tmp_path):
     mesh = moved("mixed")
     mesh.at_points = {"head": np.array([head(*mesh.points.T) + 3 * step for step in range(2)])}

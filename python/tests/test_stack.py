@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
+import struct
 
 import numpy as np
 import pytest
+from conftest import mostly_long
 from octavo.pictures.stack import Slab, slabs_of
 from octavo.snapshots import Series, Snapshot
 
@@ -102,6 +105,33 @@ def test_the_verb_makes_the_same(sample, other, run, tmp_path):
     assert found["slabs"]["time"] == sorted(found["slabs"]["time"], reverse=True)
     run(*words, "--blur", 0.5, "-o", tmp_path / "a.png")
     run(*words, "-o", tmp_path / "a.fits")
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="no mpirun on this machine")
+@pytest.mark.parametrize("ranks", mostly_long(1, 2, 3, 4, short=(3,)))
+def test_the_same_bits_from_any_number_of_ranks(sample, other, run, tmp_path, ranks):
+    """Of outputs, and of stores, of which other ranks than the first know their parts alone."""
+    outputs = [shutil.copytree(other, tmp_path / other.name), sample]
+    for path in outputs[0].glob("amr_*"):  # each says the time, once
+        path.write_bytes(
+            path.read_bytes().replace(struct.pack("<d", octavo.open(sample).time), struct.pack("<d", 0.01))
+        )
+    stores = [tmp_path / "a.octavo", tmp_path / "b.octavo"]
+    for path, store in zip(outputs, stores, strict=True):
+        run("convert", path, store, "-q")
+    for paths, words in (
+        (outputs, []),
+        (outputs, ["--weight", "pressure", "--axis", "y", "--where", "density > 1"]),
+        (stores, ["--kind", "max", "--depth", "1.7", "--level", "5"]),
+    ):
+        command = ["stack", *paths, "--field", "density", "--light-speed", 30, "--pixels", 50, *words, "-f", "-o"]
+        run(*command, tmp_path / "one.npy", "-j", 1)
+        found = json.loads(run(*command, tmp_path / "all.npy", "-j", 1, "--json", ranks=ranks).stdout)
+        assert (tmp_path / "one.npy").read_bytes() == (tmp_path / "all.npy").read_bytes()
+        assert len(found["slabs"]["time"]) == 2
+    nothing = ["--where", "x < -1", "-o", tmp_path / "none.npy"]
+    refused = run(*command[:7], "--weight", "volume", *nothing, ranks=ranks, check=False)
+    assert refused.returncode == 2 and refused.stderr.count("no cell in any slab") == 1
 
 
 def test_a_stack_that_cannot_be_is_refused(sample, run, tmp_path):

@@ -4,20 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "octavo/mesh/solids/centroids.hpp"
 #include "octavo/mesh/solids/tetrahedra.hpp"
 
 namespace octavo::analysis {
 namespace {
-
-mesh::Point3 mean_place(const mesh::Solids& mesh, std::span<const std::int64_t> points) {
-  mesh::Point3 sum{};
-  for (const std::int64_t point : points) {
-    const auto i = static_cast<std::size_t>(point);
-    const mesh::Point3 at{mesh.x[i], mesh.y[i], mesh.z[i]};
-    for (std::size_t a = 0; a < 3; ++a) sum[a] += at[a] / static_cast<double>(points.size());
-  }
-  return sum;
-}
 
 mesh::Point3 from_to(const mesh::Point3& a, const mesh::Point3& b) { return {b[0] - a[0], b[1] - a[1], b[2] - a[2]}; }
 
@@ -75,31 +66,8 @@ std::vector<std::optional<SolidPlace>> locate(const mesh::Solids& mesh, std::spa
   return found;
 }
 
-std::vector<mesh::Point3> centroids_of(const mesh::Solids& mesh) {
-  std::vector<mesh::Point3> moments(mesh.corners.size(), mesh::Point3{});
-  std::vector<double> volumes(mesh.corners.size(), 0);
-  mesh::for_each_tetrahedron(mesh,
-                             [&](std::size_t cell, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
-                               const double volume = std::fabs(mesh::six_volumes(mesh, a, b, c, d));
-                               const mesh::Point3 middle = mean_place(mesh, std::array{a, b, c, d});
-                               volumes[cell] += volume;
-                               for (std::size_t axis = 0; axis < 3; ++axis)
-                                 moments[cell][axis] += volume * middle[axis];
-                             });
-  const std::vector<std::int64_t> first = mesh::first_corners(mesh);
-  for (std::size_t cell = 0; cell < moments.size(); ++cell) {
-    if (volumes[cell] > 0) {
-      for (double& moment : moments[cell]) moment /= volumes[cell];
-    } else {
-      const auto at = static_cast<std::size_t>(first[cell]);
-      moments[cell] = mean_place(mesh, std::span(mesh.connectivity).subspan(at, mesh.corners[cell]));
-    }
-  }
-  return moments;
-}
-
 std::vector<char> cells_within(const mesh::Solids& mesh, const Within& within) {
-  const std::vector<mesh::Point3> centres = centroids_of(mesh);
+  const std::vector<mesh::Point3> centres = mesh::centroids_of(mesh);
   std::vector<char> chosen(centres.size());
   std::transform(centres.begin(), centres.end(), chosen.begin(),
                  [&](const mesh::Point3& centre) { return static_cast<char>(within(centre) ? 1 : 0); });

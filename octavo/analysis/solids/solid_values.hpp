@@ -36,9 +36,6 @@ struct SolidPlace {
 /// The tetrahedron around each place, sides included; nothing outside of the mesh. One pass over the cells.
 std::vector<std::optional<SolidPlace>> locate(const mesh::Solids& mesh, std::span<const mesh::Point3> places);
 
-/// The centroid of each cell; of one without volume the mean of its corners. [code length]
-std::vector<mesh::Point3> centroids_of(const mesh::Solids& mesh);
-
 /// Which cells have their centroid in a region: 1 or 0 a cell.
 std::vector<char> cells_within(const mesh::Solids& mesh, const Within& within);
 

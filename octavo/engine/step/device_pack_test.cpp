@@ -109,6 +109,25 @@ class DevicePack : public ::testing::Test {
 // Who packs: the device's kernel, or the host behind plain copies. follow() makes it so.
 void let_the_device_pack(bool device) { setenv("OCTAVO_DEVICE_KERNEL", device ? "on" : "off", 1); }
 
+/// An array whose values a kernel writes that does not run before the stand-in lets it.
+struct HeldArray {
+  DeviceBytes copy;
+  void* stream = nullptr;
+  ArrayView there;
+
+  HeldArray(const std::vector<double>& values, const ArrayView& view)
+      : copy(std::vector<std::byte>(values.size() * sizeof(double))),
+        there(testing::on_device(view, copy, values.data())) {
+    EXPECT_EQ(standin().create_stream(&stream, 1), 0);
+    standin().hold(stream);
+    standin().kernel(stream, copy.data(), values.data(), copy.size());
+    there.stream = stream;
+  }
+  HeldArray(const HeldArray&) = delete;
+  HeldArray& operator=(const HeldArray&) = delete;
+  ~HeldArray() { standin().destroy_stream(stream); }
+};
+
 TEST_F(DevicePack, any_layout_gives_the_bytes_and_the_checksum_of_the_host) {
   standin().delay(0);
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
@@ -457,22 +476,15 @@ TEST_F(DevicePack, a_slow_bus_and_a_slow_kernel_change_no_value) {
 // The work of the array's stream runs until the kernel could have read the array, had it not waited.
 TEST_F(DevicePack, the_kernel_waits_for_the_stream_of_its_array) {
   const auto values = numbers(3000);
-  const DeviceBytes copy(std::vector<std::byte>(values.size() * sizeof(double)));
   standin().delay(0);
-  void* stream = nullptr;
-  ASSERT_EQ(standin().create_stream(&stream, 1), 0);
-  standin().hold(stream);
-  standin().kernel(stream, copy.data(), values.data(), copy.size());
-  ArrayView there = testing::on_device(each_third(values), copy, values.data());
-  there.stream = stream;
-  follow({&there, 1});
+  const HeldArray held(values, each_third(values));
+  follow({&held.there, 1});
   const long before = standin().launches();
-  auto read = std::async(std::launch::async, [&] { return packed_range(there, 0, 1000); });
+  auto read = std::async(std::launch::async, [&] { return packed_range(held.there, 0, 1000); });
   while (standin().launches() == before) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(30));
   standin().release();
   EXPECT_EQ(read.get(), packed_range(each_third(values), 0, 1000));
-  standin().destroy_stream(stream);
 }
 
 TEST_F(DevicePack, the_host_packs_where_the_driver_refuses_the_kernel) {
@@ -552,21 +564,14 @@ TEST_F(DevicePack, a_read_before_the_event_is_seen_as_wrong_values) {
                                   std::pair{1, each_third(values)}, std::pair{2, each_third(values)}}) {
     for (double& value : values) value += 1;  // not those that lie in buffers since before
     const Packed expected = packed_range(view, 0, view.cells);
-    const DeviceBytes copy(std::vector<std::byte>(values.size() * sizeof(double)));
-    void* stream = nullptr;
-    ASSERT_EQ(standin().create_stream(&stream, 1), 0);
-    standin().hold(stream);
-    standin().kernel(stream, copy.data(), values.data(), copy.size());
-    ArrayView there = testing::on_device(view, copy, values.data());
-    there.stream = stream;
+    const HeldArray held(values, view);
     standin().forget(bug);
-    follow({&there, 1});
-    EXPECT_NE(packed_range(there, 0, view.cells), expected) << bug;
+    follow({&held.there, 1});
+    EXPECT_NE(packed_range(held.there, 0, view.cells), expected) << bug;
     EXPECT_EQ(standin().release(), 1) << "the kernel ended before the read";
     standin().forget(0);
-    EXPECT_EQ(standin().synchronize(stream), 0);
-    EXPECT_EQ(packed_range(there, 0, view.cells), expected);
-    standin().destroy_stream(stream);
+    EXPECT_EQ(standin().synchronize(held.stream), 0);
+    EXPECT_EQ(packed_range(held.there, 0, view.cells), expected);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "octavo/base/error.hpp"
+#include "octavo/mesh/solids/centroids.hpp"
 #include "octavo/mesh/solids/tetrahedra.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 
@@ -45,7 +46,7 @@ SolidPlaces places_of(SolidPart part, bool in_cells) {
   SolidPlaces out;
   out.fields = std::move(part.values);
   if (in_cells) {
-    for (const mesh::Point3& centre : analysis::centroids_of(part.mesh)) {
+    for (const mesh::Point3& centre : mesh::centroids_of(part.mesh)) {
       out.x.push_back(centre[0]);
       out.y.push_back(centre[1]);
       out.z.push_back(centre[2]);

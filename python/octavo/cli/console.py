@@ -3,6 +3,7 @@ from a file goes through here. It is shown as it is, never as markup."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import shutil
 import sys
@@ -138,6 +139,11 @@ def number(value: Any) -> str:
     return printable(str(value))
 
 
+def counted(count: int, noun: str) -> str:
+    """Formats a count of things whose plural has an s: 1 step, 2 steps."""
+    return f"{number(count)} {noun}" + ("" if count == 1 else "s")
+
+
 def fact(name: str, text: str) -> None:
     """Prints a name and what there is to say of it on stdout, by rank 0; on a narrow terminal over several lines."""
     import textwrap
@@ -170,7 +176,7 @@ def _fitting(heads: list[str], rows: list[list[str]], spare: Iterable[str]) -> l
 
 def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]], spare: Iterable[str] = ()) -> None:
     """Prints a table on stdout. Columns of numbers are aligned right. A narrow terminal does not get the `spare`
-    columns. Without the package rich the table is plain text."""
+    columns. The package rich draws it on a terminal; elsewhere, and without rich, it is plain text."""
     if not is_root():
         return
     cells = [list(row) for row in rows]
@@ -183,10 +189,10 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]], spare: 
     kept = _fitting(heads, texts, spare)
     heads, right = [heads[column] for column in kept], [right[column] for column in kept]
     texts = [[row[column] for column in kept] for row in texts]
-    try:
-        _rich_table(printable(title), heads, right, texts)
-    except ImportError:
-        _plain_table(printable(title), heads, right, texts)
+    if _terminal_width() is not None:
+        with contextlib.suppress(ImportError):
+            return _rich_table(printable(title), heads, right, texts)
+    _plain_table(printable(title), heads, right, texts)
 
 
 def _rich_table(title: str, heads: list[str], right: list[bool], rows: list[list[str]]) -> None:

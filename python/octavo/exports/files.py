@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from octavo import _core
 from octavo.errors import Unsupported, UsageError
 from octavo.printable import printable
-from octavo.triangles.solids import refuse_solids
 
 if TYPE_CHECKING:
     from octavo.dataset import Selection
@@ -27,7 +26,7 @@ KINDS = {
     "cube": (".npy", ".npz", ".fits", ".vtkhdf"),
     "cells": (".csv", ".npz"),
     "particles": (".vtkhdf", ".csv", ".npz"),
-    "points": (".geojson", ".shp", ".gpkg"),
+    "points": (".geojson", ".shp", ".gpkg", ".csv", ".npz"),
     "triangles": (".geojson", ".shp", ".gpkg"),
 }
 #: Compiled code writes these; many ranks may share the work.
@@ -58,30 +57,34 @@ def write(
     """Writes a selection of an opened step, and returns what was written. Collective over `ranks`. NumPy is imported for
     files that it writes alone."""
     ending = os.path.splitext(path)[1].lower()
-    refuse_solids(data, "an export is of cells of an adaptive mesh, of triangles or of particles")
     if data.unstructured and (kind == "ug" or (kind is None and ending not in KINDS["points"])):
-        return _write_triangles(data, chosen, path, fields, single_precision, overwrite)
-    kind = kind_of(path, kind)
-    if species is not None and kind != "particles":
-        raise UsageError(f"species are of particles, and this is an export as {kind}", [path], "--as particles")
-    if crs is not None and kind not in ("points", "triangles"):
-        raise UsageError(f"coordinate systems are of points and triangles, not of {kind}", [path], "--as points")
-    if (kind, ending) in _SHARED:
+        return _write_mesh(data, chosen, path, fields, single_precision, overwrite)
+    tables = data.unstructured and ending in KINDS["cells"]
+    taken = kind_of(path, kind or ("cells" if tables else None))
+    if taken == "points" and not data.unstructured:
+        raise Unsupported("points are of meshes of triangles and solids", [data.path], "--as cells writes a table")
+    if species is not None and taken != "particles":
+        raise UsageError(f"species are of particles, and this is an export as {taken}", [path], "--as particles")
+    if crs is not None and ending not in KINDS["triangles"]:
+        raise UsageError(f"coordinate systems are of points and triangles, not of {ending}", [path], "name it *.gpkg")
+    if (taken, ending) in _SHARED:
         report = _core.export_as(
-            kind, data, path, fields=fields, species=species, single_precision=single_precision, overwrite=overwrite,
+            taken, data, path, fields=fields, species=species, single_precision=single_precision, overwrite=overwrite,
             threads=threads, ranks=ranks, progress=progress, **chosen,
         )  # fmt: skip
-        return {"output": path, "as": kind, **report}
+        return {"output": path, "as": taken, **report}
     if ranks is not None and ranks.size > 1:
         raise Unsupported(f"a file {ending} is written by one process", [path], "run it without mpirun")
     with _new_file(path, overwrite) as partial:
         from octavo.exports import geo
 
-        if kind in ("points", "triangles"):
-            report = geo.save_features(kind, _selection(data, chosen), partial, fields, crs)
+        if ending in geo.DRIVERS:
+            report = geo.save_features(taken, _selection(data, chosen), partial, fields, crs)
+        elif tables and taken in ("points", "cells"):
+            taken, report = _write_places(data, chosen, partial, kind, fields, single_precision)
         else:
-            report = _WRITERS[kind](_selection(data, chosen), partial, fields, species, single_precision)
-    return {"output": path, "as": kind, **report, "bytes": os.path.getsize(path), "notes": data.notes}
+            report = _WRITERS[taken](_selection(data, chosen), partial, fields, species, single_precision)
+    return {"output": path, "as": taken, **report, "bytes": os.path.getsize(path), "notes": data.notes}
 
 
 @contextmanager
@@ -112,18 +115,36 @@ def _selection(data: Any, chosen: Chosen) -> Selection:
     )  # fmt: skip
 
 
-def _write_triangles(
+def _write_mesh(
     data: Any, chosen: Chosen, path: str, fields: Sequence[str] | None, single_precision: bool, overwrite: bool
 ) -> dict[str, Any]:
-    """A mesh of triangles, with all its steps, as `octavo convert` writes it for VTK."""
+    """A mesh of triangles or solids, with all its steps, as `octavo convert` writes it for VTK."""
     if any(value not in (None, []) for value in chosen.values()):
-        raise Unsupported("a mesh of triangles is exported whole, without a selection", [data.path], "")
+        raise Unsupported(
+            "a mesh of triangles or solids is exported whole, without a selection", [data.path],
+            "a table (*.csv, *.npz) has the selected points or cells",
+        )  # fmt: skip
     kind_of(path, "ug")
     report = _core.convert(
         [data.path], path, to="vtkhdf", fields=fields, single_precision=single_precision,
         overwrite=overwrite,
     )  # fmt: skip
     return {"output": path, "as": "ug", **report, "notes": report.get("notes", [])}
+
+
+def _write_places(
+    data: Any, chosen: Chosen, path: str, kind: str | None, fields: Any, single_precision: bool
+) -> tuple[str, dict[str, Any]]:
+    """A table of points or cells of triangles or solids; without a kind, of the places where the fields stand."""
+    from octavo.exports import tables
+    from octavo.triangles.table import table_of
+
+    columns, cells = table_of(data, chosen, fields, cells=None if kind is None else kind == "cells")
+    kind = "cells" if cells else "points"
+    rows, names = tables.save([tables.narrowed(columns) if single_precision else columns], path)
+    if rows == 0:
+        raise UsageError(f"no {kind[:-1]} is selected", [data.path], "")
+    return kind, {"cells": rows, "fields": names}
 
 
 def _write_cube(selection: Selection, path: str, fields: Any, species: Any, single_precision: bool) -> dict[str, Any]:

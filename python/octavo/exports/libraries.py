@@ -32,12 +32,7 @@ def needed(name: str) -> Any:
 
 
 def _points(ds: Selection, fields: list[str] | None) -> Any:
-    """The mesh of triangles of a selection, with fields at its points."""
-    refuse_solids(
-        ds._data,
-        "a table has a row for each cell of an adaptive mesh or point of triangles",
-        "to_pyvista() hands it over",
-    )
+    """The mesh of triangles of a selection, with fields."""
     if ds.region or ds.max_level is not None or ds.condition:
         raise Unsupported("a mesh of triangles is handed over whole, without a selection", [ds._data.path], "")
     part = ds._data.read(0, fields)
@@ -47,32 +42,20 @@ def _points(ds: Selection, fields: list[str] | None) -> Any:
     return part
 
 
-def _at_points(ds: Selection, fields: list[str] | None) -> list[str]:
-    """The fields of a table of points: by default those that stand there."""
-    own = fields_in_cells(ds._data)
-    if wrong := own.intersection(fields or []):
-        raise Unsupported(f"values in cells have no place in a table of points: {', '.join(sorted(wrong))}",
-                          [ds._data.path], "to_pyvista() hands them over")  # fmt: skip
-    return [info["name"] for info in ds._data.fields if info["name"] not in own] if fields is None else fields
-
-
 def pandas_table(ds: Selection, fields: list[str] | None) -> Any:
-    """One row a cell, or a point of triangles."""
-    pandas = needed("pandas")
-    if ds._data.unstructured:
-        part = _points(ds, _at_points(ds, fields))
-        return pandas.DataFrame({"x": part.x, "y": part.y, **part.fields})
-    return pandas.DataFrame(ds.arrays(fields))
+    """One row a cell, or a point of triangles or solids."""
+    return needed("pandas").DataFrame(ds.arrays(fields))
 
 
 def dask_table(ds: Selection, fields: list[str] | None) -> Any:
     """The table in partitions, a domain each, that are read where they are computed."""
     from octavo.delayed import dask
 
-    refuse_solids(ds._data, "a table has a row for each cell of an adaptive mesh", "to_pyvista() hands it over")
     frames, delayed = needed("dask.dataframe"), needed("dask").delayed
     if ds._data.unstructured:
-        raise Unsupported("a mesh of triangles has no domains", [ds._data.path], "to_pandas() gives its points")
+        raise Unsupported(
+            "a mesh of triangles or solids has no domains", [ds._data.path], "to_pandas() gives its points, or cells"
+        )
     names = [info["name"] for info in ds._data.fields] if fields is None else fields
     first = pandas_table(ds.where("0"), names)  # no cell: names and types alone; it meets damaged domains
     domains = dask(ds)

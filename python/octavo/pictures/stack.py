@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from octavo.cosmology import is_cosmological
-from octavo.dataset import Selection
+from octavo.dataset import Dataset, Selection
 from octavo.errors import Unsupported, UsageError
-from octavo.units import code_units
-
-if TYPE_CHECKING:
-    from octavo.dataset import Dataset
-    from octavo.pictures.picture import Picture
+from octavo.pictures.picture import Picture
+from octavo.ranks import agreed
+from octavo.units import code_units, facts_of
 
 _LIGHT = 2.99792458e10  # [cm/s]
 
@@ -47,6 +45,13 @@ class _InSlab(Selection):
 
     _blank_too = True
 
+    def image(self, field: str, *, ranks: Any, **options: Any) -> tuple[dict[str, Any], np.ndarray]:
+        """The map's facts, and its pixels: on other ranks than the first none. Collective over `ranks`."""
+        image = self._map(field, ranks=ranks, **options)
+        facts = self._marked(facts_of(image, self._data))
+        rows = image.rows(ranks, 0, facts["pixels"][1])
+        return facts, np.empty((0, 0)) if rows is None else rows
+
 
 def light_speed(data: Any) -> float:
     """[code length / code time]. Raises UsageError where the data set does not say what its units are."""
@@ -62,47 +67,55 @@ def light_speed(data: Any) -> float:
 def stack(
     series: Any, field: str, *, axis: str, kind: str, weight: str | None, depth: float | None, speed: float | None,
     pixels: int, blur: float, unit: str | None, select: Callable[[Dataset], Selection] | None, threads: int,
-    progress: Callable[[int, int], Any] | None = None,
-) -> Picture:  # fmt: skip
-    """As Series.stack says."""
+    progress: Callable[[int, int], Any] | None = None, ranks: Any = None,
+) -> Picture | None:  # fmt: skip
+    """As Series.stack says. Collective over `ranks`, which share each snapshot: the first one gets the picture, others None."""
     if not len(series):
         raise UsageError("there is no snapshot to stack", [], "name some")
-    last = series[-1]
-    data, along = last._data, "xyz".index(axis)
-    _check(last, along, depth, speed)
+    data, along = _opened(series, -1, ranks)._data, "xyz".index(axis)
+    _check(data, along, depth, speed)
     unit_length = data.hi[0] - data.lo[0]
     box = [(hi - lo) / unit_length for lo, hi in zip(data.lo, data.hi, strict=True)]
     whole = box[along] if depth is None else float(depth)
     speed = light_speed(data) if speed is None else float(speed)
     slabs = slabs_of(series.times, whole * unit_length, speed)
-    total, weights, first = None, None, None
+    total, weights = None, None
     all_facts: list[dict[str, Any]] = []
     for done, slab in enumerate(slabs):
-        chosen = _in_slab(series[slab.snapshot], select, data, along, box, slab)
-        options: dict[str, Any] = {"axis": axis, "pixels": pixels, "blur": blur, "threads": threads}
-        picture = chosen.map(field, kind=kind, weight=weight, **options)
-        first = first or picture
-        all_facts.append(picture.facts)
+        chosen = _in_slab(_opened(series, slab.snapshot, ranks), select, data, along, box, slab)
+        options: dict[str, Any] = {"axis": axis, "pixels": pixels, "blur": blur, "threads": threads, "ranks": ranks}
+        facts, values = chosen.image(field, kind=kind, weight=weight, **options)
+        all_facts.append(facts)
         weighed = None
         if kind == "mean":
             by = "1" if weight in (None, "volume") else weight
-            weighed = np.nan_to_num(np.asarray(chosen.map(by, kind="integral", **options)))
+            weighed = np.nan_to_num(chosen.image(by, kind="integral", weight=None, **options)[1])
             weights = weighed if weights is None else weights + weighed
-        total = _joined(kind, total, np.asarray(picture), weighed)
+        total = _joined(kind, total, values, weighed)
         if progress is not None:
             progress(done + 1, len(slabs))
-    assert total is not None and first is not None
+    assert total is not None
     if kind == "mean":
         with np.errstate(invalid="ignore", divide="ignore"):
             total = total / weights
-    if np.isnan(total).all():
-        raise UsageError("the selection holds no cell in any slab", [data.path], "")
-    found = _described(first, total, series, slabs, speed, all_facts)
-    return found if unit is None else found.in_unit(unit, data)
+
+    def drawn() -> Picture | None:
+        if ranks is not None and ranks.rank > 0:
+            return None
+        if np.isnan(total).all():
+            raise UsageError("the selection holds no cell in any slab", [data.path], "")
+        found = _described(total, series, slabs, speed, all_facts)
+        return found if unit is None else found.in_unit(unit, data)
+
+    return agreed(ranks, drawn)
 
 
-def _check(last: Any, along: int, depth: float | None, speed: float | None) -> None:
-    data = last._data
+def _opened(series: Any, number: int, ranks: Any) -> Dataset:
+    """A snapshot of the series. Collective over `ranks`."""
+    return series[number] if ranks is None else Dataset(series.snapshots[number].open(ranks))
+
+
+def _check(data: Any, along: int, depth: float | None, speed: float | None) -> None:
     if data.unstructured or data.dim <= along:
         raise Unsupported(
             "a stack is along an axis of an adaptive mesh",
@@ -128,7 +141,7 @@ def _check(last: Any, along: int, depth: float | None, speed: float | None) -> N
 
 def _in_slab(
     ds: Dataset, select: Callable[[Dataset], Selection] | None, like: Any, along: int, box: Sequence[float], slab: Slab
-) -> Selection:
+) -> _InSlab:
     """The cells of a snapshot in its slab. The viewer of a picture is at the upper side along x and z, at the lower along y."""
     chosen = select(ds) if select else ds
     if chosen.region is not None:
@@ -158,16 +171,11 @@ def _joined(kind: str, total: np.ndarray | None, values: np.ndarray, weighed: np
 
 
 def _described(
-    first: Picture,
-    values: np.ndarray,
-    series: Any,
-    slabs: Sequence[Slab],
-    speed: float,
-    all_facts: Sequence[dict[str, Any]],
+    values: np.ndarray, series: Any, slabs: Sequence[Slab], speed: float, all_facts: Sequence[dict[str, Any]]
 ) -> Picture:
     shown = [series.snapshots[slab.snapshot] for slab in slabs]
-    label = f"{first.label}, light-travel stack of {len(slabs)}"
-    facts = first.facts | {
+    label = f"{all_facts[0]['label']}, light-travel stack of {len(slabs)}"
+    facts = all_facts[0] | {
         "label": label, "title": label, "selection": "", "light_speed": speed, "depth": [0.0, slabs[-1].far],
         "slabs": {
             "path": [snapshot.path for snapshot in shown], "step": [snapshot.step for snapshot in shown],
@@ -178,4 +186,4 @@ def _described(
     lacking = [one["incomplete"] for one in all_facts if one.get("incomplete")]
     if lacking:
         facts["incomplete"] = lacking[0]
-    return replace(first, values=values, label=label, facts=facts)
+    return Picture.described(facts, values)

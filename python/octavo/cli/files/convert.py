@@ -294,7 +294,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.print_json({"path": out, **report} if format else report)
     elif format:
-        made = f"{report['steps']} steps, " if triangles else ""
+        made = f"{console.counted(report['steps'], 'step')}, " if triangles else ""
         last = "" if triangles else f", {report['particles']} particles"
         console.say(arguments.quiet, f"{out}: {made}{console.size(report['bytes'])}{last}")
     elif not arguments.quiet:
@@ -335,7 +335,7 @@ def _print_errors(report: dict) -> None:
 
 
 def _print(report: dict, out: str) -> None:
-    from octavo.cli.console import size, table
+    from octavo.cli.console import counted, size, table
 
     def ratio(raw: int, stored: int) -> str | None:
         return f"{raw / stored:.2f}" if stored else None
@@ -344,7 +344,11 @@ def _print(report: dict, out: str) -> None:
         [name, size(f["raw"]), size(f["stored"]), ratio(f["raw"], f["stored"])] for name, f in report["fields"].items()
     ]
     rows.append(["(mesh)", None, size(report["mesh_bytes"]), None])
-    table(f"{out}: {report['steps']} steps, {report['parts']} domains", ["field", "raw", "stored", "ratio"], rows)
+    table(
+        f"{out}: {counted(report['steps'], 'step')}, {counted(report['parts'], 'domain')}",
+        ["field", "raw", "stored", "ratio"],
+        rows,
+    )
     table(
         "",
         ["native", "store", "ratio"],

@@ -196,7 +196,7 @@ def _print_series(report: dict[str, Any]) -> None:
         if not reason.startswith("step "):
             console.line(reason)
     count = len(report["steps"])
-    steps = "1 step" if count == 1 else f"{count} steps"
+    steps = console.counted(count, "step")
     console.line(
         f"equal: {'' if count == 1 else 'all '}{steps}"
         if report["equal"]

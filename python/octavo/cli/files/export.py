@@ -2,11 +2,13 @@
 
 --as chooses the kind; the ending of the file's name chooses the format, and the kind if --as does not:
   htg        .vtkhdf                  the adaptive mesh as a hyper tree grid, for ParaView and VTK
-  ug         .vtkhdf                  voxels (pixels in 2-D), or triangles with all steps
+  ug         .vtkhdf                  voxels (pixels in 2-D), or triangles or solids with all steps
   cube       .npy .npz .fits .vtkhdf  a uniform grid of the cells of --level (default: the finest) over --roi
-  cells      .csv .npz                a table: centre, edge, level and fields of each cell
+  cells      .csv .npz                a table: centre, edge, level and fields of each cell; of triangles and solids centroid, size and
+                                      fields in cells
   particles  .vtkhdf .csv .npz        positions and attributes
-  points     .geojson .shp .gpkg      of triangles, for geographic systems: the points with their values
+  points     .csv .npz                of triangles and solids, a table: place, size that the point stands for, fields at points
+             .geojson .shp .gpkg      of triangles, for geographic systems
   triangles  .geojson .shp .gpkg      the triangles, with the values at their middles
 Cells that are not selected are left out; in a hyper tree grid they are hidden, in a cube NaN. Several outputs, or --all-steps of a
 store, become one VTKHDF file (htg or ug) with all steps."""
@@ -27,6 +29,7 @@ EXAMPLES = [
     "octavo export output_00080 stars.vtkhdf --as particles --species star",
     "octavo export run.octavo dense.csv --where 'density > 10' --field density,pressure",
     "octavo export r2d.slf depth.gpkg --field 'WATER DEPTH' --crs EPSG:2154",
+    "octavo export dam.vtkhdf wet.csv --where 'head > 3 m' --as points",
     "octavo export 'output_*' series.vtkhdf --field density",
     "mpirun -n 4 octavo export run.octavo run.vtkhdf",
 ]
@@ -118,10 +121,12 @@ def _tell(arguments: argparse.Namespace, report: dict[str, Any]) -> None:
 
 
 def _amount(report: dict[str, Any]) -> str:
+    from octavo.cli import console
+
     if isinstance(report.get("leaves"), list):
-        return f"{report['steps']} steps, {sum(report['leaves'])} cells"
+        return f"{console.counted(report['steps'], 'step')}, {sum(report['leaves'])} cells"
     if report["as"] == "ug" and "cells" not in report:
-        return f"{report['elements']} triangles, {report['steps']} steps"
+        return f"{report['elements']} cells, {console.counted(report['steps'], 'step')}"
     if report["as"] == "cube":
         return " x ".join(map(str, report["shape"][::-1])) + f" cells of level {report['level']}"
     if report["as"] in ("points", "triangles"):

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         how = "copied as they are" if report["parts_copied"] else "cut anew"
         console.say(
             arguments.quiet,
-            f"{arguments.out}: {report['steps']} steps, {report['parts']} domains {how}, "
+            f"{arguments.out}: {console.counted(report['steps'], 'step')}, {console.counted(report['parts'], 'domain')} {how}, "
             f"{console.size(report['stored_bytes'])}",
         )
     return 0

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             console.table(f"{arguments.path}: {kind}", ["where", "what"], rows)
     if not findings and not arguments.quiet:
         console.line(
-            f"{arguments.path}: good. {console.number(report['steps'])} steps, "
+            f"{arguments.path}: good. {console.counted(report['steps'], 'step')}, "
             f"{console.number(report['streams'])} streams or domains, {console.size(report['bytes'])} read"
         )
     return _exit_code(findings)

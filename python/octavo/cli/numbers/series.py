@@ -147,6 +147,6 @@ def _print(table: Any, arguments: argparse.Namespace) -> None:
     elif arguments.csv:
         console.print_csv(table.heads(), table.rows())
     elif arguments.output is not None:
-        console.say(arguments.quiet, f"{arguments.output}: {len(table.snapshots)} steps")
+        console.say(arguments.quiet, f"{arguments.output}: {console.counted(len(table.snapshots), 'step')}")
     else:
         console.table("", table.heads(), table.rows())

@@ -45,12 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.cli.numbers.series import listed
     from octavo.pictures.picture import save
     from octavo.pictures.stack import stack
+    from octavo.ranks import agreed, world
     from octavo.snapshots import Series
 
-    options.refuse_ranks("stack")
+    ranks = world()
     path = image_output.checked(arguments, arguments.output)
     drawing = image_output.drawing_of(arguments)
-    series = Series(listed(arguments.paths, arguments.flow, None))
+    series = Series(listed(arguments.paths, arguments.flow, ranks))
 
     def select(ds: Any) -> Any:
         chosen = ds if arguments.level is None else ds.level(arguments.level)
@@ -62,15 +63,23 @@ def run(arguments: argparse.Namespace) -> int:
             series, arguments.field, axis=arguments.axis, kind=arguments.kind or ("mean" if arguments.weight else "integral"),
             weight=arguments.weight, depth=arguments.depth, speed=arguments.light_speed, pixels=arguments.pixels,
             blur=arguments.blur, unit=options.unit_of(arguments, arguments.field), select=select,
-            threads=arguments.threads, progress=progress,
+            threads=arguments.threads, progress=progress, ranks=ranks,
         )  # fmt: skip
-    temporary = f"{path}.partial{os.path.splitext(path)[1]}"
-    try:
-        save(found, temporary, **(drawing | ({"crs": arguments.crs} if path.endswith(".tif") else {})))
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+
+    def write() -> None:
+        if found is None:
+            return
+        temporary = f"{path}.partial{os.path.splitext(path)[1]}"
+        try:
+            save(found, temporary, **(drawing | ({"crs": arguments.crs} if path.endswith(".tif") else {})))
+            os.replace(temporary, path)
+        finally:
+            if os.path.exists(temporary):
+                os.remove(temporary)
+
+    agreed(ranks, write)
+    if found is None:
+        return 0
     if arguments.json:
         console.print_json({"output": path, **found.facts})
     else:

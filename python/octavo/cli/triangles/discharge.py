@@ -59,7 +59,7 @@ def tell(arguments: argparse.Namespace, series) -> int:
 
     if arguments.output:
         gathered(world(), lambda: series.save(arguments.output) if is_root() else None)
-        console.say(arguments.quiet, f"{arguments.output}: {len(series.times)} steps")
+        console.say(arguments.quiet, f"{arguments.output}: {console.counted(len(series.times), 'step')}")
     if not is_root():
         return 0
     if arguments.json:

@@ -50,6 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.json,
         report,
         f"{arguments.out}: {console.number(report['elements'])} triangles, {console.number(report['points'])} points, "
-        f"{report['steps']} steps, {console.size(report['bytes'])}",
+        f"{console.counted(report['steps'], 'step')}, {console.size(report['bytes'])}",
     )
     return 0

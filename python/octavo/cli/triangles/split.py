@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.quiet,
         arguments.json,
         report,
-        f"{arguments.path}: {report['steps']} steps of {console.number(report['points'])} points a plane in "
+        f"{arguments.path}: {console.counted(report['steps'], 'step')} of {console.number(report['points'])} points a plane in "
         f"{report['parts']} parts; {len(report['files'])} files",
     )
     return 0
