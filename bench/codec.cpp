@@ -1,8 +1,8 @@
 // The codecs on fields: sizes, and one thread's speed, per field; the encoded chunks are decoded and
 // compared.
 //
-//     octavo_bench_codec [--codec lossless|abs:E|point:E] [--effort default|max] [--method NAME] [--repeat N] [--levels
-//     6-8] [FILE...]
+//     octavo_bench_codec [--codec lossless|abs:E|point:E] [--effort default|fast|max] [--method NAME] [--repeat N]
+//     [--levels 6-8] [FILE...]
 //
 // Each FILE holds parts one after another, little-endian: the eight bytes "PARTS001"; int64 levels, fields, cells a
 // family; int64 cells of each level; per level one byte a cell "refined" and one byte a cell "owned"; per field 32
@@ -82,14 +82,14 @@ mesh::Octree tree_of(const Part& part) {
 }
 
 /// The boxes and sides that predict a level's chunk: a store finds the same in its mesh. `chunk`: asks only for what it
-/// needs, as a reader does.
+/// needs, as a reader does; without one for those that an encoder looks `around` at.
 codec::Context<double> context_of(const Part& part, std::size_t level, const std::vector<std::vector<double>>& values,
-                                  store::LevelBoxes& boxes, store::LevelSides& sides,
+                                  store::LevelBoxes& boxes, store::LevelSides& sides, bool around,
                                   std::span<const std::byte> chunk) {
   codec::Context<double> context;
   if (level > 0) context = {values[level - 1], part.parents[level], part.family};
-  if (chunk.empty() || codec::needs_boxes(chunk)) context.boxes = boxes.of(level, 1);
-  if (chunk.empty() || codec::needs_sides(chunk)) context.sides = sides.of(level);
+  if (chunk.empty() ? around : codec::needs_boxes(chunk)) context.boxes = boxes.of(level, 1);
+  if (chunk.empty() ? around : codec::needs_sides(chunk)) context.sides = sides.of(level);
   return context;
 }
 
@@ -113,14 +113,14 @@ void measure(const Part& part, std::size_t field, const Options& options, Totals
   totals.encode_seconds += best_of(options.repeat, [&] {
     for (std::size_t l = 0; l < levels.size(); ++l) {
       chunks[l].clear();
-      auto with_leaves = context_of(part, l, decoded, boxes, sides, {});
+      auto with_leaves = context_of(part, l, decoded, boxes, sides, codec::looks_around(options.settings), {});
       with_leaves.counted = leaves[l];
       codec::encode(levels[l], with_leaves, options.settings, decoded[l], chunks[l]);
     }
   });
   totals.decode_seconds += best_of(options.repeat, [&] {
     for (std::size_t l = 0; l < levels.size(); ++l)
-      codec::decode(chunks[l], context_of(part, l, again, boxes, sides, chunks[l]), again[l]);
+      codec::decode(chunks[l], context_of(part, l, again, boxes, sides, false, chunks[l]), again[l]);
   });
   for (std::size_t l = 0; l < levels.size(); ++l) {
     totals.raw += 8 * levels[l].size();
@@ -188,6 +188,13 @@ codec::Bound parse_bound(const std::string& text) {
           std::atof(text.c_str() + colon + 1)};
 }
 
+codec::Effort parse_effort(const std::string& text) {
+  if (text == "fast") return codec::Effort::fast;
+  if (text == "default") return codec::Effort::normal;
+  if (text == "max") return codec::Effort::max;
+  throw base::Error(base::Kind::usage, "unknown effort " + text);
+}
+
 codec::Method parse_method(const std::string& text) {
   const char* const names[] = {"automatic", "raw", "zstd", "tree", "delta", "pcp"};
   const auto* found = std::find(std::begin(names), std::end(names), text);
@@ -203,7 +210,7 @@ Options parse(int argc, char** argv) {
     if (word == "--codec")
       options.settings.bound = parse_bound(next());
     else if (word == "--effort")
-      options.settings.effort = next() == "max" ? codec::Effort::max : codec::Effort::normal;
+      options.settings.effort = parse_effort(next());
     else if (word == "--method")
       options.settings.method = parse_method(next());
     else if (word == "--repeat")

@@ -18,7 +18,7 @@ base::BitArray random_array(std::size_t size, unsigned one_in, std::uint64_t see
 TEST(Bits, come_back_as_they_were) {
   for (std::size_t size : {0u, 1u, 7u, 8u, 9u, 63u, 64u, 65u, 1000u, 100000u})
     for (unsigned one_in : {1u, 2u, 50u, 1000000000u})
-      for (Effort effort : {Effort::normal, Effort::max}) {
+      for (Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
         const base::BitArray bits = random_array(size, one_in, size + one_in);
         std::vector<std::byte> chunk;
         encode_bits(bits, effort, chunk);
@@ -47,7 +47,7 @@ TEST(Integers, come_back_as_they_were) {
           const std::uint64_t v = shape == 0 ? random() : shape == 1 ? 1000 + 3 * i : std::uint64_t{7};
           for (std::size_t b = 0; b < width; ++b) values[i * width + b] = static_cast<std::byte>(v >> (8 * b));
         }
-        for (Effort effort : {Effort::normal, Effort::max}) {
+        for (Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
           std::vector<std::byte> chunk, back(values.size());
           encode_integers(values, width, effort, chunk);
           ASSERT_EQ(decode_integers(chunk, width, back), chunk.size());

@@ -83,16 +83,18 @@ struct Candidate {
   bool by_weights = false;
 };
 
-/// All bases with parents; stencils are fitted on the families `sample`.
+/// All bases with parents, or only the fastest fitted one; stencils are fitted on the families `sample`.
 template <class Grid>
 std::vector<Candidate> tree_bases(const Model<Grid>& model, const Numbers& numbers,
-                                  std::span<const std::uint32_t> sample) {
+                                  std::span<const std::uint32_t> sample, bool fastest = false) {
   std::vector<Candidate> bases(1);
   if (model.place.members == 1 || model.place.families() < 16) return bases;
+  if (fastest) bases.clear();
   for (Base base : Grid::fitted_bases)
-    bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
-  if (model.known_weights.empty()) return bases;
-  Candidate& weighted = bases.emplace_back(bases.back());  // the last base is fitted_value
+    if (!fastest || bases.empty())
+      bases.push_back({base, fit(model.place, model.coarse, numbers, base, model.grid.least_energy(base), sample)});
+  if (model.known_weights.empty() || bases.back().base != Base::fitted_value) return bases;
+  Candidate& weighted = bases.emplace_back(bases.back());
   weighted.by_weights = true;
   weighted.stencil.weight[model.place.members - 1] = {};
   return bases;
@@ -112,15 +114,16 @@ struct BaseCost {
   std::uint64_t bits = 0;
 };
 
-/// The best base with parents.
+/// The best base with parents, or only the fastest.
 template <class Grid>
-BaseCost choose_base(Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
+BaseCost choose_base(Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample,
+                     bool fastest = false) {
   BaseCost found;
   std::uint64_t best = ~std::uint64_t{0};
   const std::size_t m = model.place.members;
   const std::size_t stencil_bits = 8 * (m * static_cast<std::size_t>(axes_of(m)) + m * (m - 1) / 2);
   Candidate chosen;
-  for (const Candidate& candidate : tree_bases(model, numbers, sample)) {
+  for (const Candidate& candidate : tree_bases(model, numbers, sample, fastest)) {
     const std::size_t extra =
         candidate.base == Base::parent ? 0 : stencil_bits * sample.size() / model.place.families();
     use_base(model, candidate);
@@ -274,6 +277,14 @@ void choose_model(Model<Grid>& model, const Numbers& numbers, std::size_t sample
   const std::uint64_t saved = choose_twins(model, numbers, shifts);
   if (found.flat_is_better && model.twins.empty()) return forget_tree(model, numbers.size());
   choose_sides(model, numbers, families, found.bits, saved);
+}
+
+/// The model of the effort fast: nothing that takes long to find or to decode, as twins and sides do.
+template <class Grid>
+void choose_fast(Model<Grid>& model, const Numbers& numbers, std::size_t sample) {
+  choose_across(model, numbers, sample);
+  if (model.place.parents.empty()) return;
+  if (choose_base(model, numbers, spread(model.place, sample), true).flat_is_better) forget_tree(model, numbers.size());
 }
 
 /// Calls consider() for every model: each way across a mesh, and each base, fitted on samples of these numbers of

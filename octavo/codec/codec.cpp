@@ -309,6 +309,13 @@ bool boxes_promise(std::span<const T> values, const Context<T>& context, const S
   return estimate_boxes(values, context, settings.bound) <= (1 - low_by) * static_cast<double>(size);
 }
 
+/// Values as zstd finds them at its fastest, if slices say that they come again.
+template <class T>
+void add_repeating(std::span<const T> values, Best& best) {
+  const std::vector<T> slices = slices_of(values);
+  if (may_repeat(std::span<const T>(slices))) add_general({false, false}, bytes_of(values), Search::quick, best);
+}
+
 template <class T>
 void encode_lossless(std::span<const T> values, const Context<T>& context, const Settings& settings, Best& best) {
   const bool thorough = settings.effort == Effort::max;
@@ -317,6 +324,7 @@ void encode_lossless(std::span<const T> values, const Context<T>& context, const
   Bytes payload;
   if (encode_tree(values, context, settings.effort, payload)) best.consider(ChunkId::tree, std::move(payload));
   if (settings.method == Method::tree) return;
+  if (settings.effort == Effort::fast) return add_repeating(values, best);
   std::vector<T> same(values.size());
   payload.clear();
   if (boxes_promise(values, context, settings, best.size) &&
@@ -351,7 +359,9 @@ bool encode_lossy(std::span<const T> values, const Context<T>& context, const Se
     }
   }
   // Only where the grid did badly, or values occur again, can a lossless encoding be smaller.
-  if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
+  if (settings.effort == Effort::fast)
+    add_repeating(values, best);
+  else if (settings.effort == Effort::max || grid.size * 3 > values.size_bytes() || may_repeat(values))
     add_generals(values, context, settings.effort, grid.size, best);
   if (grid.size >= best.size) return false;
   best = std::move(grid);
@@ -382,7 +392,12 @@ void encode_any(std::span<const T> values, const Context<T>& context, const Sett
   check_bound(settings.bound);
   check_context(context, values.size());
   if (decoded.size() != values.size()) throw Error(base::Kind::usage, "decoded has not the size of values");
-  Best best = smallest_of(values, context, settings, decoded);
+  Context<T> seen = context;
+  if (!looks_around(settings)) {
+    seen.boxes = {};
+    seen.sides = {};
+  }
+  Best best = smallest_of(values, seen, settings, decoded);
   if (settings.effort == Effort::max) {
     // Among more rules and weights an estimate still chooses, and may be wrong by some bytes.
     Settings usual = settings;

@@ -29,6 +29,7 @@ struct Bound {
 };
 
 enum class Effort : std::uint8_t {
+  fast,    ///< hardly anything is tried: for outputs that must not take long
   normal,  ///< the command's "default"
   max,     ///< slow searches allowed
 };
@@ -42,6 +43,9 @@ struct Settings {
   Method method = Method::automatic;
   bool operator==(const Settings&) const = default;
 };
+
+/// Whether an encoder with these settings looks at boxes and sides. If not, they need not be found.
+inline bool looks_around(const Settings& settings) { return settings.effort != Effort::fast; }
 
 /// Values at the points of a mesh, layer after layer, the same points in each: from which ones that come before a value
 /// can be expected. Points are places in a layer, from 0. Both have one entry a point; empty: nothing is known.

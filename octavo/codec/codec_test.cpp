@@ -18,7 +18,7 @@ using testing::Case;
 
 std::vector<Settings> all_settings() {
   std::vector<Settings> all;
-  for (Effort effort : {Effort::normal, Effort::max}) {
+  for (Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
     for (Method method : {Method::automatic, Method::raw, Method::zstd, Method::tree, Method::delta, Method::pcp})
       all.push_back({{}, effort, method});
     for (double value : {1e-14, 1e-6, 2e-3, 0.3, 5.0})
@@ -70,6 +70,39 @@ TYPED_TEST(EveryType, more_effort_never_takes_more_bytes) {
       const std::size_t usual = encoded(c, {bound, Effort::normal, Method::automatic}, decoded).size();
       EXPECT_LE(encoded(c, {bound, Effort::max, Method::automatic}, decoded).size(), usual) << c.name;
     }
+}
+
+TYPED_TEST(EveryType, the_fast_effort_looks_at_neither_boxes_nor_sides) {
+  using T = TypeParam;
+  const auto in_boxes = testing::box_case<T>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);
+  const testing::Surrounded<T> surrounded = testing::surrounded_case<T>(8, 3, 1, 1e-5, 5);
+  for (const Bound& bound : {Bound{}, Bound{BoundKind::absolute, 1e-3}, Bound{BoundKind::pointwise_relative, 2e-3}}) {
+    const Settings fast{bound, Effort::fast, Method::automatic};
+    EXPECT_FALSE(looks_around(fast));
+    const auto bytes = [&](std::span<const T> values, const Context<T>& context) {
+      std::vector<T> decoded(values.size());
+      std::vector<std::byte> chunk;
+      encode(values, context, fast, std::span<T>(decoded), chunk);
+      return chunk;
+    };
+    Context<T> context = in_boxes.context(), without = context;
+    without.boxes = {};
+    EXPECT_EQ(bytes(in_boxes.values, context), bytes(in_boxes.values, without));
+    context = without = surrounded.context();
+    without.sides = {};
+    EXPECT_EQ(bytes(surrounded.values, context), bytes(surrounded.values, without));
+  }
+}
+
+// Values that occur again far from where prediction looks.
+TEST(Codec, the_fast_effort_finds_values_that_come_again) {
+  Case<double> c;
+  std::mt19937_64 random(3);
+  for (std::size_t i = 0; i < 20000; ++i) c.values.push_back(0.1 + 0.7 * static_cast<double>(random() % 5));
+  std::vector<double> decoded;
+  const auto chunk = encoded(c, {{}, Effort::fast, Method::automatic}, decoded);
+  EXPECT_EQ(inspect(chunk).name, "zstd");
+  EXPECT_LT(8 * chunk.size(), 8 * c.values.size());
 }
 
 TYPED_TEST(EveryType, steep_values_on_boxes_are_interpolated_as_logarithms) {
@@ -268,7 +301,7 @@ TEST(Codec, neighbours_of_opposite_signs_come_back) {
   for (std::size_t i = 0; i < c.coarse.size(); i += 97) c.coarse[i] = -1e300;
   for (std::size_t i = 0; i < c.values.size(); i += 89) c.values[i] = -1e300;
   std::vector<double> decoded(c.values.size()), promised;
-  for (const Effort effort : {Effort::normal, Effort::max}) {
+  for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
     const auto chunk = encoded(c, {{}, effort, Method::tree}, promised);
     decode(chunk, c.context(), std::span<double>(decoded));
     EXPECT_EQ(decoded, c.values);

@@ -90,13 +90,20 @@ unsigned choose_base(const Counts& totals, const SymbolTable& table) {
   return static_cast<unsigned>(2 * best);
 }
 
-bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity, bool all_rules) {
+bool worth_trying(Rule rule, const SymbolOrder& layout, bool know_activity, Effort effort) {
   const std::size_t n = layout.size();
   if (rule == Rule::none) return true;
   if (rule == Rule::activity) return know_activity && n >= 64;
   if (layout.members < 2 || n < 64) return false;
-  if (!all_rules && know_activity && n >= 8192) return rule != Rule::two_before;  // it wins too rarely
+  if (effort != Effort::max && know_activity && n >= 8192) return rule != Rule::two_before;  // it wins too rarely
   return n >= 2048 || rule == Rule::two_before;
+}
+
+/// The rule that most blocks of this kind have in the end.
+Rule usual_rule(const SymbolOrder& layout, bool know_activity) {
+  if (layout.size() < 64) return Rule::none;
+  if (layout.members > 2 && (layout.size() >= 8192 || !know_activity)) return Rule::three_before;
+  return know_activity ? Rule::activity : Rule::none;
 }
 
 using ByMetric = std::vector<Counts>;
@@ -208,6 +215,31 @@ std::array<ByMetric, num_rules> counts_of_rules(std::span<const Rule> rules, con
   return counts;
 }
 
+/// The rule whose contexts promise the fewest bits, found on excerpts.
+Rule smallest_rule(const Symbols& symbols, const Counts& totals, const SymbolTable& table, const SymbolOrder& layout,
+                   std::size_t lanes, std::span<const std::uint8_t> activity, Effort effort, unsigned base,
+                   unsigned used) {
+  Rule best = Rule::none;
+  std::vector<Rule> rules;
+  for (int r = 0; r < num_rules; ++r)
+    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, !activity.empty(), effort))
+      rules.push_back(rule);
+  // One pass counts for all rules; but the counts of a rule take 32 kB, much beside those of a small chunk.
+  const std::size_t at_once = symbols.symbol.size() < 16384 ? 1 : rules.size();
+  double fewest = 0;
+  for (std::size_t first = 0; first < rules.size(); first += at_once) {
+    const std::span<const Rule> some(rules.data() + first, at_once);
+    const auto counts = counts_of_rules(some, symbols, totals, table, layout, lanes, activity, base);
+    for (const Rule rule : some) {
+      const double bits = cluster(counts[static_cast<std::size_t>(rule)], used).bits;
+      if (rule != Rule::none && bits >= fewest) continue;
+      fewest = bits;
+      best = rule;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 std::array<std::uint8_t, num_raw_metrics> clusters_of(std::uint32_t begins, unsigned base) {
@@ -231,28 +263,14 @@ Counts count_symbols(std::span<const std::uint8_t> symbols) {
 
 ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
                           const SymbolOrder& layout, std::size_t lanes, std::span<const std::uint8_t> activity,
-                          bool all_rules, std::span<std::uint8_t> cluster_at) {
+                          Effort effort, std::span<std::uint8_t> cluster_at) {
   ContextPlan best;
   best.base = choose_base(totals, table);
   unsigned used = 256;
   while (used > 1 && totals[used - 1] == 0) --used;
-  std::vector<Rule> rules;
-  for (int r = 0; r < num_rules; ++r)
-    if (const auto rule = static_cast<Rule>(r); worth_trying(rule, layout, !activity.empty(), all_rules))
-      rules.push_back(rule);
-  // One pass counts for all rules; but the counts of a rule take 32 kB, much beside those of a small chunk.
-  const std::size_t at_once = symbols.symbol.size() < 16384 ? 1 : rules.size();
-  double fewest = 0;
-  for (std::size_t first = 0; first < rules.size(); first += at_once) {
-    const std::span<const Rule> some(rules.data() + first, at_once);
-    const auto counts = counts_of_rules(some, symbols, totals, table, layout, lanes, activity, best.base);
-    for (const Rule rule : some) {
-      const double bits = cluster(counts[static_cast<std::size_t>(rule)], used).bits;
-      if (rule != Rule::none && bits >= fewest) continue;
-      fewest = bits;
-      best.rule = rule;
-    }
-  }
+  best.rule = effort == Effort::fast
+                  ? usual_rule(layout, !activity.empty())
+                  : smallest_rule(symbols, totals, table, layout, lanes, activity, effort, best.base, used);
   if (best.rule == Rule::none) {
     best.clusters = cluster({totals}, used);
     std::fill(cluster_at.begin(), cluster_at.end(), std::uint8_t{0});

@@ -149,9 +149,10 @@ struct ContextPlan {
 Counts count_symbols(std::span<const std::uint8_t> symbols);
 
 /// The rule is chosen on at most eight slices of the symbols, its clusters from all of them. `cluster[t]` becomes the
-/// cluster of symbol t. `totals`: count_symbols() of all. `all_rules`: even those that hardly ever win.
+/// cluster of symbol t. `totals`: count_symbols() of all. With Effort::max even those rules are tried that hardly ever
+/// win, with Effort::fast none.
 ContextPlan plan_contexts(const Symbols& symbols, const Counts& totals, const SymbolTable& table,
                           const SymbolOrder& layout, std::size_t lanes, std::span<const std::uint8_t> activity,
-                          bool all_rules, std::span<std::uint8_t> cluster);
+                          Effort effort, std::span<std::uint8_t> cluster);
 
 }  // namespace octavo::codec

@@ -25,6 +25,8 @@ bool refused(F&& decoder) {
 
 std::vector<Settings> forms() {
   return {{{}, Effort::normal, Method::automatic},
+          {{}, Effort::fast, Method::automatic},
+          {{BoundKind::pointwise_relative, 2e-3}, Effort::fast, Method::automatic},
           {{}, Effort::normal, Method::zstd},
           {{}, Effort::normal, Method::tree},
           {{}, Effort::normal, Method::delta},

@@ -85,10 +85,10 @@ unsigned choose_scale(std::size_t n) { return static_cast<unsigned>(std::clamp(b
 
 /// A state takes up to four bytes. Small blocks have one, and so have blocks of nearly a single symbol, which may take
 /// no more than that.
-std::size_t choose_lanes(const Symbols& symbols) {
+std::size_t choose_lanes(const Symbols& symbols, Effort effort) {
   constexpr std::size_t sample = 1024;
   const std::size_t n = symbols.symbol.size();
-  if (n < 8 * sample) return 1;
+  if (n < (effort == Effort::fast ? 4 : 8) * sample) return 1;
   std::array<std::size_t, 256> count{};
   for (std::size_t i = 0; i < sample; ++i) ++count[symbols.symbol[i * n / sample]];
   return *std::max_element(count.begin(), count.end()) * 16 > sample * 15 ? 1 : max_lanes;
@@ -158,16 +158,33 @@ void put_low_bits(const Symbols& symbols, const Counts& totals, const SymbolTabl
     held >>= filled / 8 * 8;
     filled %= 8;
   };
-  for (std::size_t t = 0; t < symbols.symbol.size(); ++t) {
+  // A symbol without low bits may have a number that was never set.
+  const auto low_bits = [&](std::size_t t, unsigned count) {
+    return symbols.number[t] & ((std::uint64_t{1} << count) - 1);
+  };
+  const auto put_one = [&](std::size_t t) {
     unsigned count = table.bits[symbols.symbol[t]];
-    // A symbol without low bits may have a number that was never set.
-    std::uint64_t low = symbols.number[t] & ((std::uint64_t{1} << count) - 1);
+    std::uint64_t low = low_bits(t, count);
     if (count > 56) {
       put(low & 0xffffffff, 32);
       low >>= 32;
       count -= 32;
     }
     put(low, count);
+  };
+  const std::size_t n = symbols.symbol.size();
+  for (std::size_t t = 0; t < n;) {
+    // Each put waits for the one before: four symbols with few bits go together.
+    std::array<unsigned, 5> first{};
+    for (std::size_t k = 0; k < 4 && t + 4 <= n; ++k) first[k + 1] = first[k] + table.bits[symbols.symbol[t + k]];
+    if (t + 4 > n || first[4] > 56) {
+      for (const std::size_t end = std::min(t + 4, n); t < end; ++t) put_one(t);
+      continue;
+    }
+    std::uint64_t low = 0;
+    for (std::size_t k = 0; k < 4; ++k) low |= low_bits(t + k, first[k + 1] - first[k]) << first[k];
+    put(low, first[4]);
+    t += 4;
   }
   out.resize(begin + size);
 }
@@ -211,16 +228,16 @@ const SymbolTable& symbol_table(Alphabet alphabet) {
 }
 
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out, bool all_rules) {
+                    std::span<const std::uint8_t> activity, Bytes& out, Effort effort) {
   const std::size_t n = layout.size();
   if (n == 0) return;
   const SymbolTable& table = symbol_table(alphabet);
   const unsigned scale = choose_scale(n);
-  const FamilyGroups groups(layout, choose_lanes(symbols), !activity.empty());
+  const FamilyGroups groups(layout, choose_lanes(symbols, effort), !activity.empty());
   thread_local Room<std::uint8_t> cluster;
   cluster.resize(n);
   const Counts totals = count_symbols(symbols.symbol);
-  const ContextPlan plan = plan_contexts(symbols, totals, table, layout, groups.lanes, activity, all_rules, cluster);
+  const ContextPlan plan = plan_contexts(symbols, totals, table, layout, groups.lanes, activity, effort, cluster);
   put_byte(out, static_cast<std::size_t>(plan.rule) | (groups.lanes > 1 ? 8u : 0u) | (scale << 4));
   if (plan.rule != Rule::none) {
     put_byte(out, plan.base);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "octavo/codec/chunk.hpp"
+#include "octavo/codec/codec.hpp"
 
 /// Inside the codec room: integers -> symbols with raw low bits -> rANS under contexts (docs/codecs.md, "Coded block").
 namespace octavo::codec {
@@ -84,9 +85,10 @@ struct Symbols {
 };
 
 /// Appends a coded block. `activity[f * width + j]`: how large numbers are expected to be (length in bits), known to
-/// the decoder; empty: unknown. `all_rules`: tries even contexts that hardly ever win.
+/// the decoder; empty: unknown. The rule of contexts is one of those that often win, with Effort::max of all; with
+/// Effort::fast it is the usual one for the kind of block.
 void encode_symbols(const Symbols& symbols, Alphabet alphabet, const SymbolOrder& layout,
-                    std::span<const std::uint8_t> activity, Bytes& out, bool all_rules = false);
+                    std::span<const std::uint8_t> activity, Bytes& out, Effort effort = Effort::normal);
 /// Reads one into `symbols`; `number` of each symbol is complete.
 void decode_symbols(ChunkReader& in, Alphabet alphabet, const SymbolOrder& layout,
                     std::span<const std::uint8_t> activity, Symbols& symbols);

@@ -86,6 +86,9 @@ void write_floats(Writer& writer) {
   const std::pair<const char*, Settings> ways[] = {
       {"lossless", {}},
       {"max", {{}, Effort::max, Method::automatic}},
+      {"fast", {{}, Effort::fast, Method::automatic}},
+      {"fast_point", {{BoundKind::pointwise_relative, 2e-3}, Effort::fast, Method::tree}},
+      {"fast_abs", {{BoundKind::absolute, 1e-4}, Effort::fast, Method::tree}},
       {"tree", {{}, Effort::normal, Method::tree}},
       {"zstd", {{}, Effort::normal, Method::zstd}},
       {"delta", {{}, Effort::normal, Method::delta}},
@@ -167,6 +170,7 @@ void write_large(Writer& writer) {
     c.values[i] = i == 101 ? -0.0F : std::numeric_limits<float>::quiet_NaN();
   const std::pair<const char*, Settings> ways[] = {
       {"lossless", {}},
+      {"fast", {{}, Effort::fast, Method::automatic}},
       {"point", {{BoundKind::pointwise_relative, 2e-3}, Effort::normal, Method::tree}},
       {"abs", {{BoundKind::absolute, 1e-2}, Effort::normal, Method::tree}},
   };

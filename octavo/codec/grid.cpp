@@ -105,7 +105,7 @@ Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Num
   put_model(model, out);
   Symbols& symbols = scratch().symbols;
   make_symbols(model, numbers, symbols);
-  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, effort == Effort::max);
+  encode_symbols(symbols, model.alphabet(), model.layout, model_activity(model), out, effort);
   if (!Grid::has_specials) return out;
   std::vector<T> exact;
   if (std::find(numbers.kind.begin(), numbers.kind.end(), ValueKind::exact) == numbers.kind.end()) return out;
@@ -119,11 +119,16 @@ Bytes encode_with(const Model<Grid>& model, std::span<const T> values, const Num
 template <class Grid, class T>
 void encode_on(const Grid& grid, std::span<const T> values, const Context<T>& context, const Numbers& numbers,
                Effort effort, std::initializer_list<unsigned> shifts, Bytes& out) {
-  Model<Grid> model = make_model(grid, context, values.size());
+  Model<Grid> model = make_model(grid, context, values.size(), !context.sides.empty());
   if (Grid::signs_apart)
     model.signs = std::any_of(numbers.negative.begin(), numbers.negative.end(), [](std::uint8_t n) { return n != 0; });
-  const std::size_t sample = std::clamp<std::size_t>(values.size() / 8, 512, 8192);
-  choose_model(model, numbers, sample, shifts);
+  const bool fast = effort == Effort::fast;
+  const std::size_t most = fast ? 1024 : 8192;
+  const std::size_t sample = std::clamp<std::size_t>(values.size() / (fast ? 64 : 8), 512, most);
+  if (fast)
+    choose_fast(model, numbers, sample);
+  else
+    choose_model(model, numbers, sample, shifts);
   Bytes smallest = encode_with(model, values, numbers, effort);
   if (effort == Effort::max)
     for_each_model(model, numbers, {sample, values.size()}, shifts, [&] {
@@ -150,7 +155,8 @@ void place_specials(const Model<Grid>& model, const Symbols& symbols, std::span<
 
 template <class Grid, class T>
 void decode_on(const Grid& grid, ChunkReader& in, const Context<T>& context, std::span<T> out) {
-  Model<Grid> model = make_model(grid, context, out.size());
+  const bool with_sides = (static_cast<unsigned>(in.peek(1)[0]) & sides_bit) != 0;
+  Model<Grid> model = make_model(grid, context, out.size(), with_sides);
   get_model(in, model);
   Symbols& symbols = scratch().symbols;
   decode_symbols(in, model.alphabet(), model.layout, model_activity(model), symbols);
@@ -201,7 +207,7 @@ bool encode_tree(std::span<const T> values, const Context<T>& context, Effort ef
   const ExactGrid<T> grid;
   Numbers& numbers = scratch().numbers;
   numbers.resize(values.size());
-  grid.read(numbers, values);
+  grid.read(numbers, values, 0, values.size());
   encode_on(grid, values, context, numbers, effort, {sizeof(T) == 8 ? 8u : 4u, sizeof(T) == 8 ? 24u : 8u}, payload);
   return true;
 }

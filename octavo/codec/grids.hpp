@@ -27,9 +27,9 @@ inline Scratch& scratch() {
   return space;
 }
 
-// A grid puts values on integers. `read` fills in entry i for a value, `value` is the way back, `estimate` puts a
-// predicted value on the grid (and leaves `expected` alone where it has no place there), `flip` changes an index's sign
-// and `key` is the same for both signs.
+// A grid puts values on integers. `read` fills in entries [first, last) for values, `value` is the way back, `estimate`
+// puts a predicted value on the grid (and leaves `expected` alone where it has no place there), `flip` changes an
+// index's sign and `key` is the same for both signs.
 
 /// Every bit pattern is an index, in the order of the values; ~index has the other sign.
 template <class T>
@@ -45,13 +45,13 @@ struct ExactGrid {
     const Bits bits = std::bit_cast<Bits>(x);
     return bits < 0 ? ~std::int64_t{bits & std::numeric_limits<Bits>::max()} : std::int64_t{bits};
   }
-  void read(Numbers& to, std::span<const T> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) {
+  void read(Numbers& to, std::span<const T> values, std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) {
       to.index[i] = index_of(values[i]);
       to.value[i] = static_cast<double>(values[i]);
     }
-    std::fill(to.kind.begin(), to.kind.end(), ValueKind::plain);
-    std::fill(to.negative.begin(), to.negative.end(), std::uint8_t{0});
+    std::fill_n(to.kind.data() + first, last - first, ValueKind::plain);
+    std::fill_n(to.negative.data() + first, last - first, std::uint8_t{0});
   }
   static T value_of(std::int64_t index) {
     const auto bits = static_cast<Bits>(index < 0 ? ~index : index);
@@ -100,10 +100,10 @@ struct PointwiseGrid {
   static bool within(double x, double y, double b) { return std::abs(x - y) <= b * (1 - 0x1p-50) * std::abs(x); }
 
   /// Values that have been decoded: their index is whatever cell holds them.
-  void read(Numbers& to, std::span<const T> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
-    indices_on(grid, to.value.data(), to.index.data(), values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
+  void read(Numbers& to, std::span<const T> values, std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) to.value[i] = static_cast<double>(values[i]);
+    indices_on(grid, to.value.data() + first, to.index.data() + first, last - first);
+    for (std::size_t i = first; i < last; ++i) {
       const double magnitude = std::abs(to.value[i]);
       to.negative[i] = std::signbit(values[i]) ? 1 : 0;
       to.kind[i] = has_place(magnitude) ? ValueKind::plain : magnitude == 0 ? ValueKind::zero : ValueKind::exact;
@@ -176,10 +176,10 @@ struct AbsoluteGrid {
     return std::abs(difference) < bound || (std::abs(difference) == bound && lost == 0.0);
   }
 
-  void read(Numbers& to, std::span<const T> values) const {
-    for (std::size_t i = 0; i < values.size(); ++i) to.value[i] = static_cast<double>(values[i]);
-    indices_on(grid, to.value.data(), to.index.data(), values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
+  void read(Numbers& to, std::span<const T> values, std::size_t first, std::size_t last) const {
+    for (std::size_t i = first; i < last; ++i) to.value[i] = static_cast<double>(values[i]);
+    indices_on(grid, to.value.data() + first, to.index.data() + first, last - first);
+    for (std::size_t i = first; i < last; ++i) {
       to.negative[i] = 0;
       to.kind[i] = has_place(std::abs(to.value[i])) ? ValueKind::plain : ValueKind::exact;
       if (to.kind[i] != ValueKind::plain) to.index[i] = 0;

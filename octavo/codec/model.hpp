@@ -35,8 +35,28 @@ bool has_tree(const Context<T>& context) {
   return !context.parents.empty() && (m == 1 || m == 2 || m == 4 || m == 8);
 }
 
+/// The coarse values that families look at: all of them with sides, else their parents and the parents' siblings.
 template <class Grid, class T>
-Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t count) {
+void read_coarse(Model<Grid>& model, std::span<const T> values, bool with_sides) {
+  model.coarse.resize(values.size());
+  if (with_sides) return model.grid.read(model.coarse, values, 0, values.size());
+  const std::size_t m = model.place.members, w = model.place.width;
+  std::size_t first = 0, last = 0;
+  for (const std::uint32_t parent : model.place.parents) {
+    const std::size_t begin = (parent - parent % m) * w, end = std::min(begin + m * w, values.size());
+    if (begin >= first && end <= last) continue;
+    if (begin != last) {
+      model.grid.read(model.coarse, values, first, last);
+      first = begin;
+    }
+    last = end;
+  }
+  model.grid.read(model.coarse, values, first, last);
+}
+
+/// `with_sides`: families may look at the cells beside their parents.
+template <class Grid, class T>
+Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t count, bool with_sides) {
   Model<Grid> model{grid, {}, {1, count, 1}, scratch().coarse, Base::previous, false, {}, {}, Across::none, 0, {}, {},
                     {},   {}};
   if (context.parents.empty()) model.neighbours = context.neighbours;
@@ -44,8 +64,7 @@ Model<Grid> make_model(const Grid& grid, const Context<T>& context, std::size_t 
   model.place = {context.parents, context.family, context.width};
   // Slots of families have numbers in 32 bits.
   if (count <= std::numeric_limits<std::uint32_t>::max()) model.place.sides = context.sides;
-  model.coarse.resize(context.coarse.size());
-  grid.read(model.coarse, context.coarse);
+  read_coarse(model, context.coarse, with_sides);
   model.known_weights = context.weights;
   return model;
 }

@@ -96,7 +96,7 @@ TYPED_TEST(Neighbouring, decoding_gives_what_the_encoder_said_and_the_bound_hold
   for (const Net& net : {net_of(30, 41, 1), net_of(17, 23, 4), net_of(1, 60, 1), net_of(1, 1, 3), net_of(1, 1, 1)})
     for (const std::vector<T>& values : fields_on<T>(net))
       for (const Bound& bound : bounds)
-        for (const Effort effort : {Effort::normal, Effort::max}) {
+        for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
           std::vector<T> promised, found(values.size());
           const auto context = context_of<T>(net);
           const auto chunk = encoded(values, context, {bound, effort, Method::tree}, promised);

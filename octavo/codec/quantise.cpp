@@ -108,10 +108,9 @@ OCTAVO_WIDE void cells_of(const LinearGrid& grid, const double* values, std::int
                           std::size_t count) {
   const double inverse = grid.inverse, step = grid.step;
   const Four first = Four{} + grid.phase[0], second = Four{} + grid.phase[1];
-  Four x{}, phase, y;
-  FourBits negative, q;
-  for (std::size_t i = 0; i < count; i += 4) {
-    const std::size_t size = std::min<std::size_t>(count - i, 4) * sizeof(double);
+  const auto put = [&](std::size_t i, std::size_t size) __attribute__((always_inline)) {
+    Four x{}, phase, y;
+    FourBits negative, q;
     std::memcpy(&x, values + i, size);
     signs_of_four(x, negative);
     select_four(negative, second, first, phase);
@@ -125,7 +124,10 @@ OCTAVO_WIDE void cells_of(const LinearGrid& grid, const double* values, std::int
     q = (q ^ negative) - negative;
     std::memcpy(indices + i, &q, size);
     std::memcpy(decoded + i, &y, size);
-  }
+  };
+  std::size_t i = 0;
+  for (; i + 4 <= count; i += 4) put(i, sizeof(Four));  // a size that is known: else vectors are put together in memory
+  if (i < count) put(i, (count - i) * sizeof(double));
 }
 
 OCTAVO_WIDE bool have_places(const LinearGrid& grid, const double* values, std::size_t count) {

@@ -65,7 +65,7 @@ TEST(Weights, may_be_anything) {
     c.weights[8 * (20 + i) + 7] = odd[i];
     c.values[8 * (60 + i) + i % 8] = odd[i];
   }
-  for (const Effort effort : {Effort::normal, Effort::max}) {
+  for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
     const auto chunk = chunk_of(c, c.context(), {{}, effort, Method::automatic});
     EXPECT_TRUE(needs_weights(chunk));
     expect_same(c, chunk, c.context());

@@ -116,8 +116,8 @@ template <class Flag>
 [[gnu::always_inline]] inline void wide_values_on(const LogGrid& grid, const std::int64_t* indices,
                                                   const Flag* negative, double* values, std::size_t count) {
   const double step = grid.step;
-  const double* const offset = grid.offset.data();
-  const bool apart = offset[0] != offset[1], inserted = static_cast<bool>(grid.common);
+  const Four first = Four{} + grid.offset[0], second = Four{} + grid.offset[1];
+  const bool apart = grid.offset[0] != grid.offset[1], inserted = static_cast<bool>(grid.common);
   const FourBits sign = FourBits{} + (grid.common.negative ? 1u : 0u);
   const FourInts cell = FourInts{} + grid.common.cell;
   const Four magnitude = Four{} + grid.common.magnitude;
@@ -126,14 +126,17 @@ template <class Flag>
     FourBits q, is_common{};
     std::memcpy(&q, indices + i, sizeof q);
     FourBits signs{};
-    if (apart || inserted) signs = FourBits{negative[i], negative[i + 1], negative[i + 2], negative[i + 3]};
+    if constexpr (sizeof(Flag) == sizeof(std::uint64_t))
+      std::memcpy(&signs, negative + i, sizeof signs);
+    else if (apart || inserted)
+      signs = FourBits{negative[i], negative[i + 1], negative[i + 2], negative[i + 3]};
     if (inserted) {
       const auto of_its_sign = (FourBits)(signs == sign);
       is_common = (FourBits)((FourInts)q == cell) & of_its_sign;
       q += (FourBits)((FourInts)q > cell) & of_its_sign;  // one less
     }
-    Four x, offsets = Four{} + offset[0];
-    if (apart) offsets = Four{offset[signs[0]], offset[signs[1]], offset[signs[2]], offset[signs[3]]};
+    Four x, offsets = first;
+    if (apart) select_four(-signs, second, first, offsets);
     double_of_four(q, x);
     exp2_of_four(x * step + offsets, x);
     if (inserted) select_four(is_common, magnitude, x, x);

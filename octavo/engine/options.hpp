@@ -125,7 +125,7 @@ std::int64_t parse_bytes(std::string_view text);
 
 /// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec" (parse_codec(), or
 /// "auto": by cost), "checkpoint.effort"
-/// ("normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
+/// ("fast", "normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
 /// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
 /// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
 /// Throws Error(usage) for an unknown name (listing the known ones) or an invalid value.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "bindings.hpp"
+#include "keywords.hpp"
 #include "octavo/base/error.hpp"
 #include "octavo/mesh/dataset.hpp"
 #include "octavo/store/level_boxes.hpp"
@@ -88,8 +88,10 @@ Trial try_levels(const TreeLevels<T>& levels, const codec::Settings& settings, i
       chunks[level].clear();
       codec::Context<T> context = levels.context(decoded, level);
       context.counted = levels.counted[level];
-      context.boxes = boxes.of(level, levels.width);
-      context.sides = sides.of(level);
+      if (codec::looks_around(settings)) {
+        context.boxes = boxes.of(level, levels.width);
+        context.sides = sides.of(level);
+      }
       codec::encode(part(levels.values, level), context, settings, part(decoded, level), chunks[level]);
     }
   });
@@ -117,7 +119,8 @@ const mesh::Field* weights_for(const mesh::Part& part, const mesh::Octree& tree,
   return weighing.weighs[static_cast<std::size_t>(&field - part.fields.data())] ? &part.fields[weighing.by] : nullptr;
 }
 
-nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::string& codec, bool max, int repeats) {
+nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::string& codec, const std::string& effort,
+                   int repeats) {
   const auto* tree = std::get_if<mesh::Octree>(&part.mesh);
   if (tree == nullptr) throw base::Error(base::Kind::unsupported, "codecs are measured on trees of cells");
   const auto field =
@@ -125,7 +128,7 @@ nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::s
   if (field == part.fields.end()) throw base::Error(base::Kind::usage, "the part has no field " + name);
   codec::Settings settings;
   settings.bound = verbs::bound_of(verbs::parse_accuracy(codec), 0);
-  if (max) settings.effort = codec::Effort::max;
+  settings.effort = named("effort", effort, efforts());
   Trial trial;
   nb::object values;
   const bool lossless = settings.bound.kind == codec::BoundKind::lossless;
@@ -157,7 +160,7 @@ nb::dict try_codec(const mesh::Part& part, const std::string& name, const std::s
 }  // namespace
 
 void bind_codec(nb::module_& m) {
-  m.def("try_codec", &try_codec, nb::arg("part"), nb::arg("field"), nb::arg("codec"), nb::arg("max") = false,
+  m.def("try_codec", &try_codec, nb::arg("part"), nb::arg("field"), nb::arg("codec"), nb::arg("effort") = "default",
         nb::arg("repeats") = 1,
         "Encodes one field of a part, level by level as a store does, and decodes it: bytes, the least CPU seconds of "
         "both on one thread, and the decoded values. Takes 'lossless', 'abs:E' and 'point:E'. Releases the GIL.");

@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "octavo/base/ranks.hpp"
+#include "octavo/codec/codec.hpp"
 #include "octavo/store/store.hpp"
 
 /// Python's keyword arguments as the options of a job.
@@ -36,6 +37,10 @@ Value named(const char* what, const std::string& name, const std::vector<std::pa
 inline store::Flow flow_named(const std::string& name) {
   return named<store::Flow>("flow", name,
                             {{"analysis", store::Flow::analysis}, {"checkpoint", store::Flow::checkpoint}});
+}
+
+inline std::vector<std::pair<const char*, codec::Effort>> efforts() {
+  return {{"default", codec::Effort::normal}, {"fast", codec::Effort::fast}, {"max", codec::Effort::max}};
 }
 
 /// Keyword arguments, each taken once.

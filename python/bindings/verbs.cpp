@@ -108,9 +108,7 @@ nb::dict verify(const Path& path, int threads, nb::object progress, bool quick, 
   return result;
 }
 
-void take_effort(Keywords& given, codec::Effort& effort) {
-  given.take_named("effort", effort, {{"default", codec::Effort::normal}, {"max", codec::Effort::max}});
-}
+void take_effort(Keywords& given, codec::Effort& effort) { given.take_named("effort", effort, efforts()); }
 
 std::optional<mesh::Region> region_from(const std::optional<std::string>& text, const Path& path) {
   if (!text) return {};

@@ -99,7 +99,7 @@ def convert(inputs: Path | Sequence[Path], out: Path, **options: Any) -> dict[st
 
     Options of all: fields, particles, single_precision, refine, block, fill ("linear", "constant"), per_mass, flow,
     overwrite, threads, ranks, progress. For stores: max_level, region, codec ("lossless", "abs:E", "range:E",
-    "point:E"), field_codec ({name: codec}), effort ("default" or "max"), method, per_file, append, measure. For other
+    "point:E"), field_codec ({name: codec}), effort ("default", "fast" or "max"), method, per_file, append, measure. For other
     formats: step, kind, rename, periodic, lossy_ok, domains, ordering, max_box, blocking_factor, multifab, dt,
     boundary. For files of triangles: over_time (as octavo.over_time has it) and polygon (corners, or the path of a file: the
     triangles whose middle is inside). Returns the bytes written. Releases the GIL. Collective where `ranks` is given.

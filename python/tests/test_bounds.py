@@ -25,7 +25,7 @@ def same_trees(first, second):
     )
 
 
-@pytest.mark.parametrize("effort", ["default", "max"])
+@pytest.mark.parametrize("effort", ["default", "fast", "max"])
 def test_lossless_is_bit_for_bit(run, sample, tmp_path, effort):
     run("convert", sample, tmp_path / "o", "--effort", effort)
     native, store = parts(sample), parts(tmp_path / "o")

@@ -4,6 +4,7 @@ that are not installed are named."""
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from pathlib import Path
 
@@ -74,7 +75,7 @@ def test_rows_are_what_numpy_finds_and_what_a_store_takes(run_json, run, tmp_pat
     field = a_field(dataset)
     table, picture = tmp_path / "rows.csv", tmp_path / "rates.png"
     found = run_json("bench", "codec", source, "--field", field, "--bound", "lossless,point:2e-3,range:1e-3",
-                     "--repetitions", 1, "--csv", table, "--picture", picture)  # fmt: skip
+                     "--effort", "all", "--repetitions", 1, "--csv", table, "--picture", picture)  # fmt: skip
     rows = found["rows"]
     assert all(row["within"] for row in rows), [row for row in rows if not row["within"]]
     assert {row["compressor"] for row in rows} >= {"octavo", "zstd-3", "zstd-19"}
@@ -83,10 +84,12 @@ def test_rows_are_what_numpy_finds_and_what_a_store_takes(run_json, run, tmp_pat
         assert [row["stored"] for row in csv.DictReader(file)] == [str(row["stored"]) for row in rows]
 
     given = np.concatenate([np.ravel(dataset.part(n).fields[field]) for n in range(dataset.domains)])
-    for bound in ("lossless", "point:2e-3"):
-        out = tmp_path / f"{bound[:5]}.octavo"
-        report = json.loads(run("convert", source, out, "--field", field, "--codec", bound, "--json").stdout)
-        ours = next(row for row in rows if row["compressor"] == "octavo" and row["bound"] == bound)
+    for bound, effort in itertools.product(("lossless", "point:2e-3"), ("default", "fast", "max")):
+        out = tmp_path / f"{bound[:5]}-{effort}.octavo"
+        words = ("--codec", bound, "--effort", effort)
+        report = json.loads(run("convert", source, out, "--field", field, *words, "--json").stdout)
+        name = "octavo" if effort == "default" else f"octavo {effort}"
+        ours = next(row for row in rows if row["compressor"] == name and row["bound"] == bound)
         assert ours["stored"] == report["fields"][field]["stored"] and ours["raw"] == given.nbytes
         store = octavo.open(out)
         error = np.concatenate([np.ravel(store.part(n).fields[field]) for n in range(store.domains)]) - given

@@ -77,8 +77,15 @@ double estimate_boxes(std::span<const T> values, const Context<T>& context, cons
   BoxHead head;
   head.bound = bound;
   constexpr double head_and_tables = 25;
-  const std::vector<double> given(values.begin(), values.end());
-  const double bits = estimate_bits(values, std::span<const double>(given), grid, head);
+  std::vector<double> converted;
+  std::span<const double> given;
+  if constexpr (std::is_same_v<T, double>) {
+    given = values;
+  } else {
+    converted.assign(values.begin(), values.end());
+    given = converted;
+  }
+  const double bits = estimate_bits(values, given, grid, head);
   return bits / 8 * static_cast<double>(values.size()) + head_and_tables;
 }
 

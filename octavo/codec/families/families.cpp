@@ -120,24 +120,32 @@ template <Base base, class Grid>
   const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
   const auto factors = factors_of<typename Together<Grid, base>::Number>(model.stencil);
   Together<Grid, base> together;
-  Lane<std::int64_t> expected, index;
-  Lane<std::uint64_t> negative{};
-  Lane<double> value;
+  std::array<Lane<std::int64_t>, 8> index;
+  std::array<Lane<std::uint64_t>, 8> signs;
+  std::array<Lane<double>, 8> value;
+  Lane<std::int64_t> expected;
+  Lane<std::uint64_t> negative{}, number, classes;
   for (std::size_t family = begin; family < end; family += families_together)
     for (std::size_t j = 0; j < w; ++j) {
       together.look_up(model, family, j);
+      // All cells first: vectors that are loaded right after their numbers were stored one by one would wait.
+      for (std::size_t k = 0; k < m; ++k)
+        for (std::size_t lane = 0; lane < families_together; ++lane) {
+          const std::size_t i = together.first[lane] + (k ^ together.turn[lane]) * w;
+          index[k][lane] = numbers.index[i];
+          if (base == Base::fitted_value) value[k][lane] = numbers.value[i];
+          if (with_sign) signs[k][lane] = numbers.negative[i];
+        }
+      for (std::size_t k = 0; k < m; ++k) together.follow(axes + k, index[k], value[k]);
       for (std::size_t k = 0; k < m; ++k) {
         together.expect(model, factors, k, expected, negative);
+        numbers_of(index[k], expected, number, classes);
         for (std::size_t lane = 0; lane < families_together; ++lane) {
-          const std::size_t i = together.first[lane] + (k ^ together.turn[lane]) * w, t = together.first[lane] + k * w;
-          index[lane] = numbers.index[i];
-          value[lane] = numbers.value[i];
-          const std::uint64_t u = zigzag(wrapping_difference(index[lane], expected[lane]));
-          const unsigned flip = with_sign && numbers.negative[i] != negative[lane] ? 1u : 0u, c = class_of(u);
-          symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
-          symbols.number[t] = u;
+          const std::size_t t = together.first[lane] + k * w;
+          const std::uint64_t c = with_sign ? 2 * classes[lane] + (signs[k][lane] ^ negative[lane]) : classes[lane];
+          symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + c);
+          symbols.number[t] = number[lane];
         }
-        together.follow(axes + k, index, value);
       }
     }
 }

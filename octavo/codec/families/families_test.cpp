@@ -39,10 +39,10 @@ void check_both_ways(const Grid& grid, const testing::Case<typename Grid::Value>
   using T = typename Grid::Value;
   Numbers numbers;
   numbers.resize(c.values.size());
-  grid.read(numbers, std::span<const T>(c.values));
+  grid.read(numbers, std::span<const T>(c.values), 0, c.values.size());
   for (std::size_t i = 0; i < numbers.size(); ++i)  // as decoded
     if (numbers.kind[i] == ValueKind::plain) numbers.value[i] = static_cast<double>(value_of(grid, numbers, i));
-  Model<Grid> model = make_model(grid, c.context(), c.values.size());
+  Model<Grid> model = make_model(grid, c.context(), c.values.size(), false);
   use_tree_layout(model);
   model.base = base;
   model.signs = true;

@@ -175,6 +175,28 @@ template <class Grid>
   store_fours(at, index);
 }
 
+/// The zigzag numbers that take expected indices to others, and their classes.
+[[gnu::always_inline]] inline void numbers_of(const Lane<std::int64_t>& index, const Lane<std::int64_t>& expected,
+                                              Lane<std::uint64_t>& number, Lane<std::uint64_t>& classes) {
+  Fours<FourBits> at, from;
+  FourBits large{};
+  load_fours(index, at);
+  load_fours(expected, from);
+  for (std::size_t v = 0; v < num_fours; ++v) {
+    const FourBits r = at[v] - from[v], u = (r << 1) ^ -(r >> 63);
+    // A double has the length of a number below 2^52 in its exponent, and the bit after the leading one behind that.
+    const Four x = (Four)(u | 0x4330000000000000ULL) - 0x1p52;
+    const FourBits few = (FourBits)((FourInts)u < 8);
+    at[v] = u;
+    from[v] = (few & u) | (~few & (((FourBits)x >> 51) - 2044));
+    large |= u >> 52;
+  }
+  store_fours(at, number);
+  store_fours(from, classes);
+  if ((large[0] | large[1] | large[2] | large[3]) == 0) return;
+  for (std::size_t lane = 0; lane < families_together; ++lane) classes[lane] = class_of(number[lane]);
+}
+
 /// The weights of a stencil as factors of differences.
 template <class Number>
 using Factors = std::array<std::array<Number, max_terms>, 8>;

@@ -228,8 +228,9 @@ void encode_levels(std::span<const T> values, std::size_t width, const codec::Se
         context = {cells(decoded, level - 1), table.parents[level], table.family, width};
       context.counted = table.counted[level];
       if (!weights.empty()) context.weights = weights.subspan(table.offsets[level], out.size() / width);
-      if (table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
-      if (table.sides != nullptr) context.sides = table.sides->of(level);
+      const bool around = codec::looks_around(settings);
+      if (around && table.boxes != nullptr) context.boxes = table.boxes->of(level, width);
+      if (around && table.sides != nullptr) context.sides = table.sides->of(level);
       largest.see(out.size(), stream.bytes.size());
       const std::size_t chunk = stream.bytes.size();
       codec::encode(values.subspan(table.offsets[level] * width, out.size()), context, settings, out, stream.bytes);

@@ -350,6 +350,15 @@ def open_particles(arguments: argparse.Namespace, ranks: Any) -> tuple[Any, str 
     return data, chosen(arguments, data)["region"]
 
 
+def add_effort(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--effort",
+        choices=["default", "fast", "max"],
+        default="default",
+        help="fast tries hardly anything: less than half of the time, up to half again as many bytes; max is slower, with fewer bytes",
+    )
+
+
 def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--threads", type=positive, default=0, metavar="N", help="threads (default: all cores)")
 

@@ -215,12 +215,12 @@ def measure_ours(values: Values, field: str, bound: Bound, effort: str, repeats:
     for number, alone in enumerate(values.parts):
         # Without loss another field may weigh this one, as in a store.
         part = values.dataset.part(number) if bound.kind == "lossless" else alone
-        trial = _core.try_codec(part, field, words_of(bound), effort == "max", repeats)
+        trial = _core.try_codec(part, field, words_of(bound), effort, repeats)
         found.append(trial["values"])
         stored += trial["stored"]
         seconds[0] += trial["encode_seconds"]
         seconds[1] += trial["decode_seconds"]
-    name = "octavo" if effort == "default" else "octavo max"
+    name = "octavo" if effort == "default" else f"octavo {effort}"
     return row_of(name, "tree", bound, values.merged, np.concatenate(found), stored, tuple(seconds))
 
 

@@ -67,9 +67,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
                         help="read the store again and print the errors of each field: the largest error; the mean over volume, "
                              "with its standard error; the drift of the integral, divided by the integral of the "
                              "magnitudes; the correlation of neighbouring errors; the peak signal-to-noise ratio")  # fmt: skip
-    parser.add_argument(
-        "--effort", choices=["default", "max"], default="default", help="max is slower and stores fewer bytes"
-    )
+    options.add_effort(parser)
     parser.add_argument("--method", choices=["auto", "raw", "zstd", "tree", "delta", "pcp"], default="auto",
                         help="use one lossless method, for comparison (auto: try all and take the best)")  # fmt: skip
     parser.add_argument("--precision", choices=["double", "single"], default="double", help="single stores float32")

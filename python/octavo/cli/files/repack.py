@@ -35,9 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--step", type=steps, default=[], metavar="A,B", help="only these steps, by number (default: all)"
     )
-    parser.add_argument(
-        "--effort", choices=["default", "max"], default="default", help="max is slower and stores fewer bytes"
-    )
+    options.add_effort(parser)
     options.add_force(parser, "replace an existing store, once the new one is complete")
     options.add_threads(parser)
     options.add_json(parser)

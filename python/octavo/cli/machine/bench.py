@@ -115,7 +115,7 @@ def _configure_codec(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--bound", type=bounds, default=["lossless", "point:2e-3"], metavar="CODEC,...",
                         help="lossless, abs:E, range:E, point:E (default: lossless,point:2e-3)")  # fmt: skip
-    parser.add_argument("--effort", choices=["default", "max", "both"], default="default", help="of ours")
+    parser.add_argument("--effort", choices=["default", "fast", "max", "all"], default="default", help="of ours")
     parser.add_argument("--repetitions", type=options.positive, default=3, metavar="N")
     parser.add_argument("--csv", metavar="FILE", help="write all rows as CSV")
     parser.add_argument(
@@ -150,7 +150,7 @@ def _codec(arguments: argparse.Namespace) -> int:
     unknown = [name for name in fields if name not in dataset.fields]
     if unknown:
         raise UsageError(f"no field {unknown[0]}: there are {', '.join(dataset.fields)}", [arguments.path], "")
-    efforts = ["default", "max"] if arguments.effort == "both" else [arguments.effort]
+    efforts = ["default", "fast", "max"] if arguments.effort == "all" else [arguments.effort]
     rows = [
         row
         for field in fields
