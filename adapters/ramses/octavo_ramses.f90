@@ -36,6 +36,7 @@ module octavo_ramses
   character(*), parameter :: species = 'particles', wall_species = 'wall octs'
   ! The step that is being put:
   integer, allocatable :: cells(:)                    !< place of each tree cell in RAMSES' arrays; 0: another rank's
+  integer(1), allocatable :: octs(:)                  !< 2: this rank's; 1: above them, and children of their cells
   integer, allocatable :: walls(:), levels(:)         !< octs in walls
   real(kind=8), allocatable :: centres(:, :)
   real(dp), allocatable :: wall_values(:, :, :)       !< (cell, oct, variable): a layer of the mesh
@@ -177,9 +178,9 @@ contains
   !> cell in RAMSES' arrays; 0 for a cell of another rank.
   subroutine find_tree(tree)
     type(octavo_tree), intent(out) :: tree
-    integer(1), allocatable :: octs(:)
-    integer :: level, last, c, child, n
-    call mark_octs(octs)
+    integer :: level, last, c, child, n, i
+    logical :: is_own
+    call mark_octs
     n = count(octs > 0)*twotondim
     if (allocated(cells)) deallocate (cells)
     allocate (cells(n), tree%refined(n), tree%owned(n), tree%cells_of_level(nlevelmax))
@@ -190,13 +191,16 @@ contains
       last = n
       tree%cells_of_level(level) = last - c
       do while (c < last)
-        c = c + 1
-        child = son(cells(c))
-        tree%refined(c) = .false.
-        if (child > 0) tree%refined(c) = octs(child) > 0
-        tree%owned(c) = octs(oct_of(cells(c))) == 2
-        if (tree%refined(c)) call add_oct(child, n)
-        if (.not. tree%owned(c)) cells(c) = 0
+        is_own = octs(oct_of(cells(c + 1))) == 2
+        do i = 1, twotondim
+          c = c + 1
+          child = son(cells(c))
+          tree%refined(c) = .false.
+          if (child > 0) tree%refined(c) = octs(child) > 0
+          tree%owned(c) = is_own
+          if (tree%refined(c)) call add_oct(child, n)
+          if (.not. is_own) cells(c) = 0
+        end do
       end do
     end do
     n = count(tree%cells_of_level > 0)
@@ -206,11 +210,9 @@ contains
     cells = cells(:last)
   end subroutine
 
-  !> 2: this rank's octs. 1: octs above them, and children of their cells.
-  subroutine mark_octs(octs)
-    integer(1), allocatable, intent(out) :: octs(:)
+  subroutine mark_octs
     integer :: level, i, oct, above, ind, child
-    allocate (octs(ngridmax))
+    if (.not. allocated(octs)) allocate (octs(ngridmax))
     octs = 0
     octs(son(real_cell())) = 1  ! on every rank
     do level = 1, nlevelmax
@@ -384,10 +386,10 @@ contains
     character(*), parameter :: pressures = 'code_mass/code_length/code_time**2'
     character(21) :: names(size(unew, 2))
     integer :: n, i, ivar
-    ! Like RAMSES: all first cells of octs, then all second ones. Siblings lie ngridmax apart.
-    do i = 1, twotondim
-      do n = i, size(cells), twotondim
-        if (cells(n) > 0) call set(cells(n))
+    ! In the order of memory: all first cells of octs, then all second ones. Siblings lie ngridmax apart.
+    do i = 0, twotondim - 1
+      do n = 1, ngridmax
+        if (octs(n) == 2) call set(ncoarse + i*ngridmax + n)
       end do
     end do
     if (allocated(walls)) then

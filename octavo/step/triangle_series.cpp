@@ -38,6 +38,7 @@ std::vector<std::int32_t> stored_boundary_numbers(const mesh::Dataset& dataset) 
     if ((field.name != "IPOBO" && field.name != "GLB") || field.type != mesh::ScalarType::int32) continue;
     mesh::Request request;
     request.fields = {{field.name}};
+    request.mesh = false;
     const mesh::Part part = dataset.read(0, request);
     const auto values = part.fields.at(0).as<std::int32_t>();
     return {values.begin(), values.end()};

@@ -396,14 +396,13 @@ CELLS = {"2": 832, "3": 96}  # along an axis: outputs of 39 MB
 PLACES = {"native": "native*", "plotfile": "plt*", "store": "run*"}
 
 
-def timed(run: Run, words: str, options: list[str], *inputs: str) -> dict[str, dict[str, float]]:
+def timed(run: Run, words: str, before: list[object], *inputs: str) -> dict[str, dict[str, float]]:
     """Runs the loop; returns the figures of each way, and what it left on the disk."""
     folder = run.folder / words
     (folder / "time").mkdir(parents=True)
-    ranks = os.environ.get("RANKS", "2")
-    command = [*judge.MPIRUN, *options, "-n", ranks, run.build / "try", "mode=time", *inputs]
     sizes = os.environ.get("SIZES", f"cells={CELLS[run.dim]} outputs=7")
-    said = judge.run([*command, *sizes.split()], folder, "time.log")
+    command = ["env", "OCTAVO_ANALYSIS_CODEC=raw", *before, run.build / "try", "mode=time", *inputs, *sizes.split()]
+    said = judge.run(command, folder, "time.log", judge.RANKS)
     figures = {}
     for found in line(said, "time "):
         way, *numbers = found.split()[1:]
@@ -416,22 +415,17 @@ def timed(run: Run, words: str, options: list[str], *inputs: str) -> dict[str, d
 
 
 def measure(run: Run) -> None:
-    """All ways in turn in one run, on this disk and with writes slowed down to 50 MB/s a process; and each way alone, for its
-    memory. Values in the store are raw, as in AMReX's files."""
-    throttle = run.folder / "throttle.so"
-    judge.run(
-        ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc.log"
-    )
-    raw = ["-x", "OCTAVO_ANALYSIS_CODEC=raw"]
-    slow = ["-x", f"LD_PRELOAD={throttle}", "-x", "THROTTLE_MB_S=50"]
-    for words, options, bar in (("fast", [], 1), ("throttled", slow, 0.2)):
-        figures = timed(run, words, [*raw, *options])
-        native = figures["native"]["visible"]
+    """All ways in turn in one run, on each store; and each way alone, for its memory. Values in the store are raw, as in
+    AMReX's files."""
+    for store in judge.stores(run.folder, 50):
+        figures = timed(run, store.key, store.words)
+        figure = "foreground" if store.key == "core" else "visible"  # this program has clocks of its own
+        native = figures["native"][figure]
         for way in ("plotfile", "store"):
-            ratio = figures[way]["visible"] / native
-            run.check(f"visible time, {words}: {way}", ratio <= bar, f"{ratio:.2f} of AMReX's {native:.3f} s")
+            ratio = figures[way][figure] / native
+            run.check(f"{store.figure}: {way}", ratio <= store.bar, f"{ratio:.2f} of AMReX's {native:.3f} s")
     for way in PLACES:
-        timed(run, f"alone-{way}", raw, f"ways={way}")
+        timed(run, f"alone-{way}", [], f"ways={way}")
 
 
 def try_amrex(trial: judge.Trial, config: Path, octavo: Path) -> None:

@@ -326,45 +326,41 @@ class Figures:
 MEASURED = 'command time -a -o memory -f %M "$0"; code=$?; date +%s.%N >> ends; exit $code'
 
 
-def measured(run: Run, kind: str, rate: int, throttle: Path) -> Figures:
-    """Five checkpoints and plot files of some 1000 blocks on 2 ranks, 20 steps apart."""
-    words = f"{kind}-{rate}"
+def measured(run: Run, kind: str, store: judge.Store) -> Figures:
+    """Five checkpoints and plot files of some 1000 blocks, 20 steps apart."""
+    words = f"{kind}-{store.key}"
     shutil.rmtree(run.folder / words, ignore_errors=True)
     more = {"lrefine_min": "5", "checkpointFileIntervalStep": "20", "octavo_options": '"octavo.toml"'}
     if kind == "native":
         more.pop("octavo_options")
-    slow = ("env", f"LD_PRELOAD={throttle}", f"THROTTLE_MB_S={rate}") if rate else ()
     (run.folder / words).mkdir()
     (run.folder / words / "octavo.toml").write_text("contributors_per_file = 0\n")
     program = run.built.plain if kind == "native" else run.built.adapted
     octavo = "" if kind == "native" else kind
-    folder = run.start(words, program, 2, octavo, (*slow, "sh", "-c", MEASURED), end=80, levels=6, **more)
+    prefix = (*store.words, "sh", "-c", MEASURED)
+    folder = run.start(words, program, judge.RANKS, octavo, prefix, end=80, levels=6, **more)
     memory = max(int(kb) for kb in re.findall(r"^(\d+)$", (folder / "memory").read_text(), re.MULTILINE)) / 1e3
     files = [path for path in [*folder.glob("*hdf5*"), *folder.glob("run.octavo/**/*")] if path.is_file()]
     return Figures(io_seconds(folder), end_seconds(folder), memory, sum(p.stat().st_size for p in files), len(files))
 
 
 def measure(run: Run) -> None:
-    """Native and by the adapter in turn, on the disk as it is and throttled. The times of the best runs."""
-    throttle = run.folder / "throttle.so"
-    judge.run(
-        ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc"
-    )
+    """Native and by the adapter in turn, on each store. The times of the best runs."""
     kinds = ("native", "hdf5", "store")
-    for rate in judge.rates(THROTTLED):
+    for store in judge.stores(run.folder, THROTTLED):
         figures: dict[str, list[Figures]] = {kind: [] for kind in kinds}
         for kind in [*kinds] * judge.REPETITIONS:
-            figures[kind].append(measured(run, kind, rate, throttle))
-        store = f"{rate} MB/s a rank" if rate else "the disk as it is"
+            figures[kind].append(measured(run, kind, store))
         native = min(one.io for one in figures["native"])
         for kind in kinds:
             all_ = figures[kind]
             mine, one = min(each.io for each in all_), all_[-1]
-            text = f"{mine:.2f} s ({mine / native:.2f}; {mine:.2f}-{max(each.io for each in all_):.2f} s), at the end "
+            text = f"{mine:.3f} s ({mine / native:.2f}; {mine:.3f}-{max(each.io for each in all_):.3f} s), at the end "
             text += f"{min(each.end for each in all_):.2f} s, {one.size / 1e6:.1f} MB in {one.files} files, "
             text += f"{min(each.memory for each in all_):.0f} MB of memory"
-            good = kind == "native" or mine <= native * (0.2 if rate else 1)
-            run.check(f"visible time, {kind}, {store}", good, text)
+            run.check(
+                f"{store.figure}, {judge.RANKS} ranks, {kind}", kind == "native" or mine <= native * store.bar, text
+            )
 
 
 def try_setup(trial: judge.Trial, built: Built) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -25,7 +26,8 @@ PYTHON = os.environ.get("PYTHON", str(ROOT / ".venv/bin/python"))
 OCTAVO = os.environ.get("OCTAVO", str(ROOT / ".venv/bin/octavo"))
 MPIRUN = os.environ.get("MPIRUN", "mpirun --oversubscribe").split()
 REPETITIONS = int(os.environ.get("REPETITIONS", "3"))  # of a measured run
-STORES = os.environ.get("STORES", "fast throttled").split()  # on which a trial measures
+STORES = os.environ.get("STORES", "fast throttled core").split()  # on which a trial measures
+RANKS = int(os.environ.get("RANKS", "2"))  # of a measured run
 
 
 class Stopped(Exception):
@@ -100,9 +102,50 @@ def run(
     return text
 
 
-def rates(throttled: int) -> list[int]:
-    """The bandwidths [MB/s] of each process on the stores of STORES. 0: the disk as it is."""
-    return [{"fast": 0, "throttled": throttled}[store] for store in STORES]
+def preloaded(folder: Path, source: str, *variables: str) -> list[object]:
+    """The words before a program that runs with a C file of the project preloaded; it is compiled into `folder`."""
+    library = folder / f"{Path(source).stem}.so"
+    run(["cc", "-shared", "-fPIC", "-O2", ROOT / source, "-o", library, "-ldl"], folder, f"{library.stem}.log")
+    return ["env", f"LD_PRELOAD={library}", *variables]
+
+
+def core_of_programs() -> float:
+    """The core time [s] of all programs that this process has run."""
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return spent.ru_utime + spent.ru_stime
+
+
+@dataclass
+class Store:
+    """A store on which a trial measures."""
+
+    key: str  # in STORES
+    figure: str  # what is measured there
+    words: list[object]  # before the program
+    bar: float  # of what the code itself takes there
+    clock: Callable[[], float] = time.monotonic  # [s] for programs without a clock, around a call of them
+
+
+def stores(folder: Path, throttled: int) -> list[Store]:
+    """The stores of STORES; a throttled one takes so many MB/s of each process. On `core`, the disk as it is, the clocks of a
+    code count what its calling thread works (core_clock.c), and not how long it waits for a core or for the disk."""
+    made = {
+        "fast": lambda: Store("fast", "visible time, the disk as it is", [], 1),
+        "throttled": lambda: Store(
+            "throttled",
+            f"visible time, {throttled} MB/s a rank",
+            preloaded(folder, "bench/throttle.c", f"THROTTLE_MB_S={throttled}"),
+            0.2,
+        ),
+        "core": lambda: Store(
+            "core",
+            "core time of the calling thread",
+            preloaded(folder, "scripts/try/core_clock.c"),
+            1,
+            core_of_programs,
+        ),
+    }
+    return [made[key]() for key in STORES]
 
 
 MEASURING = (

@@ -107,31 +107,21 @@ CHANGES = [
         '{"mass", "xvel", "yvel", "zvel"})}; };',
     ),
 ]
-# For MEASURE: of each call that writes, the time, and what the calling thread took: seconds of a core, how often it waited
-# (for the disk, a lock or another rank), page faults. The slower rank's. Names that are no store are AMReX's own files.
+# For MEASURE: the seconds of each call that writes, by MPI's clock, of the slower rank. Names that are no store are AMReX's own
+# files.
 TIMED = """
-#include <sys/resource.h>
 namespace {
-std::array<double, 4> spent () {
-    rusage all{};
-    getrusage(RUSAGE_THREAD, &all);
-    const auto seconds = [] (const timeval& t) { return double(t.tv_sec) + 1e-6 * double(t.tv_usec); };
-    return {amrex::ParallelDescriptor::second(), seconds(all.ru_utime) + seconds(all.ru_stime),
-            double(all.ru_nvcsw), double(all.ru_minflt)};
-}
 struct Timed : octavo::amrex::Amr {
     using octavo::amrex::Amr::Amr;
     void checkPoint () override { timed("checkpoint", [&] { octavo::amrex::Amr::checkPoint(); }); }
     void writePlotFile () override { timed("plotfile", [&] { octavo::amrex::Amr::writePlotFile(); }); }
     template <class F> void timed (const char* kind, F&& f) {
         amrex::ParallelDescriptor::Barrier();
-        const auto start = spent();
+        const double start = MPI_Wtime();
         f();
-        auto now = spent();
-        for (int i = 0; i < 4; ++i) now[i] -= start[i];
-        amrex::ParallelDescriptor::ReduceRealMax(now.data(), 4);
-        amrex::Print() << "octavo: visible " << kind << " " << now[0] << " s, " << now[1] << " s of a core, " << now[2]
-                       << " waits, " << now[3] << " page faults\\n";
+        double seconds = MPI_Wtime() - start;
+        amrex::ParallelDescriptor::ReduceRealMax(seconds);
+        amrex::Print() << "octavo: visible " << kind << " " << seconds << " s\\n";
     }
 };
 }
@@ -275,57 +265,39 @@ def restarts(run: Run, whole: Path, killed: Path) -> None:
 # -------------------------------------------------------------------------------------------------------------- measured
 
 
-@dataclass
-class Cost:
+def io_seconds(text: str) -> float:
     """Of a checkpoint and a plotfile, the median call of each: the first one opens a store."""
-
-    visible: float  # seconds
-    core: float  # seconds of a core that the calling thread took
-
-
-def cost_in(text: str) -> Cost:
-    words = (r"(\S+) s,", r"\S+ s, (\S+) s of a core")
-    calls = [
-        [re.findall(rf"octavo: visible {kind} {word}", text) for kind in ("checkpoint", "plotfile")] for word in words
-    ]
-    return Cost(*(sum(statistics.median(map(float, found)) for found in of_kinds) for of_kinds in calls))
+    calls = [re.findall(rf"octavo: visible {kind} (\S+) s", text) for kind in ("checkpoint", "plotfile")]
+    return sum(statistics.median(map(float, found)) for found in calls)
 
 
-def measured(run: Run, way: str, words: tuple[str, ...], slow: list[object]) -> Cost:
-    """Checkpoint and plotfile of every step, on 2 ranks. Prints the figures; returns the cost of one of each."""
-    shutil.rmtree(run.folder / "runs" / way, ignore_errors=True)
-    folder = run.prepare(way, f"max_step={END}", "amr.check_int=1", "amr.plot_int=1", *words)
-    command = [*slow, *judge.measured([run.programs["timed"], "inputs", *(folder / "words").read_text().split()])]
-    text = judge.run(command, folder, "run.log", 2)
+def measured(run: Run, way: str, words: tuple[str, ...], store: judge.Store) -> float:
+    """Checkpoint and plotfile of every step. Prints the figures; returns the seconds of one of each."""
+    name = f"{way}-{store.key}"
+    shutil.rmtree(run.folder / "runs" / name, ignore_errors=True)
+    folder = run.prepare(name, f"max_step={END}", "amr.check_int=1", "amr.plot_int=1", *words)
+    program = [*store.words, run.programs["timed"]]
+    command = judge.measured([*program, "inputs", *(folder / "words").read_text().split()])
+    text = judge.run(command, folder, "run.log", judge.RANKS)
     files, size = size_of([path for path in folder.iterdir() if path.name not in OWN])
-    cost = cost_in(text)
-    figures = f"{files} files, {size / 1e6:.1f} MB, memory {judge.memory_of(text) / 1e6:.0f} MB"
-    print(f"{way}: visible {cost.visible:.3f} s, {1e3 * cost.core:.1f} ms of a core, {figures}", flush=True)
-    return cost
+    seconds, memory = io_seconds(text), judge.memory_of(text) / 1e6
+    print(f"{name}: {seconds:.4f} s, {files} files, {size / 1e6:.1f} MB, memory {memory:.0f} MB", flush=True)
+    return seconds
 
 
 def measure(run: Run) -> None:
-    """By AMReX and to a store in turn, on the disk as it is and throttled."""
-    throttle = run.folder / "throttle.so"
-    judge.run(
-        ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"], run.folder, "cc.log"
-    )
+    """By AMReX and to a store in turn, on each store."""
     ways = {"AMReX": (), "store": ("amr.check_file=run.octavo", "amr.plot_file=run.octavo")}
-    for rate in judge.rates(10):
-        disk = f"{rate} MB/s a rank" if rate else "the disk as it is"
-        slow: list[object] = ["env", f"LD_PRELOAD={throttle}", f"THROTTLE_MB_S={rate}"] if rate else []
-        costs: dict[str, list[Cost]] = {way: [] for way in ways}
+    for store in judge.stores(run.folder, 10):
+        seconds: dict[str, list[float]] = {way: [] for way in ways}
         for way in [*ways] * judge.REPETITIONS:
-            costs[way].append(measured(run, f"{way}, {disk}".replace("/", " per "), ways[way], slow))
-        native, mine = (min(cost.visible for cost in costs[way]) for way in ways)
+            seconds[way].append(measured(run, way, ways[way], store))
+        native, mine = (min(seconds[way]) for way in ways)
         run.check(
-            f"visible time, {disk}",
-            mine <= native * (0.2 if rate else 1),
-            f"{mine / native:.2f} of AMReX's {native:.3f} s",
+            f"{store.figure}, {judge.RANKS} ranks",
+            mine <= native * store.bar,
+            f"{mine / native:.2f} of AMReX's {native:.4f} s",
         )
-        native, mine = (min(cost.core for cost in costs[way]) for way in ways)
-        figure = f"{mine / native:.2f} of AMReX's {1e3 * native:.1f} ms"
-        run.check(f"core time of the calling thread, {disk}", mine <= native, figure)
 
 
 def try_nyx(trial: judge.Trial, tree: Path, prefix: Path, fcompare: Path) -> None:

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -281,16 +282,23 @@ class Run:
         before = ["env", f"OCTAVO_TELEMAC={chosen}", "OCTAVO_TELEMAC_TIMES=1"]
         return judge.run([*before, program], folder, "telemac.log", ranks, **options)  # type: ignore[arg-type]
 
-    def merge(self, gretel: list[object], folder: Path, result: str, ranks: int) -> float:
+    def merge(
+        self,
+        gretel: list[object],
+        folder: Path,
+        result: str,
+        ranks: int,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> float:
         """Lets gretel merge a result's pieces. Returns the seconds."""
         prefix = self.setup.prefix
         double = result.endswith("RST") and "RESTART FILE FORMAT = 'SERAFIND'" in (folder / f"{prefix}CAS").read_text()
         form = "SERAFIND" if double else self.setup.form
         answers = [f"{prefix}GEO", self.setup.geometry, f"{prefix}CLI", result, form, str(ranks), "0", "1"]
         (folder / "gretel.par").write_text("\n".join(answers) + "\n")
-        begin = time.monotonic()
+        begin = clock()
         judge.run(["sh", "-c", '"$@" < gretel.par', "sh", *gretel], folder, f"gretel-{result}.log")
-        return time.monotonic() - begin
+        return clock() - begin
 
 
 # ------------------------------------------------------------------------------------------------------- what files hold
@@ -532,7 +540,8 @@ def prepare_larger(run: Run, folder: Path, ranks: int) -> Path:
     for name, made in (("GEO", "slf"), ("CLI", "cli")):
         (folder / f"fine.{made}").rename(folder / f"T2D{name}")
     words = ["partition", "T2DGEO", "-o", "T2D", "--boundary", "T2DCLI", "--parts", ranks, "--layout", "files"]
-    judge.octavo(folder, *words)
+    if ranks > 1:
+        judge.octavo(folder, *words)
     return folder
 
 
@@ -554,15 +563,17 @@ class Figures:
 WAYS = {"native": ("", 0), "octavo": ("all", 0), "octavo, two writers": ("all", 2)}
 
 
-def figures_of(run: Run, folder: Path, ranks: int, way: str, slow: list[str]) -> Figures:
+def figures_of(run: Run, folder: Path, ranks: int, way: str, store: judge.Store) -> Figures:
     """Runs TELEMAC once, and gretel if there are pieces."""
     prepare_larger(run, folder, ranks)
     chosen, writers = WAYS[way]
-    before = ["env", f"OCTAVO_TELEMAC={chosen}", f"OCTAVO_TELEMAC_WRITERS={writers}", "OCTAVO_TELEMAC_TIMES=1"]
-    program = ["env", *slow, run.programs.adapted]
-    text = judge.run([*before, *judge.measured(program)], folder, "telemac.log", ranks)
+    settings = [f"OCTAVO_TELEMAC={chosen}", f"OCTAVO_TELEMAC_WRITERS={writers}", "OCTAVO_TELEMAC_TIMES=1"]
+    program = judge.measured([*store.words, run.programs.adapted])
+    text = judge.run(["env", *settings, *program], folder, "telemac.log", ranks)
     visible = re.findall(r"octavo: results took +([\d.]+) s", text)
-    merging = 0.0 if chosen else run.merge(["env", *slow, run.programs.gretel], folder, "T2DRES", ranks)
+    merging = 0.0
+    if ranks > 1 and not chosen:
+        merging = run.merge([*store.words, run.programs.gretel], folder, "T2DRES", ranks, store.clock)
     files = [path.stat().st_size for path in folder.glob("T2DRES*")]
     return Figures(float(visible[0]), merging, len(files), sum(files), judge.memory_of(text))
 
@@ -570,31 +581,27 @@ def figures_of(run: Run, folder: Path, ranks: int, way: str, slow: list[str]) ->
 def measure(run: Run) -> None:
     """Results of 5 steps: TELEMAC's own with gretel, and the adapter's, in turn; the best of the runs on each store. The
     throttled store has a bandwidth for each process, of which TELEMAC itself uses all."""
-    ranks, throttle = 2, run.folder / "throttle.so"
-    compiler = ["cc", "-shared", "-fPIC", "-O2", judge.ROOT / "bench/throttle.c", "-o", throttle, "-ldl"]
-    judge.run(compiler, run.folder, "cc.log")
-    for rate in judge.rates(THROTTLED):
-        slow = [f"LD_PRELOAD={throttle}", f"THROTTLE_MB_S={rate}"] if rate else []
-        store = f"{rate} MB/s a rank" if rate else "the disk as it is"
+    ranks = judge.RANKS
+    for store in judge.stores(run.folder, THROTTLED):
         found: dict[str, list[Figures]] = {way: [] for way in WAYS}
         ends: dict[str, bytes] = {}
         for way in [*WAYS] * judge.REPETITIONS:
             folder = run.folder / "measured"
             shutil.rmtree(folder, ignore_errors=True)
-            found[way].append(figures_of(run, folder, ranks, way, slow))
+            found[way].append(figures_of(run, folder, ranks, way, store))
             ends[way] = (folder / "T2DRES").read_bytes()
-            print(f"     {way}, {store}: {found[way][-1].text()}", flush=True)
+            print(f"     {way}, {store.key}: {found[way][-1].text()}", flush=True)
         visible = {way: min(one.visible for one in ones) for way, ones in found.items()}
         whole = min(one.visible + one.merging for one in found["native"])
         for way in [*WAYS][1:]:
             same = ends[way] == ends["native"]
             figure = (
-                f"{visible[way]:.2f} s ({visible[way] / whole:.2f}); native {visible['native']:.2f} s, with gretel "
+                f"{visible[way]:.3f} s ({visible[way] / whole:.2f}); native {visible['native']:.3f} s, with gretel "
             )
-            figure += f"{whole:.2f} s; {'the same' if same else 'other'} bytes"
+            figure += f"{whole:.3f} s; {'the same' if same else 'other'} bytes"
             # One writer of two can use half of the store's bandwidth.
-            bar = 1 if not rate or WAYS[way][1] < ranks else 0.2
-            run.check(f"visible time, {way}, {store}, {ranks} ranks", same and visible[way] <= whole * bar, figure)
+            bar = store.bar if WAYS[way][1] >= ranks else 1
+            run.check(f"{store.figure}, {way}, {ranks} ranks", same and visible[way] <= whole * bar, figure)
 
 
 def try_setup(trial: judge.Trial, tree: Tree, setup: Setup) -> None:
