@@ -169,6 +169,7 @@ def spoil(path, name, change):
         ("Connectivity", 3, 10**6, "Connectivity of part 0: expected points below"),
         ("NumberOfCells", 1, -1, "NumberOfCells: expected above 0 and below 2^31, found -1"),
         ("NumberOfPoints", 0, 10**6, "Points: expected rows"),
+        ("Points", (3, 1), np.nan, "a point without a place"),
         ("Steps/NumberOfParts", 1, 2, "a mesh that changes from step to step"),
         ("Steps/NumberOfParts", slice(None), 2, "of 3 parts or steps: expected one mesh of 2 parts"),
         ("Steps/PartOffsets", 1, 3, "a mesh that changes from step to step"),

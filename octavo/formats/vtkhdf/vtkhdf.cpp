@@ -407,8 +407,9 @@ void join_points(const hdf5::File& file, VtkhdfContents& to) {
     part.insert(part.end(), static_cast<std::size_t>(to.parts.points[p]), p);
   const auto place = [&](std::size_t i) { return std::array{places[3 * i], places[3 * i + 1], places[3 * i + 2]}; };
   const auto is_ghost = [&](std::size_t i) { return !ghosts.empty() && (ghosts[i] & ghost_points) != 0; };
-  for (const double value : places)
-    if (!std::isfinite(value)) return;  // refused where the mesh is read
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!std::isfinite(places[i]))
+      throw Error(Kind::corrupt, "a point without a place").at("point " + std::to_string(i / 3));
   std::vector<std::size_t> order(part.size()), first(part.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::iota(first.begin(), first.end(), std::size_t{0});
