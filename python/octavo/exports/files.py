@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from octavo import _core
-from octavo.errors import Unsupported, UsageError
+from octavo.errors import Error, Unsupported, UsageError
 from octavo.printable import printable
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
         yield partial + ending
         for made in sorted(glob.glob(glob.escape(partial) + ".*"), key=lambda made: made == partial + ending):
             os.replace(made, stem + made.removeprefix(partial))
+    except Error as error:
+        error.places = [path if place == partial + ending else place for place in error.places]
+        raise
     finally:
         for made in glob.glob(glob.escape(partial) + ".*"):
             os.remove(made)
