@@ -92,6 +92,7 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
     """A file that gets its name once it is whole, and the files that a shapefile has beside it."""
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists already", [path], "-f replaces it")
+    _core.require_replaceable(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")
