@@ -223,7 +223,8 @@ mesh::Point3 centre_of(const CommonGrid& grid, const CurveKey& key, int depth) {
   mesh::Point3 centre{};
   const auto cells = static_cast<double>(std::uint64_t{1} << depth);  // a power of two: dividing by it is exact
   for (std::size_t axis = 0; axis < static_cast<std::size_t>(grid.dim); ++axis)
-    centre[axis] = grid.lo[axis] + (at[axis] + 0.5) * (grid.extent[axis] / static_cast<double>(grid.base[axis]) / cells);
+    centre[axis] =
+        grid.lo[axis] + (at[axis] + 0.5) * (grid.extent[axis] / static_cast<double>(grid.base[axis]) / cells);
   return centre;
 }
 

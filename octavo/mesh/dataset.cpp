@@ -32,17 +32,25 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+/// The names that a user may write; not those of fields with a condition (step::define_where).
+std::vector<std::string> names_of(const Header& header) {
+  std::vector<std::string> names;
+  for (const FieldInfo& field : header.fields)
+    if (field.name.find(" where ") == std::string::npos) names.push_back(field.name);
+  return names;
+}
+
 // Names that a user may have meant, best first: few edits away, or one within the other.
-std::vector<std::string> near_matches(const Header& header, const std::string& name) {
+std::vector<std::string> near_matches(const std::vector<std::string>& known, const std::string& name) {
   constexpr std::size_t most_shown = 5;
   const std::string wanted = lower(name);
   std::vector<std::pair<std::size_t, std::string>> ranked;
-  for (const FieldInfo& field : header.fields) {
-    const std::string have = lower(field.name);
+  for (const std::string& field : known) {
+    const std::string have = lower(field);
     const std::size_t distance = edit_distance(wanted, have);
     const bool within = wanted.size() > 1 && (have.find(wanted) != std::string::npos ||
                                               (have.size() > 1 && wanted.find(have) != std::string::npos));
-    if (within || distance <= std::max<std::size_t>(1, wanted.size() / 3)) ranked.emplace_back(distance, field.name);
+    if (within || distance <= std::max<std::size_t>(1, wanted.size() / 3)) ranked.emplace_back(distance, field);
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::string> names;
@@ -59,10 +67,9 @@ std::string join(const std::vector<std::string>& names) {
 
 base::Error unknown_field(const Header& header, const std::string& name) {
   base::Error error(base::Kind::usage, "unknown field \"" + name + "\"");
-  const auto near = near_matches(header, name);
+  const std::vector<std::string> all = names_of(header);
+  const auto near = near_matches(all, name);
   if (!near.empty()) return error.hint("did you mean " + join(near) + "?");
-  std::vector<std::string> all;
-  for (const FieldInfo& field : header.fields) all.push_back(field.name);
   return error.hint(all.empty() ? "there are no fields here" : "the fields are " + join(all));
 }
 

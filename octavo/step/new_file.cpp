@@ -13,6 +13,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/file/directory_lock.hpp"
 #include "octavo/file/whole.hpp"
+#include "octavo/step/replaceable.hpp"
 
 namespace octavo::step {
 
@@ -87,10 +88,11 @@ Claim::~Claim() {
   if (lock_.is_open()) remove_silently(lock_.path());
 }
 
-NewFile::NewFile(fs::path path, bool overwrite)
+NewFile::NewFile(fs::path path, bool overwrite, std::string_view kind)
     : path_(std::move(path)), partial_(path_.string() + ".partial"), overwrite_(overwrite), claim_(path_) {
   if (!overwrite && fs::exists(path_))
     throw base::Error(base::Kind::usage, path_.string() + " exists already").hint("-f replaces it");
+  if (overwrite) require_replaceable(path_, kind);
   file_ = empty_file(partial_);
 }
 

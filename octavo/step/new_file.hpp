@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octavo/base/ranks.hpp"
@@ -37,8 +38,9 @@ class Claim {
 /// finish() was never called. A NAME.partial of a killed job is replaced.
 class NewFile {
  public:
-  /// Throws Error(usage) if the name is taken and `overwrite` is not set, or if another job writes the file.
-  NewFile(std::filesystem::path path, bool overwrite);
+  /// Throws Error(usage) if the name is taken and `overwrite` is not set, for what require_replaceable() keeps from a
+  /// file of this kind, or if another job writes the file.
+  NewFile(std::filesystem::path path, bool overwrite, std::string_view kind = {});
   ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;

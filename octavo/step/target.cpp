@@ -9,7 +9,7 @@
 #include "octavo/base/rank_exchange.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/file/whole.hpp"
-#include "octavo/formats/formats.hpp"
+#include "octavo/step/replaceable.hpp"
 #include "octavo/store/store.hpp"
 
 namespace octavo::step {
@@ -81,17 +81,16 @@ OutputPlace prepare_target(const fs::path& given, const std::vector<std::int64_t
     throw Error(Kind::usage, "the output exists")
         .at(out.string())
         .hint(is_store ? "--append adds steps to it, -f replaces it" : "choose another name");
-  if (!is_store && fs::is_directory(out))
-    throw Error(Kind::usage, "-f replaces a store only, and this directory is none").at(out.string());
+  require_replaceable(out, "octavo");
   return beside(out, true, std::move(claim));
 }
 
-OutputPlace prepare_native_target(const fs::path& given, bool overwrite, bool any_file) {
+OutputPlace prepare_native_target(const fs::path& given, bool overwrite, std::string_view kind) {
   const fs::path out = without_slash(given);
   Claim claim(out);
   if (!is_taken(out)) return beside(out, false, std::move(claim));
   if (!overwrite) throw Error(Kind::usage, "the output exists already").at(out.string()).hint("-f replaces it");
-  if (!is_empty_folder(out) && !(any_file && fs::is_regular_file(out))) formats::open(out);
+  require_replaceable(out, kind);
   return beside(out, true, std::move(claim));
 }
 

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "octavo/base/ranks.hpp"
@@ -22,13 +23,12 @@ struct OutputPlace {
 };
 
 /// Removes the remains of a killed job. Throws Error(usage) if `out` exists and neither overwrite nor append is set, if
-/// the flow already holds one of the steps, if `out` is something other than a store, or if another job writes it.
+/// the flow already holds one of the steps, for what require_replaceable() keeps, or if another job writes it.
 OutputPlace prepare_target(const std::filesystem::path& out, const std::vector<std::int64_t>& steps, bool overwrite,
                            bool append, store::Flow flow = store::Flow::analysis);
 
-/// The same for an output of another format. With overwrite, the existing output must be one that Octavo can open, or
-/// with `any_file` a file.
-OutputPlace prepare_native_target(const std::filesystem::path& out, bool overwrite, bool any_file = false);
+/// The same for an output of another format, or without `kind` for a file of none (require_replaceable()).
+OutputPlace prepare_native_target(const std::filesystem::path& out, bool overwrite, std::string_view kind = {});
 
 /// Checks a step that a code will go on from. Throws Error(usage) if it was stored with a loss, so that its values are
 /// not exactly those of its simulation; with lossy_ok it adds a note instead.

@@ -12,6 +12,7 @@
 #include "octavo/step/finer.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/regrid.hpp"
+#include "octavo/step/replaceable.hpp"
 #include "octavo/step/reshape.hpp"
 #include "octavo/step/target.hpp"
 #include "octavo/step/translate.hpp"
@@ -233,8 +234,13 @@ mesh::Dataset prepared(const mesh::Dataset& step, const Format& format, WriteReq
 void write_output(const Format& format, const formats::Series& steps, const WriteRequest& request,
                   WriteReport& report) {
   write_beside(
-      request.ranks, [&] { return prepare_native_target(request.out, request.overwrite, format.triangles); },
-      [&](const fs::path& path) { format.write(steps, path, request, report); });
+      request.ranks, [&] { return prepare_native_target(request.out, request.overwrite, format.name); },
+      [&](const fs::path& path) {
+        format.write(steps, path, request, report);
+        base::agree(request.ranks, [&] {
+          if (!format.triangles && request.ranks.rank == 0) sign(path);
+        });
+      });
 }
 
 /// Solids have no boundary with numbers. Groups are those of the step's file, if that has any.

@@ -205,7 +205,10 @@ std::function<Drawing(std::size_t)> triangle_drawing(const mesh::Dataset& datase
     throw Error(Kind::unsupported,
                 "meshes of triangles are seen along z, not along " + std::string(1, "xyz"[frame.axis]));
   if (frame.kind == Projection::mean && !options.weight.empty())
-    throw Error(Kind::unsupported, "means of planes are weighted by height only");
+    throw Error(Kind::unsupported, dataset.header.dim == 3
+                                       ? "means of planes are weighted by height only"
+                                       : "a map of triangles has no mean to weigh: each place has one value")
+        .hint("leave the weight away");
   const bool needs_height = dataset.header.dim == 3 && !analysis::is_extreme(frame.kind);
   std::vector<std::string> names{options.field};
   if (!options.mask.empty()) names.push_back(options.mask);

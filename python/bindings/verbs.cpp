@@ -12,6 +12,7 @@
 #include "octavo/formats/formats.hpp"
 #include "octavo/step/open.hpp"
 #include "octavo/step/past_damage.hpp"
+#include "octavo/step/replaceable.hpp"
 #include "octavo/step/shared.hpp"
 #include "octavo/store/read/described.hpp"
 #include "octavo/verbs/convert.hpp"
@@ -346,6 +347,14 @@ void bind_convert(nb::module_& m) {
         "Collective over `ranks`.");
   m.def("write", &write, nb::arg("dataset"), nb::arg("step"), nb::arg("out"), nb::arg("options"),
         "The same for an open step; `step` is its number in a store.");
+  m.def(
+      "require_replaceable", [](const Path& path, const std::string& kind) { step::require_replaceable(path, kind); },
+      nb::arg("path"), nb::arg("kind") = "",
+      "Raises UsageError unless a job that was asked to overwrite may replace what stands at the path: nothing, an "
+      "empty "
+      "file or folder, or what such a job leaves there. `kind`: \"octavo\" for a store, a format's name, or nothing "
+      "for "
+      "files of no format.");
   m.def("formats", &known_formats,
         "All formats: name, title, whether of triangles, whether it has groups, endings of file names, kinds of "
         "outputs, its own options "

@@ -376,13 +376,13 @@ def test_particles_keep_places_attributes_and_family(sample, data, run, tmp_path
     assert done.returncode == 2 and "--as particles" in done.stderr
 
 
-@needs_vtk
-def test_species_have_their_numbers_and_what_one_lacks_is_nan(tmp_path):
+def write_two_species(path):
+    """A store with the places of dust and stars, which it returns by their names."""
     header = octavo.Header(code="test", dim=2, roots=(4, 4))
     tree = octavo.Octree([np.zeros(16, bool)], [np.ones(16, bool)], dim=2, roots=(4, 4))
     random = np.random.default_rng(1)
     places = {name: random.random((n, 2)) for name, n in (("dust", 30), ("stars", 20))}
-    with octavo.Writer(None, tmp_path / "run.octavo", header) as writer:
+    with octavo.Writer(None, path, header) as writer:
         writer.begin_step("analysis", 1, 0.5)
         writer.put_mesh(tree)
         writer.put_field("density", np.ones(16))
@@ -390,6 +390,20 @@ def test_species_have_their_numbers_and_what_one_lacks_is_nan(tmp_path):
             own = {"mass": at[:, 0]} if name == "stars" else {"size": np.arange(30, dtype=np.int32)}
             writer.put_particles(name, {"position_x": at[:, 0], "position_y": at[:, 1], **own})
         writer.end_step()
+    return places
+
+
+def test_errors_name_the_file_that_was_asked_for(tmp_path):
+    """Until it is whole it has another name."""
+    write_two_species(tmp_path / "run.octavo")
+    with pytest.raises(octavo.UsageError, match="one species") as caught:
+        octavo.open(tmp_path / "run.octavo").export(tmp_path / "b.npz", as_="particles")
+    assert str(tmp_path / "b.npz") in str(caught.value) and "partial" not in str(caught.value)
+
+
+@needs_vtk
+def test_species_have_their_numbers_and_what_one_lacks_is_nan(tmp_path):
+    places = write_two_species(tmp_path / "run.octavo")
     ds = octavo.open(tmp_path / "run.octavo").box((0.2, 0.0), (0.9, 1.0))
     report = ds.export(tmp_path / "a.vtkhdf", as_="particles")
     assert sorted(report["species"]) == ["dust", "stars"]

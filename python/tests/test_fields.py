@@ -231,6 +231,15 @@ def test_rivers_have_their_own_library(files, run, run_json):
         assert "mean sound_speed" not in done.stderr and "mach" not in done.stderr
 
 
+def test_a_field_with_a_condition_is_no_suggestion(run, sample, tmp_path):
+    """The command makes such a field for arrows; its name is none that a user may write."""
+    words = ["--field", "density", "--where", "density > 0", "--pixels", 8, "-o", tmp_path / "a.png"]
+    for vectors in ("velo", "velocity_"):
+        done = run("slice", sample, *words, "--vectors", vectors, check=False)
+        assert done.returncode == 2 and f'unknown field "{vectors}_x"' in done.stderr, done.stderr
+        assert "velocity_x" in done.stderr.split("try:")[1] and " where " not in done.stderr.split("try:")[1]
+
+
 def test_what_telemac_stores_is_what_follows_from_the_rest(files, tmp_path):
     """French names. The file's own froude number and discharge are those of the library on a file without them."""
     whole = octavo.open(files / "geo_malpasset-small.slf")

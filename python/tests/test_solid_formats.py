@@ -346,7 +346,11 @@ def test_an_hdf5_file_of_that_name_is_not_replaced(run, path, tmp_path):
     done = run("convert", path, tmp_path / "a.xdmf", check=False)
     assert done.returncode == 2 and "a.h5" in done.stderr and (tmp_path / "a.h5").read_text() == "mine"
     assert not (tmp_path / "a.xdmf").exists()
-    run("convert", path, tmp_path / "a.xdmf", "-f", "-q")
+    assert run("convert", path, tmp_path / "a.xdmf", "-f", "-q", check=False).returncode == 2
+    assert (tmp_path / "a.h5").read_text() == "mine" and not (tmp_path / "a.xdmf").exists()
+    (tmp_path / "a.h5").unlink()
+    for words in ([], ["-f"]):  # the second time they are the output's own
+        run("convert", path, tmp_path / "a.xdmf", *words, "-q")
     assert "head" in octavo.open(tmp_path / "a.xdmf").fields
 
 

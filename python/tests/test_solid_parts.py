@@ -1,9 +1,9 @@
-"""VTKHDF files of solids that several ranks wrote, each its own part: points stand in each part that has them, ghosts as well."""
+"""VTKHDF files of solids, and of surfaces, that several ranks wrote, each its own part: points stand in each part that has them, ghosts as well."""
 
 import h5py
 import numpy as np
 import pytest
-from solid_meshes import VTK, box
+from solid_meshes import VTK, Mesh, box
 
 import octavo
 
@@ -29,8 +29,8 @@ def parts_of(mesh, owner, ghosts):
         yield np.unique([point for c in cells for point in mesh.cells[c]]).astype(int), cells, owner[cells] != part
 
 
-def write_parts(path, mesh, owner, ghosts=False, stale=0.0):
-    """`stale`: what the values of ghosts are off by."""
+def write_parts(path, mesh, owner, ghosts=False, stale=0.0, types=VTK):
+    """`stale`: what the values of ghosts are off by. `types`: VTK's of a cell by its corners."""
     at_points, in_cells = values(mesh)
     made = {
         name: [] for name in ("Points", "Connectivity", "Offsets", "Types", "head", "k", "ghost cells", "ghost points")
@@ -46,7 +46,7 @@ def write_parts(path, mesh, owner, ghosts=False, stale=0.0):
             ("Points", mesh.points[points]),
             ("Connectivity", np.array(ids, np.int64)),
             ("Offsets", np.cumsum([0] + [len(mesh.cells[c]) for c in cells])),
-            ("Types", np.array([VTK[len(mesh.cells[c])] for c in cells], np.uint8)),
+            ("Types", np.array([types[len(mesh.cells[c])] for c in cells], np.uint8)),
             ("head", at_points["head"][:, points] + stale * ghost_points),
             ("k", in_cells["k"][:, cells] + stale * is_ghost),
             ("ghost cells", GHOST_CELL * is_ghost.astype(np.uint8)),
@@ -154,6 +154,43 @@ def test_points_of_a_crack_stay_apart(tmp_path):
     assert len(octavo.open(path).part(0).x) == 8 + 8 + 8 - 4
 
 
+FLAT = {3: 5, 4: 9, 5: 7}
+
+
+def surface():
+    """A sheet of quadrangles, of which every second is two triangles, and one pentagon."""
+    x, y = (axis.ravel() for axis in np.meshgrid(np.arange(6) / 5, np.arange(4) / 3, indexing="ij"))
+    at = lambda i, j: 4 * i + j  # noqa: E731
+    cells = []
+    for i, j in np.ndindex(5, 3):
+        a, b, c, d = at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)
+        cells += [(a, b, c), (a, c, d)] if (i + j) % 2 else [(a, b, c, d)]
+    points = np.stack([x, y, 0 * x], axis=1)
+    points = np.concatenate([points, [[0.1, 0.0, 0.0]]])
+    cells[0] = (cells[0][0], len(points) - 1, *cells[0][1:])
+    return Mesh(points, cells)
+
+
+@pytest.mark.parametrize("ghosts", [False, True])
+def test_surfaces_in_parts_are_one_mesh(run, tmp_path, ghosts):
+    mesh = surface()
+    path = write_parts(tmp_path / "parts.vtkhdf", mesh, owner_of(mesh), ghosts, stale=1000.0, types=FLAT)
+    whole = write_parts(tmp_path / "whole.vtkhdf", mesh, np.zeros(len(mesh.cells), int), types=FLAT)
+    for s in range(len(TIMES)):
+        ours, theirs = octavo.open(path, step=s), octavo.open(whole, step=s)
+        assert len(ours.part(0).x) == len(mesh.points)
+        for field in ("head", "k"):
+            one, other = (ds.stats([field])["fields"][field] for ds in (theirs, ours))
+            for name in ("min", "max", "mean", "volume_mean", "integral"):
+                assert other[name] == pytest.approx(one[name], rel=1e-12), (field, name)
+            pictures = [np.asarray(ds.map(field, pixels=40)) for ds in (ours, theirs)]
+            assert np.allclose(*pictures, rtol=1e-12, equal_nan=True)
+        assert ("that vtkGhostType marks" in " ".join(ours._data.notes)) == ghosts
+    assert run("verify", path).returncode == 0
+    run("convert", path, tmp_path / "a.vtkhdf", "-q")  # a store has no place for a surface's values in cells
+    assert run("diff", path, tmp_path / "a.vtkhdf", check=False).returncode == 0
+
+
 def spoil(path, name, change):
     with h5py.File(path, "r+") as file:
         array = file[f"VTKHDF/{name}"][...]
@@ -169,6 +206,7 @@ def spoil(path, name, change):
         ("Connectivity", 3, 10**6, "Connectivity of part 0: expected points below"),
         ("NumberOfCells", 1, -1, "NumberOfCells: expected above 0 and below 2^31, found -1"),
         ("NumberOfPoints", 0, 10**6, "Points: expected rows"),
+        ("Points", (3, 1), np.nan, "a point without a place"),
         ("Steps/NumberOfParts", 1, 2, "a mesh that changes from step to step"),
         ("Steps/NumberOfParts", slice(None), 2, "of 3 parts or steps: expected one mesh of 2 parts"),
         ("Steps/PartOffsets", 1, 3, "a mesh that changes from step to step"),

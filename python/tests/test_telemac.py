@@ -111,6 +111,26 @@ def test_no_input_is_replaced(run, tmp_path):
         assert (tmp_path / out).read_bytes() == before
 
 
+def test_a_mesh_replaces_a_mesh_alone(run, tmp_path):
+    out, boundary = tmp_path / "fine.slf", tmp_path / "fine.cli"
+    for words in ([], ["-f"]):
+        run("refine", MESH, "-o", out, "-q", *words)
+    out.write_text("years of work")
+    done = run("refine", MESH, "-o", out, "-q", "-f", check=False)
+    assert done.returncode == 2 and "-f replaces a SERAFIN file" in done.stderr, done.stderr
+    assert out.read_text() == "years of work"
+    shutil.copy(MESH, boundary)  # a mesh by the name of a boundary
+    done = run("convert", MESH, tmp_path / "new.slf", "--boundary-out", boundary, "-q", "-f", check=False)
+    assert done.returncode == 2 and boundary.read_bytes() == MESH.read_bytes(), done.stderr
+
+
+def test_one_plane_has_nothing_to_weigh(run, run_json, tmp_path):
+    field = run_json("info", MESH)["fields"][0]["name"]
+    words = ["--field", f'"{field}"', "--weight", f'"{field}"', "--kind", "mean", "-o", tmp_path / "a.npy"]
+    done = run("map", MESH, *words, check=False)
+    assert done.returncode == 4 and "no mean to weigh" in done.stderr and "plane" not in done.stderr, done.stderr
+
+
 def test_a_file_is_split_as_pieces_beside_it(run, tmp_path):
     """The launcher's folder: T2DGEO is the whole mesh, and its pieces lie beside it under the same prefix."""
     shutil.copy(MESH, tmp_path / "T2DGEO")

@@ -1,6 +1,8 @@
 """XDMF files as other programs write them, and outputs that would replace their input."""
 
 import shutil
+import subprocess
+import sys
 
 import h5py
 import numpy as np
@@ -422,3 +424,183 @@ def test_text_that_is_no_xml_is_refused_with_the_byte(written):
     path = written(grid())
     path.write_text("\n" + path.read_text())  # some programs do
     assert octavo.open(path).part(0).corners.tolist() == [4, 4]
+
+
+# ---------------------------------------------------------------- collections in space
+
+
+def spatial(*grids, time="", name="s"):
+    return f'<Grid Name="{name}" GridType="Collection" CollectionType="Spatial">{time}{"".join(grids)}</Grid>'
+
+
+def pieces_of(mesh, owner, step=0, *, time="", base=0, skip=()):
+    """The mesh as one grid a piece, each with its own points, as ranks write them: head at points, rock in cells, both a vector."""
+    grids = []
+    for piece in range(owner.max() + 1):
+        cells = np.flatnonzero(owner == piece)
+        points = np.unique([p for c in cells for p in mesh.cells[c]]).astype(int)
+        local = {p: i + base for i, p in enumerate(points)}
+        words = [w for c in cells for w in (XDMF[len(mesh.cells[c])], *(local[p] for p in mesh.cells[c]))]
+        shown = lambda array: " ".join(map(repr, np.ravel(array).tolist()))  # noqa: E731
+        head = mesh.points @ [1.0, 2.0, -1.0] + step
+        own = [
+            f'<Attribute Name="head" Center="Node">{item(shown(head[points]), len(points))}</Attribute>',
+            f'<Attribute Name="rock" Center="Cell">{item(shown(10.0 * cells + step), len(cells))}</Attribute>',
+            f'<Attribute Name="v" Center="Node">{item(shown(mesh.points[points]), f"{len(points)} 3")}</Attribute>',
+        ]
+        own = "".join(one for i, one in enumerate(own) if (piece, i) not in skip)
+        topology = f'TopologyType="Mixed" BaseOffset="{base}"'
+        given = shown(mesh.points[points])
+        grids.append(grid(own + time, " ".join(map(str, words)), topology, given, f"piece{piece}"))
+    return grids
+
+
+XDMF = {4: 6, 5: 7, 6: 8, 8: 9}
+
+
+@pytest.fixture
+def in_space():
+    mesh = box((4, 3, 2), "mixed")
+    return mesh, np.digitize(mesh.centres()[:, 0], [0.3, 0.6])
+
+
+@pytest.mark.parametrize("base", [0, 1])
+def test_grids_of_a_collection_in_space_are_pieces_of_one_mesh(written, run, in_space, tmp_path, base):
+    mesh, owner = in_space
+    empty = '<Grid Name="no cells" GridType="Uniform"/>'
+    path = written(spatial(*pieces_of(mesh, owner, base=base), empty, time='<Time Value="2.5"/>'))
+    ds = octavo.open(path)
+    part = ds.part(0)
+    assert len(part.x) == len(mesh.points) and len(part.corners) == len(mesh.cells) and ds.time == 2.5
+    assert np.allclose(part.fields["head"], part.x + 2 * part.y - part.z, rtol=0, atol=1e-15)
+    assert np.array_equal(part.fields["v_y"], part.y)
+    order = np.argsort(owner, kind="stable")
+    assert np.array_equal(part.fields["rock"], 10.0 * order)
+    ends = np.cumsum(part.corners.astype(int))
+    at = np.stack([part.x, part.y, part.z], axis=1)
+    for cell, n, end in zip(order, part.corners, ends, strict=True):
+        assert np.array_equal(at[part.connectivity[end - n : end]], mesh.points[list(mesh.cells[cell])])
+    assert "points of several pieces at one place are one" in " ".join(ds._data.notes)
+    assert ds.stats(["head"])["volume"] == pytest.approx(1, rel=1e-13)
+    assert run("verify", path).returncode == 0
+    run("convert", path, tmp_path / "a.vtkhdf", "-q")
+    assert run("diff", path, tmp_path / "a.vtkhdf").returncode == 0
+
+
+def test_collections_in_space_stand_in_one_in_time(written, in_space):
+    mesh, owner = in_space
+    times = [1.0, 4.0]
+    for inside in (False, True):  # the time stands at the collection in space, or in its first grid
+        own = [f'<Time Value="{time}"/>' for time in times]
+        parts = [pieces_of(mesh, owner, s, time=own[s] if inside else "") for s in range(2)]
+        path = written(steps(*(spatial(*parts[s], time="" if inside else own[s]) for s in range(2))))
+        assert [row["time"] for row in octavo.steps(path)] == times
+        for s in range(2):
+            part = octavo.open(path, step=s).part(0)
+            assert np.allclose(part.fields["head"], part.x + 2 * part.y - part.z + s)
+            assert np.array_equal(part.fields["rock"], 10.0 * np.argsort(owner, kind="stable") + s)
+    less = pieces_of(mesh, np.minimum(owner, 1), 1)
+    with pytest.raises(octavo.Unsupported, match="a mesh that changes from step to step"):
+        octavo.open(written(steps(spatial(*parts[0]), spatial(*less))))
+
+
+def test_pieces_may_share_their_points(written):
+    """Regions of one set of points, of which one has no copy."""
+    first = grid(u() + attribute("k", "1", "Cell"), cells="0 1 2 3")
+    shared = first.replace("<Geometry ", '<Geometry Name="all" ', 1)
+    second = (
+        '<Grid Name="h" GridType="Uniform"><Topology TopologyType="Tetrahedron">' + item("1 2 3 4", 4, "Int")
+        + '</Topology><Geometry Reference="XML">//Geometry[@Name="all"]</Geometry>' + attribute("k", "2", "Cell") + "</Grid>"
+    )  # fmt: skip
+    ds = octavo.open(written(spatial(shared, second)))
+    part = ds.part(0)
+    assert len(part.x) == 5 and part.connectivity.tolist() == [0, 1, 2, 3, 1, 2, 3, 4]
+    assert part.fields["u"].tolist() == [0, 1, 2, 3, 4] and part.fields["k"].tolist() == [1, 2]
+    assert not ds._data.notes
+
+
+def test_ghosts_of_pieces_are_left_out(written):
+    mine = grid(attribute("k", "1 2", "Cell") + attribute("vtkGhostType", "0 1", "Cell"))
+    other = grid(attribute("k", "2", "Cell"), cells="0 1 2 3", points="1 0 0  0 1 0  0 0 1  1 1 1", name="h")
+    ds = octavo.open(written(spatial(mine, other)))
+    assert ds.part(0).fields["k"].tolist() == [1, 2] and list(ds.part(0).fields) == ["k"]
+    assert len(ds.part(0).x) == 5 and "1 cells are left out that vtkGhostType marks" in " ".join(ds._data.notes)
+
+
+def test_surfaces_in_pieces_are_one(written):
+    flat = 'TopologyType="Quadrilateral"'
+    two = [
+        grid(attribute("k", str(k), "Cell"), "0 1 2 3", flat, points, f"g{k}")
+        for k, points in enumerate(("0 0 0 1 0 0 1 1 0 0 1 0", "1 0 0 2 0 0 2 1 0 1 1 0"))
+    ]
+    ds = octavo.open(written(spatial(*two)))
+    assert len(ds.part(0).x) == 6 and ds.part(0).fields["k"].tolist() == [0, 1]
+    assert ds.stats(["k"])["volume"] == pytest.approx(2)
+
+
+def test_pieces_that_make_no_mesh_are_refused_or_noted(written, in_space):
+    mesh, owner = in_space
+    ds = octavo.open(written(spatial(*pieces_of(mesh, owner, skip=[(1, 1), (2, 2)]))))
+    assert set(ds.fields) == {"head"}
+    notes = " ".join(ds._data.notes)
+    assert "attribute rock is left out: piece piece1 has none" in notes and "v is left out: piece piece2" in notes
+    for domain, words in (
+        (spatial(), "a collection in space without a grid"),
+        (spatial(steps(grid(u()))), "a grid of type collection in a collection in space"),
+        (spatial(grid(u()), '<Grid Name="h"><Topology TopologyType="Tetrahedron"/></Grid>'), "no array|no element"),
+        (spatial(grid(cells="0 1 2 9")), "a point that is not in the mesh"),
+        (spatial(grid(), grid(cells="0 1 2 5", name="h")), "a point that is not in the mesh"),
+        (spatial(grid(), grid(points="0 0 0 1 0 0 0 1 0 0 0 nan 1 1 1", name="h")), "a point without a place"),
+        ('<Grid GridType="Collection" CollectionType="Other"/>', "of type Other: expected Spatial or Temporal"),
+    ):
+        with pytest.raises(octavo.Error, match=words):
+            octavo.open(written(domain)).part(0)
+
+
+def test_vtk_reads_the_same_pieces(written, in_space):
+    readers = pytest.importorskip("vtkmodules.vtkIOXdmf2")
+    from vtkmodules.util.numpy_support import vtk_to_numpy
+
+    mesh, owner = in_space
+    reader = readers.vtkXdmfReader()
+    reader.SetFileName(str(written(spatial(*pieces_of(mesh, owner)))))
+    reader.Update()
+    blocks = reader.GetOutputDataObject(0)
+    theirs = [blocks.GetBlock(i) for i in range(blocks.GetNumberOfBlocks())]
+    assert sum(block.GetNumberOfCells() for block in theirs) == len(mesh.cells)
+    rock = np.concatenate([vtk_to_numpy(block.GetCellData().GetArray("rock")) for block in theirs])
+    assert np.array_equal(rock, octavo.open(written(spatial(*pieces_of(mesh, owner)))).part(0).fields["rock"])
+
+
+# ---------------------------------------------------------------- counts come before memory
+
+
+@pytest.mark.parametrize("kind", ["rows", "columns", "whole", "coordinates"])
+def test_a_large_extent_takes_no_memory(tmp_path, kind):
+    """Data sets of 4 GB, a thousandth of that compressed, of which a slab takes 5 values, or says that it takes them all."""
+    import zlib
+
+    wide, chunk = 10**8, 10**7
+    sevens = zlib.compress(np.full(chunk, 7.0).tobytes(), 1)
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        for name, shape, chunks in (("rows", (5, wide), (1, chunk)), ("flat", (5 * wide,), (chunk,))):
+            made = file.create_dataset(name, shape, float, chunks=chunks, compression="gzip")
+            for i in range(50):
+                made.id.write_direct_chunk((i // 10, i % 10 * chunk) if name == "rows" else (i * chunk,), sevens)
+    rows, flat = heavy("/rows", (5, wide), "run.h5"), heavy("/flat", (5 * wide,), "run.h5")
+    inside, words = {
+        "rows": (slab(rows, (0, chunk), (1, 1), (5, 1), "5"), "[7.0, 7.0, 7.0, 7.0, 7.0]"),
+        "columns": (slab(rows, (2, 0), (1, 2 * chunk), (1, 5), "5"), "[7.0, 7.0, 7.0, 7.0, 7.0]"),
+        "whole": (slab(flat, (0,), (1,), (5 * wide,), "5"), "expected 5 numbers, found 500000000"),
+        "coordinates": (places((0, 5 * wide - 1, 5, 6, 7), flat, 5), "[7.0, 7.0, 7.0, 7.0, 7.0]"),
+    }[kind]
+    path = tmp_path / "run.xdmf"
+    path.write_text(f'<Xdmf Version="3.0"><Domain>{grid(field("c", inside))}</Domain></Xdmf>')
+    code = (
+        "import resource, sys, octavo\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))\n"
+        "try: print(octavo.open(sys.argv[1]).part(0).fields['c'].tolist())\n"
+        "except octavo.Error as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, timeout=60)
+    assert words in done.stdout, done.stdout + done.stderr

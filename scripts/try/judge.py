@@ -232,10 +232,12 @@ def difference(a: Path, b: Path, tolerance: float = 0, *words: str) -> Differenc
 
 
 def same_bytes(a: Path, b: Path) -> list[str]:
-    """Returns the names of files, under folders or of two files, that are not byte for byte the same on both sides."""
+    """Returns the names of files, under folders or of two files, that are not byte for byte the same on both sides;
+    the list that Octavo leaves beside what it wrote is no file of the code."""
     if a.is_file() and b.is_file():
         return [] if a.read_bytes() == b.read_bytes() else [a.name]
     names = sorted({path.relative_to(top) for top in (a, b) for path in top.rglob("*") if path.is_file()})
+    names = [name for name in names if name.name != "octavo_files.txt"]
     return [
         str(name)
         for name in names

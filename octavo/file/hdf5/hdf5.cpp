@@ -777,6 +777,45 @@ void read_rows(const File& file, const Info& info, std::uint64_t first, std::uin
   });
 }
 
+namespace {
+
+/// Reads what `select` selects of the data set's space.
+template <class T, class Select>
+void read_selected(const File& file, const Info& info, std::span<T> out, Select&& select) {
+  at_data_set(file, info.name, [&] {
+    if (info.type.kind != Class::integer && info.type.kind != Class::real)
+      throw Error(Kind::corrupt, "expected numbers, found " + to_string(info.type));
+    const Id set(H5Dopen2(file.impl().id(), info.name.c_str(), H5P_DEFAULT), H5Dclose, "open it");
+    const Id space(H5Dget_space(set()), H5Sclose, "read its shape");
+    check(select(space()), "select some of its values");
+    const Id memory = memory_space(out.size());
+    check(H5Dread(set(), native<T>(), memory(), space(), H5P_DEFAULT, out.data()), "read its values");
+  });
+}
+
+}  // namespace
+
+template <class T>
+void read_stretches(const File& file, const Info& info, std::span<const Stretch> axes, std::span<T> out) {
+  std::vector<hsize_t> start, stride, count;
+  for (const Stretch& axis : axes) {
+    start.push_back(axis.start);
+    stride.push_back(axis.stride);
+    count.push_back(axis.count);
+  }
+  read_selected(file, info, out, [&](hid_t space) {
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), stride.data(), count.data(), nullptr);
+  });
+}
+
+template <class T>
+void read_places(const File& file, const Info& info, std::span<const std::uint64_t> places, std::span<T> out) {
+  const std::vector<hsize_t> indices(places.begin(), places.end());
+  if (out.empty()) return;
+  read_selected(file, info, out,
+                [&](hid_t space) { return H5Sselect_elements(space, H5S_SELECT_SET, out.size(), indices.data()); });
+}
+
 template <class T>
 std::vector<T> read_member(const File& file, const Info& info, const Member& member) {
   return at_data_set(file, info.name, [&] {
@@ -1009,6 +1048,14 @@ void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span
   throw missing();
 }
 template <class T>
+void read_stretches(const File&, const Info&, std::span<const Stretch>, std::span<T>) {
+  throw missing();
+}
+template <class T>
+void read_places(const File&, const Info&, std::span<const std::uint64_t>, std::span<T>) {
+  throw missing();
+}
+template <class T>
 std::vector<T> read_member(const File&, const Info&, const Member&) {
   throw missing();
 }
@@ -1040,6 +1087,10 @@ template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, 
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint8_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint32_t>);
 template void read_rows(const File&, const Info&, std::uint64_t, std::uint64_t, std::span<std::uint64_t>);
+template void read_stretches(const File&, const Info&, std::span<const Stretch>, std::span<double>);
+template void read_stretches(const File&, const Info&, std::span<const Stretch>, std::span<std::int64_t>);
+template void read_places(const File&, const Info&, std::span<const std::uint64_t>, std::span<double>);
+template void read_places(const File&, const Info&, std::span<const std::uint64_t>, std::span<std::int64_t>);
 template std::vector<double> read_member(const File&, const Info&, const Member&);
 template std::vector<std::int64_t> read_member(const File&, const Info&, const Member&);
 template void write_rows(const File&, const std::string&, std::uint64_t, std::uint64_t, std::span<const double>);

@@ -140,6 +140,17 @@ std::vector<T> read_all(const File& file, const Info& info) {
   read_rows<T>(file, info, 0, info.shape.empty() ? 1 : info.shape[0], values);
   return values;
 }
+/// Some places along an axis: start, start + stride ...
+struct Stretch {
+  std::uint64_t start = 0, stride = 1, count = 1;
+};
+/// Reads the items at these places along each axis, the last axis fastest, converted to T (double or std::int64_t). No
+/// others take memory. `out` must have the size of their number.
+template <class T>
+void read_stretches(const File& file, const Info& info, std::span<const Stretch> axes, std::span<T> out);
+/// The same of single items: `places` has an index along each axis of each.
+template <class T>
+void read_places(const File& file, const Info& info, std::span<const std::uint64_t> places, std::span<T> out);
 /// Reads one member of every item of a compound.
 template <class T>
 std::vector<T> read_member(const File& file, const Info& info, const Member& member);

@@ -10,6 +10,7 @@
 #include "octavo/formats/amrex/headers.hpp"
 #include "octavo/formats/amrex/step_file.hpp"
 #include "octavo/formats/amrex/writer.hpp"
+#include "octavo/formats/row/signature.hpp"
 #include "octavo/mesh/boxes.hpp"
 
 namespace octavo::formats::amrex {
@@ -38,7 +39,8 @@ const T* find(const mesh::Header& header, const std::string& name) {
 
 /// Files whose contents Octavo reads. It keeps the other files as bytes.
 std::set<fs::path> known_files(const AmrexOutput& output) {
-  std::set<fs::path> known{output.path / "Header", output.path / component_names_file, output.path / step_file_name};
+  std::set<fs::path> known{output.path / "Header", output.path / component_names_file, output.path / step_file_name,
+                           output.path / signature_file};
   for (const auto& level : output.multifabs)
     for (const MultiFab& multifab : level) {
       known.insert(multifab.prefix.string() + "_H");

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "octavo/formats/row/signature.hpp"
+
 namespace octavo::formats::flash {
 
 using base::Error;
@@ -220,6 +222,7 @@ class ForeignKeeper {
 
   /// We leave out the attributes that FLASH gives its variables, as the writer makes them anew.
   bool is_own(const std::string& object, const std::string& attribute) const {
+    if (object.empty() && attribute == signature_attribute) return true;
     const auto set = source_.sets.find(object);
     return own_.contains(object) && set != source_.sets.end() && set->second.type.kind == Class::real &&
            (attribute == "minimum" || attribute == "maximum");

@@ -12,6 +12,7 @@
 #include "octavo/file/hdf5/hdf5.hpp"
 #include "octavo/file/posix.hpp"
 #include "octavo/formats/row/file_of_one_part.hpp"
+#include "octavo/formats/row/join_points.hpp"
 #include "octavo/formats/vtkhdf/names.hpp"
 #include "octavo/mesh/triangles/cells.hpp"
 #include "octavo/mesh/units.hpp"
@@ -44,8 +45,7 @@ struct VtkhdfContents {
   VtkhdfParts parts;
   std::vector<std::int64_t> first_point;       ///< row of Points, by step
   std::int64_t num_points = 0, num_cells = 0;  ///< of all parts, as the file has them
-  std::vector<std::size_t> point_of;           ///< new numbers of points that stand in several parts; empty: none does
-  std::vector<std::size_t> kept_points;        ///< the file's number of each new one
+  JoinedPoints points_of_parts;                ///< empty: one part
   int planes = 1;
   std::vector<std::int64_t> cells;   ///< by corners (mesh/triangles/cells.hpp); empty: triangles or wedges
   std::vector<std::int64_t> solids;  ///< by shape (mesh::count_solids); empty: no solids
@@ -61,7 +61,7 @@ struct VtkhdfContents {
     return info.centring == mesh::Centring::cell ? num_cells : num_points;
   }
   std::size_t new_points() const {
-    return kept_points.empty() ? static_cast<std::size_t>(num_points) : kept_points.size();
+    return points_of_parts.kept.empty() ? static_cast<std::size_t>(num_points) : points_of_parts.kept.size();
   }
   std::size_t steps() const { return has_steps ? times.size() : 0; }
 };
@@ -229,18 +229,37 @@ std::vector<std::int64_t> offsets_of(const hdf5::File& file, const VtkhdfContent
   return offsets;
 }
 
+/// The marks of all points or cells; none: the file has none.
+std::vector<std::uint8_t> ghosts_of(const hdf5::File& file, const std::string& group, std::int64_t count) {
+  const DataGroup data(file, in_root(group));
+  const hdf5::Info* found = data.find(ghost_name);
+  if (found == nullptr || found->shape.size() != 1) return {};
+  require_rows(*found, 0, count);
+  std::vector<std::uint8_t> ghosts(static_cast<std::size_t>(count));
+  hdf5::read_rows<std::uint8_t>(file, *found, 0, ghosts.size(), ghosts);
+  return ghosts;
+}
+
 void count_polygons(const hdf5::File& file, const DataGroup& group, const std::vector<std::uint8_t>& types,
                     VtkhdfContents& to) {
   to.offsets = group.get("Offsets");
   require_rows(to.offsets, 0, num_offsets(to));
   const std::vector<std::int64_t> offsets = offsets_of(file, to);
+  const std::vector<std::uint8_t> ghosts = ghosts_of(file, "CellData", to.num_cells);
   for (std::size_t c = 0; c + 1 < offsets.size(); ++c) {
     const auto corners = static_cast<std::size_t>(offsets[c + 1] - offsets[c]);
+    if (!ghosts.empty() && (ghosts[c] & ghost_cells) != 0) {
+      ++to.ghosts;
+      continue;
+    }
+    to.kept.push_back(c);
     if ((types[c] == triangle && corners != 3) || (types[c] == quadrangle && corners != 4))
       throw Error(Kind::corrupt, "cell " + std::to_string(c) + " of VTK's type " + std::to_string(types[c]) +
                                      ": found " + std::to_string(corners) + " points");
     mesh::count_cell(corners, to.cells);
   }
+  if (to.kept.empty()) refuse("cells that are ghosts alone: expected a cell of this file's own");
+  if (to.ghosts == 0) to.kept.clear();
 }
 
 /// 0 for a cell that is no solid.
@@ -257,21 +276,6 @@ std::vector<std::uint8_t> types_of(const hdf5::File& file, const DataGroup& grou
   std::vector<std::uint8_t> types(static_cast<std::size_t>(cells));
   hdf5::read_rows<std::uint8_t>(file, group.get("Types"), 0, types.size(), types);
   return types;
-}
-
-// VTK's marks of places that another part has, or that are hidden (vtkDataSetAttributes.h).
-constexpr const char* ghost_name = "vtkGhostType";
-constexpr unsigned ghost_cells = 1U | 32U, ghost_points = 1U | 2U;
-
-/// The marks of all points or cells; none: the file has none.
-std::vector<std::uint8_t> ghosts_of(const hdf5::File& file, const std::string& group, std::int64_t count) {
-  const DataGroup data(file, in_root(group));
-  const hdf5::Info* found = data.find(ghost_name);
-  if (found == nullptr || found->shape.size() != 1) return {};
-  require_rows(*found, 0, count);
-  std::vector<std::uint8_t> ghosts(static_cast<std::size_t>(count));
-  hdf5::read_rows<std::uint8_t>(file, *found, 0, ghosts.size(), ghosts);
-  return ghosts;
 }
 
 /// Cells of fewer dimensions beside solids are sides of them: what a boundary condition holds on.
@@ -321,8 +325,10 @@ void check_cells(const hdf5::File& file, const DataGroup& group, std::size_t par
   if (planes == 1 &&
       std::any_of(types.begin(), types.end(), [](std::uint8_t type) { return corners_of_solid(type) > 0; }))
     return check_solids(file, group, types, to);
-  if (parts > 1) refuse("triangles or polygons of " + std::to_string(parts) + " parts: expected one, or solids");
-  bool polygons = planes == 1 && hdf5::read_numbers(file, own, mesh::cells_attribute).has_value();
+  if (parts > 1 && planes > 1) refuse("planes of triangles in " + std::to_string(parts) + " parts: expected one");
+  const bool some_ghosts = planes == 1 && !ghosts_of(file, "CellData", to.num_cells).empty();
+  bool polygons = parts > 1 || some_ghosts;
+  polygons = polygons || (planes == 1 && hdf5::read_numbers(file, own, mesh::cells_attribute).has_value());
   for (const std::uint8_t type : types) {
     const bool more = planes == 1 && (type == quadrangle || type == polygon);
     polygons = polygons || more;
@@ -397,37 +403,15 @@ std::vector<double> read_places(const hdf5::File& file, const VtkhdfContents& co
   return places;
 }
 
-/// Points of several parts at one place, to the last bit, become one, with the values of the first that is no ghost.
-/// Points of one part stay apart, and those at the same places in other parts: a crack.
-void join_points(const hdf5::File& file, VtkhdfContents& to) {
-  const std::vector<double> places = read_places(file, to, 0);
-  const std::vector<std::uint8_t> ghosts = ghosts_of(file, "PointData", to.num_points);
-  std::vector<std::size_t> part;
+/// Points of several parts at one place are one point of the mesh.
+void join_parts(const hdf5::File& file, VtkhdfContents& to) {
+  std::vector<char> ghosts;
+  for (const std::uint8_t mark : ghosts_of(file, "PointData", to.num_points))
+    ghosts.push_back((mark & ghost_points) != 0 ? 1 : 0);
+  std::vector<std::size_t> part_of;
   for (std::size_t p = 0; p < to.parts.size(); ++p)
-    part.insert(part.end(), static_cast<std::size_t>(to.parts.points[p]), p);
-  const auto place = [&](std::size_t i) { return std::array{places[3 * i], places[3 * i + 1], places[3 * i + 2]}; };
-  const auto is_ghost = [&](std::size_t i) { return !ghosts.empty() && (ghosts[i] & ghost_points) != 0; };
-  for (const double value : places)
-    if (!std::isfinite(value)) return;  // refused where the mesh is read
-  std::vector<std::size_t> order(part.size()), first(part.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::iota(first.begin(), first.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
-  for (auto at = order.begin(); at != order.end();) {
-    const auto end = std::find_if(at, order.end(), [&](std::size_t i) { return place(i) != place(*at); });
-    const bool apart =
-        std::adjacent_find(at, end, [&](std::size_t a, std::size_t b) { return part[a] == part[b]; }) != end;
-    const auto own = std::find_if_not(at, end, is_ghost);
-    for (auto one = at; one != end && !apart; ++one) first[*one] = own == end ? *at : *own;
-    at = end;
-  }
-  std::vector<std::size_t> number(part.size());
-  for (std::size_t i = 0; i < part.size(); ++i)
-    if (first[i] == i) {
-      number[i] = to.kept_points.size();
-      to.kept_points.push_back(i);
-    }
-  for (std::size_t i = 0; i < part.size(); ++i) to.point_of.push_back(number[first[i]]);
+    part_of.insert(part_of.end(), static_cast<std::size_t>(to.parts.points[p]), p);
+  to.points_of_parts = join_points(read_places(file, to, 0), part_of, ghosts);
 }
 
 VtkhdfContents read_contents(const std::filesystem::path& path) {
@@ -439,7 +423,7 @@ VtkhdfContents read_contents(const std::filesystem::path& path) {
   check_cells(file, group, read_steps(file, group, to), to);
   read_attributes(file, to);
   check_points(to);
-  if (to.parts.size() > 1) join_points(file, to);
+  if (to.parts.size() > 1) join_parts(file, to);
   read_fields(file, mesh::Centring::node, to);
   if (!to.cells.empty() || !to.solids.empty()) read_fields(file, mesh::Centring::cell, to);
   order_fields(file, to);
@@ -456,18 +440,6 @@ VtkhdfContents contents_of(const std::filesystem::path& path) {
 
 // ------------------------------------------------------------------ values
 
-/// Cells of any number of corners.
-void read_polygons(const hdf5::File& file, const VtkhdfContents& contents, mesh::Unstructured& mesh) {
-  const std::vector<std::int64_t> offsets = offsets_of(file, contents);
-  std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
-  hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
-                                points);
-  for (std::size_t c = 0; c + 1 < offsets.size(); ++c)
-    mesh::add_cell(std::span(points).subspan(static_cast<std::size_t>(offsets[c] - offsets.front()),
-                                             static_cast<std::size_t>(offsets[c + 1] - offsets[c])),
-                   static_cast<std::int64_t>(c), mesh);
-}
-
 /// The points of the cells' corners, numbered over all parts.
 void number_over_parts(const VtkhdfContents& contents, std::vector<std::int64_t>& points) {
   std::int64_t base = 0;
@@ -478,37 +450,54 @@ void number_over_parts(const VtkhdfContents& contents, std::vector<std::int64_t>
       if (points[i] < 0 || points[i] >= own)
         throw Error(Kind::corrupt, "Connectivity of part " + std::to_string(p) + ": expected points below " +
                                        std::to_string(own) + ", found " + std::to_string(points[i]));
-      points[i] = static_cast<std::int64_t>(contents.point_of[static_cast<std::size_t>(base + points[i])]);
+      points[i] =
+          static_cast<std::int64_t>(contents.points_of_parts.number_of[static_cast<std::size_t>(base + points[i])]);
     }
     base += own;
   }
 }
 
+/// Calls `each` with the number and the points of each cell that is kept. A cell has `least` points or more.
+template <class Each>
+void for_each_kept(const hdf5::File& file, const VtkhdfContents& contents, std::int64_t least, Each&& each) {
+  const std::vector<std::int64_t> offsets = offsets_of(file, contents, least);
+  std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
+  hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
+                                points);
+  if (contents.parts.size() > 1) number_over_parts(contents, points);
+  for (std::size_t i = 0; i < (contents.kept.empty() ? offsets.size() - 1 : contents.kept.size()); ++i) {
+    const std::size_t c = contents.kept.empty() ? i : contents.kept[i];
+    each(c, std::span<const std::int64_t>(points).subspan(static_cast<std::size_t>(offsets[c] - offsets.front()),
+                                                          static_cast<std::size_t>(offsets[c + 1] - offsets[c])));
+  }
+}
+
+/// x, y and z of the mesh's points at the first step, one after another.
+std::vector<double> places_of_mesh(const hdf5::File& file, const VtkhdfContents& contents) {
+  const std::vector<double> places = read_places(file, contents, 0);
+  if (contents.points_of_parts.kept.empty()) return places;
+  std::vector<double> kept;
+  for (const std::size_t i : contents.points_of_parts.kept)
+    kept.insert(kept.end(), {places[3 * i], places[3 * i + 1], places[3 * i + 2]});
+  return kept;
+}
+
 mesh::Solids read_solids(const hdf5::File& file, const VtkhdfContents& contents) {
   mesh::Solids mesh;
-  const std::vector<double> places = read_places(file, contents, 0);
-  for (std::size_t i = 0; i < contents.new_points(); ++i) {
-    const std::size_t at = 3 * (contents.kept_points.empty() ? i : contents.kept_points[i]);
+  const std::vector<double> places = places_of_mesh(file, contents);
+  for (std::size_t at = 0; at < places.size(); at += 3) {
     mesh.x.push_back(places[at]);
     mesh.y.push_back(places[at + 1]);
     mesh.z.push_back(places[at + 2]);
   }
   const std::vector<std::uint8_t> types = types_of(file, DataGroup(file, root), contents.num_cells);
-  const std::vector<std::int64_t> offsets = offsets_of(file, contents, 0);
-  std::vector<std::int64_t> points(static_cast<std::size_t>(offsets.back() - offsets.front()));
-  hdf5::read_rows<std::int64_t>(file, contents.connectivity, static_cast<std::uint64_t>(offsets.front()), points.size(),
-                                points);
-  if (contents.parts.size() > 1) number_over_parts(contents, points);
-  for (std::size_t i = 0; i < (contents.kept.empty() ? types.size() : contents.kept.size()); ++i) {
-    const std::size_t c = contents.kept.empty() ? i : contents.kept[i];
-    const std::uint8_t corners = corners_of_solid(types[c]);
-    mesh.corners.push_back(corners);
-    const auto first = points.begin() + (offsets[c] - offsets.front());
-    mesh.connectivity.insert(mesh.connectivity.end(), first, first + corners);
-    if (types[c] != voxel) continue;
+  for_each_kept(file, contents, 0, [&](std::size_t c, std::span<const std::int64_t> corners) {
+    mesh.corners.push_back(static_cast<std::uint8_t>(corners.size()));
+    mesh.connectivity.insert(mesh.connectivity.end(), corners.begin(), corners.end());
+    if (types[c] != voxel) return;
     std::swap(mesh.connectivity.end()[-6], mesh.connectivity.end()[-5]);
     std::swap(mesh.connectivity.end()[-2], mesh.connectivity.end()[-1]);
-  }
+  });
   mesh::validate(mesh);
   return mesh;
 }
@@ -516,14 +505,16 @@ mesh::Solids read_solids(const hdf5::File& file, const VtkhdfContents& contents)
 mesh::Unstructured read_triangles(const hdf5::File& file, const VtkhdfContents& contents) {
   mesh::Unstructured mesh;
   mesh.planes = contents.planes;
-  const std::vector<double> places = read_places(file, contents, 0);
+  const std::vector<double> places = places_of_mesh(file, contents);
   const std::size_t points = places.size() / 3 / static_cast<std::size_t>(mesh.planes);
   for (std::size_t i = 0; i < points; ++i) {
     mesh.x.push_back(places[3 * i]);
     mesh.y.push_back(places[3 * i + 1]);
   }
   if (!contents.cells.empty()) {
-    read_polygons(file, contents, mesh);
+    for_each_kept(file, contents, 3, [&](std::size_t c, std::span<const std::int64_t> corners) {
+      mesh::add_cell(corners, static_cast<std::int64_t>(c), mesh);
+    });
     return mesh;
   }
   const std::size_t corners = mesh.planes > 1 ? 6 : 3, layers = static_cast<std::size_t>(std::max(1, mesh.planes - 1));
@@ -572,7 +563,7 @@ mesh::Field read_field(const hdf5::File& file, const VtkhdfContents& contents, c
     default: read_values<std::int32_t>(file, entry, step, field);
   }
   const std::vector<std::size_t>& kept =
-      entry.info.centring == mesh::Centring::cell ? contents.kept : contents.kept_points;
+      entry.info.centring == mesh::Centring::cell ? contents.kept : contents.points_of_parts.kept;
   return kept.empty() ? field : without_others(field, kept);
 }
 

@@ -15,9 +15,9 @@ namespace octavo::formats::vtkhdf {
 /// Whether the file is HDF5 and has VTK's group.
 bool recognise(const std::filesystem::path& path);
 /// Opens a step, numbered from 0; without a number the last. Reads one number per point and variable. Throws
-/// Error(unsupported) for other kinds of data, cells of curved sides and polyhedra, surfaces in several parts, and
-/// meshes that change from step to step. A file with solids is read without its cells of fewer dimensions and without
-/// ghosts, and notes count them. Its parts become one; points of several parts at one place are one point.
+/// Error(unsupported) for other kinds of data, cells of curved sides and polyhedra, planes in several parts, and meshes
+/// that change from step to step. A file with solids is read without its cells of fewer dimensions, any without ghosts,
+/// and notes count them. Parts become one; points of several parts at one place are one point.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step = {});
 FileSteps list_steps(const std::filesystem::path& path);
 

@@ -60,22 +60,56 @@ XdmfCell cell_of_type(const std::vector<std::int64_t>& numbers, std::size_t& at)
                                      "(5) or solids (6 to 9)");
 }
 
-/// Calls `each` with all cells; their points are numbered from 0.
+/// Calls `each` with all cells of a piece; their points are numbered from 0, -1 for one that is not in the piece.
 template <class F>
-void for_each_cell(const XdmfContents& contents, F&& each) {
-  const std::vector<std::int64_t> numbers = read_numbers<std::int64_t>(contents.cells);
-  const XdmfKind kind = contents.solid ? XdmfKind::solid : XdmfKind::flat;
+void for_each_cell(const XdmfPiece& piece, F&& each) {
+  const std::vector<std::int64_t> numbers = read_numbers<std::int64_t>(piece.cells);
+  const XdmfKind kind = piece.solid ? XdmfKind::solid : XdmfKind::flat;
   for (std::size_t at = 0; at < numbers.size();) {
     XdmfCell cell =
-        contents.corners > 0 ? XdmfCell{kind, std::vector<std::int64_t>(contents.corners)} : cell_of_type(numbers, at);
+        piece.corners > 0 ? XdmfCell{kind, std::vector<std::int64_t>(piece.corners)} : cell_of_type(numbers, at);
     if (cell.corners.size() > numbers.size() - at) throw Error(Kind::corrupt, "the list of cells ends in a cell");
     for (std::int64_t& point : cell.corners) {
-      point = numbers[at++];
-      // A negative number is refused later, and so must not become a small one here.
-      if (point >= 0) point = point < contents.first_point ? -1 : point - contents.first_point;
+      const std::int64_t number = numbers[at++];
+      point = number < piece.first_point ? -1 : number - piece.first_point;
+      if (static_cast<std::uint64_t>(point) >= piece.num_points) point = -1;
     }
     each(cell);
   }
+}
+
+/// The number of the first point of each piece, among those of all.
+std::vector<std::int64_t> first_points(const XdmfContents& contents) {
+  std::vector<std::int64_t> first;
+  std::int64_t next = 0;
+  for (std::size_t p = 0; p < contents.pieces.size(); ++p) {
+    const XdmfPiece& piece = contents.pieces[p];
+    first.push_back(piece.points_of == p ? next : first[piece.points_of]);
+    if (piece.points_of == p) next += static_cast<std::int64_t>(piece.num_points);
+  }
+  return first;
+}
+
+/// The same for all pieces and the cells that are kept, with the mesh's own numbers of points. Throws Error(corrupt)
+/// for a point that is not there.
+template <class F>
+void for_each_kept(const XdmfContents& contents, F&& each) {
+  const std::vector<std::int64_t> first = first_points(contents);
+  const std::vector<std::size_t>& number_of = contents.points_of_pieces.number_of;
+  std::uint64_t cell_number = 0;
+  std::size_t next = 0;
+  for (std::size_t p = 0; p < contents.pieces.size(); ++p)
+    for_each_cell(contents.pieces[p], [&](XdmfCell& cell) {
+      const std::uint64_t own = cell_number++;
+      if (!contents.kept.empty() && (next == contents.kept.size() || contents.kept[next] != own)) return;
+      ++next;
+      for (std::int64_t& point : cell.corners) {
+        if (point < 0) throw Error(Kind::corrupt, "a point that is not in the mesh").at("cell " + std::to_string(own));
+        point += first[p];
+        if (!number_of.empty()) point = static_cast<std::int64_t>(number_of[static_cast<std::size_t>(point)]);
+      }
+      each(cell);
+    });
 }
 
 /// The number of the first point; 0 where it is not told.
@@ -87,7 +121,7 @@ std::int64_t first_point_of(const XmlElement& topology) {
   return first;
 }
 
-void set_topology(const XmlElement& topology, XdmfText& text, XdmfContents& to) {
+void set_topology(const XmlElement& topology, XdmfText& text, XdmfPiece& to) {
   to.cells = item_of(topology, text);
   to.first_point = first_point_of(topology);
   if (const std::string order = topology.attribute("Order"); !order.empty())
@@ -107,29 +141,37 @@ void set_topology(const XmlElement& topology, XdmfText& text, XdmfContents& to) 
                                        "or Mixed");
 }
 
-void set_geometry(const XmlElement& geometry, XdmfText& text, XdmfContents& to) {
+/// Returns the number of coordinates of a point.
+std::size_t set_geometry(const XmlElement& geometry, XdmfText& text, XdmfPiece& to) {
   const std::string type = lower(either(geometry, "GeometryType", "Type"));
   if (!type.empty() && type != "xyz" && type != "xy" && type != "x_y_z" && type != "x_y")
     throw Error(Kind::unsupported, "a geometry of type " + type + ": expected XYZ, XY, X_Y_Z or X_Y");
-  to.axes = type == "xy" || type == "x_y" ? 2 : 3;
+  const std::size_t axes = type == "xy" || type == "x_y" ? 2 : 3;
   to.points = item_of(geometry, text);
   const std::size_t arrays = to.points.kind == XdmfItemKind::joined ? to.points.of.size() : 1;
-  if (type.starts_with("x_y") && arrays != to.axes)
-    throw Error(Kind::corrupt, "a geometry of type " + type + ": expected " + std::to_string(to.axes) + " arrays");
+  if (type.starts_with("x_y") && arrays != axes)
+    throw Error(Kind::corrupt, "a geometry of type " + type + ": expected " + std::to_string(axes) + " arrays");
   const std::uint64_t all = num_values(to.points);
-  to.num_points = all / to.axes;
-  if (all == 0 || all % to.axes != 0 || to.num_points > most_places)
+  to.num_points = all / axes;
+  if (all == 0 || all % axes != 0 || to.num_points > most_places)
     throw Error(Kind::corrupt,
-                std::to_string(all) + " coordinates: expected " + std::to_string(to.axes) + " for each point");
+                std::to_string(all) + " coordinates: expected " + std::to_string(axes) + " for each point");
+  return axes;
 }
 
-/// Counts, which tell the kind of cells. Cells of surfaces beside solids are left out, and points and lines always.
-void count_cells(XdmfContents& to) {
+/// Counts, which tell the kind of cells. Cells of surfaces beside solids are left out, points and lines always, and
+/// cells that another piece has, by VTK's marks of each piece.
+void count_cells(XdmfContents& to, const std::vector<std::vector<double>>& ghosts) {
   std::vector<std::int64_t> flat, solid(solid_shapes.size(), 0);
   std::vector<std::uint64_t> flat_cells;
-  for_each_cell(to, [&](const XdmfCell& cell) {
+  std::uint64_t left_to_others = 0;
+  const auto count = [&](const XdmfCell& cell, double mark) {
     const std::uint64_t number = to.num_cells++;
     if (cell.kind == XdmfKind::less) return;
+    if (mark > 0 && mark < 256 && (static_cast<unsigned>(mark) & ghost_cells) != 0) {
+      ++left_to_others;
+      return;
+    }
     if (cell.kind == XdmfKind::solid) to.kept.push_back(number);
     if (cell.kind == XdmfKind::flat) {
       flat_cells.push_back(number);
@@ -137,46 +179,111 @@ void count_cells(XdmfContents& to) {
     }
     for (std::size_t shape = 0; shape < solid.size(); ++shape)
       solid[shape] += solid_shapes[shape].corners == cell.corners.size() ? 1 : 0;
-  });
+  };
+  for (std::size_t p = 0; p < to.pieces.size(); ++p) {
+    std::uint64_t& cells = to.pieces[p].num_cells;
+    for_each_cell(to.pieces[p], [&](const XdmfCell& cell) {
+      count(cell, cells < ghosts[p].size() ? ghosts[p][cells] : 0);
+      ++cells;
+    });
+  }
   if (to.num_cells == 0) throw Error(Kind::corrupt, "no cells");
   to.solid = !to.kept.empty();
   to.counts = to.solid ? solid : flat;
   if (!to.solid) to.kept = std::move(flat_cells);
   if (to.kept.empty()) throw Error(Kind::unsupported, "a mesh of points and lines: expected solids or a surface");
   if (to.solid && to.axes != 3) throw Error(Kind::corrupt, "solids with two coordinates a point");
-  const std::uint64_t left = to.num_cells - to.kept.size();
+  const std::uint64_t left = to.num_cells - to.kept.size() - left_to_others;
+  if (left_to_others > 0)
+    to.notes.push_back(std::to_string(left_to_others) + " cells are left out that " + ghost_name +
+                       " marks: another piece has them, or they are hidden");
   if (left > 0)
     to.notes.push_back(
         std::to_string(left) +
         (to.solid ? " cells that are no solids (points, lines, sides)" : " cells that are points or lines") +
         " are left out");
-  else
-    to.kept.clear();
+  if (to.kept.size() == to.num_cells) to.kept.clear();
+}
+
+/// Points of several pieces at one place are one point of the mesh.
+void join_pieces(XdmfContents& to) {
+  std::vector<std::size_t> owners;
+  for (std::size_t p = 0; p < to.pieces.size(); ++p)
+    if (to.pieces[p].points_of == p) owners.push_back(p);
+  for (const std::size_t p : owners) to.num_points += to.pieces[p].num_points;
+  if (to.num_points > most_places)
+    throw Error(Kind::unsupported,
+                std::to_string(to.num_points) + " points: expected " + std::to_string(most_places) + " or fewer");
+  if (owners.size() == 1) return;
+  std::vector<std::size_t> piece_of;
+  std::vector<double> places;
+  for (const std::size_t p : owners) {
+    piece_of.insert(piece_of.end(), to.pieces[p].num_points, p);
+    const std::vector<double> own = read_numbers<double>(to.pieces[p].points);
+    for (std::size_t i = 0; i < own.size(); i += to.axes)
+      places.insert(places.end(), {own[i], own[i + 1], to.axes == 3 ? own[i + 2] : 0});
+  }
+  to.points_of_pieces = join_points(places, piece_of, {});
+  if (const auto twice = to.num_points - to.new_points(); twice > 0)
+    to.notes.push_back("points of several pieces at one place are one, with the first piece's values: " +
+                       std::to_string(twice) + " copies are left out");
 }
 
 // ------------------------------------------------------------------ fields and steps
 
-/// `names`: those of the step's fields.
-void add_field(const XmlElement& attribute, XdmfText& text, XdmfContents& to, XdmfStep& step,
-               std::set<std::string>& names) {
+/// The grids of one step: one, or the pieces of a mesh.
+struct XdmfStepGrids {
+  const XmlElement* outer = nullptr;
+  std::vector<const XmlElement*> pieces;
+};
+
+/// The attribute of that name and centre in a grid; nullptr: it has none.
+const XmlElement* attribute_like(const XmlElement& grid, const XmlElement& like, XdmfText& text) {
+  for (const XmlElement* one : text.references.in(grid, "Attribute"))
+    if (one->attribute("Name") == like.attribute("Name") &&
+        lower(one->attribute("Center")) == lower(like.attribute("Center")))
+      return one;
+  return nullptr;
+}
+
+/// Adds an attribute of the first piece, with the others' values. `names`: those of the step's fields.
+void add_field(const XmlElement& attribute, const XdmfStepGrids& grids, XdmfText& text, XdmfContents& to,
+               XdmfStep& step, std::set<std::string>& names) {
   XdmfField field;
   field.info.name = attribute.attribute("Name");
+  if (field.info.name == ghost_name) return;
   const auto leave_out = [&](const std::string& why) {
     const std::string note = "attribute " + field.info.name + " is left out: " + why;
     if (std::find(to.notes.begin(), to.notes.end(), note) == to.notes.end()) to.notes.push_back(note);
   };
   const std::string centre = lower(attribute.attribute("Center"));
-  if (!centre.empty() && centre != "node" && centre != "cell") return leave_out("its values stand at " + centre + "s");
-  if (const std::string kind = attribute.attribute("ItemType"); !kind.empty()) return leave_out("its kind is " + kind);
-  field.info.centring = centre == "cell" ? mesh::Centring::cell : mesh::Centring::node;
-  field.item = item_of(attribute, text);
-  field.info.type = field.item.type;
-  const std::uint64_t places = centre == "cell" ? to.num_cells : to.num_points, values = num_values(field.item);
-  field.components = values / places;
-  constexpr std::size_t most = 9;  // a tensor
-  if (values % places != 0 || field.components == 0 || field.components > most)
-    return leave_out("expected 1 to 9 values for each of " + std::to_string(places) + " places, found " +
-                     std::to_string(values));
+  const bool in_cells = centre == "cell";
+  if (!centre.empty() && centre != "node" && !in_cells) return leave_out("its values stand at " + centre + "s");
+  field.info.centring = in_cells ? mesh::Centring::cell : mesh::Centring::node;
+  field.info.type = ScalarType::float32;
+  field.components = 0;
+  for (std::size_t p = 0; p < to.pieces.size(); ++p) {
+    const XdmfPiece& piece = to.pieces[p];
+    field.items.emplace_back();
+    if (!in_cells && piece.points_of != p) continue;
+    const XmlElement* const own = p == 0 ? &attribute : attribute_like(*grids.pieces[p], attribute, text);
+    if (own == nullptr) return leave_out("piece " + grids.pieces[p]->attribute("Name") + " has none");
+    if (const std::string kind = own->attribute("ItemType"); !kind.empty()) return leave_out("its kind is " + kind);
+    XdmfItem& item = field.items.back();
+    item = item_of(*own, text);
+    if (item.type != ScalarType::float32) field.info.type = item.type;
+    const std::uint64_t places = in_cells ? piece.num_cells : piece.num_points, values = num_values(item);
+    if (places == 0 && values == 0) continue;
+    const std::size_t components = places == 0 ? 0 : values / places;
+    constexpr std::size_t most = 9;  // a tensor
+    if (components == 0 || components > most || values % places != 0)
+      return leave_out("expected 1 to 9 values for each of " + std::to_string(places) + " places, found " +
+                       std::to_string(values));
+    if (field.components != 0 && components != field.components)
+      return leave_out("its pieces have " + std::to_string(field.components) + " and " + std::to_string(components) +
+                       " values a place");
+    field.components = components;
+  }
   for (const XmlElement& one : attribute.children)
     if (one.name == "Information" && one.attribute("Name") == "Unit") field.info.unit = one.attribute("Value");
   const std::string name = field.info.name;
@@ -186,7 +293,7 @@ void add_field(const XmlElement& attribute, XdmfText& text, XdmfContents& to, Xd
       field.info.name = name + "_" + (field.components == 3 ? std::string(1, "xyz"[k]) : std::to_string(k + 1));
     else
       field.info.name = name;
-    if (names.contains(field.info.name)) field.info.name += centre == "cell" ? " (CellData)" : " (PointData)";
+    if (names.contains(field.info.name)) field.info.name += in_cells ? " (CellData)" : " (PointData)";
     if (!names.insert(field.info.name).second) return leave_out("another one has its name");
     step.fields.push_back(field);
   }
@@ -194,25 +301,47 @@ void add_field(const XmlElement& attribute, XdmfText& text, XdmfContents& to, Xd
 
 /// Grids that are steps.
 struct XdmfGrids {
-  std::vector<const XmlElement*> steps;
+  std::vector<XdmfStepGrids> steps;
   const XmlElement* outer = nullptr;  ///< the collection, or the only step
 };
 
-/// Those of the first collection in time, else the first uniform one.
+bool is_collection(const XmlElement& grid, const char* type) {
+  return lower(grid.attribute("GridType")) == "collection" && lower(grid.attribute("CollectionType")) == type;
+}
+
+/// A grid, or those of a collection in space but for the empty ones: ranks without cells write such.
+XdmfStepGrids pieces_of(const XmlElement& grid, XdmfText& text) {
+  if (!is_collection(grid, "spatial")) return {&grid, {&grid}};
+  XdmfStepGrids step{&grid, {}};
+  for (const XmlElement* piece : text.references.in(grid, "Grid")) {
+    if (const std::string type = lower(piece->attribute("GridType")); !type.empty() && type != "uniform")
+      throw Error(Kind::unsupported, "a grid of type " + type + " in a collection in space: expected Uniform")
+          .at("grid " + piece->attribute("Name"));
+    const bool empty = text.references.in(*piece, "Topology").empty() && text.references.in(*piece, "Geometry").empty();
+    if (!empty) step.pieces.push_back(piece);
+  }
+  if (step.pieces.empty())
+    throw Error(Kind::unsupported, "a collection in space without a grid").at("grid " + grid.attribute("Name"));
+  return step;
+}
+
+/// Those of the first collection in time, else the first other one.
 XdmfGrids grids_of(const XmlElement& domain, XdmfText& text) {
-  std::vector<const XmlElement*> uniform;
+  std::vector<const XmlElement*> others;
   for (const XmlElement* grid : text.references.in(domain, "Grid")) {
-    if (lower(grid->attribute("GridType")) != "collection") {
-      uniform.push_back(grid);
+    if (is_collection(*grid, "spatial") || lower(grid->attribute("GridType")) != "collection") {
+      others.push_back(grid);
       continue;
     }
-    if (lower(grid->attribute("CollectionType")) != "temporal")
-      throw Error(Kind::unsupported, "a collection of grids in space: expected one mesh, or a collection in time");
-    if (std::vector<const XmlElement*> steps = text.references.in(*grid, "Grid"); !steps.empty())
-      return {std::move(steps), grid};
+    if (!is_collection(*grid, "temporal"))
+      throw Error(Kind::unsupported, "a collection of grids of type " + grid->attribute("CollectionType") +
+                                         ": expected Spatial or Temporal");
+    XdmfGrids found{{}, grid};
+    for (const XmlElement* step : text.references.in(*grid, "Grid")) found.steps.push_back(pieces_of(*step, text));
+    if (!found.steps.empty()) return found;
   }
-  if (uniform.empty()) throw Error(Kind::unsupported, "no grid");
-  return {{uniform.front()}, uniform.front()};
+  if (others.empty()) throw Error(Kind::unsupported, "no grid");
+  return {{pieces_of(*others.front(), text)}, others.front()};
 }
 
 /// Names the other grids that have something: a grid may hold the mesh of the steps alone.
@@ -236,10 +365,15 @@ const XmlElement* part_of(const XmlElement& grid, const char* name, XdmfText& te
   return found.empty() ? nullptr : found.front();
 }
 
-/// The first element of that name in the grids of a domain.
-const XmlElement& first_of(const XmlElement& domain, const XdmfGrids& grids, const char* name, XdmfText& text) {
-  for (const XmlElement* grid : grids.steps)
-    if (const XmlElement* found = part_of(*grid, name, text)) return *found;
+/// The first element of that name in a piece of some step, or elsewhere in the domain.
+const XmlElement& first_of(const XmlElement& domain, const XdmfGrids& grids, std::size_t piece, const char* name,
+                           XdmfText& text) {
+  for (const XdmfStepGrids& step : grids.steps)
+    if (piece < step.pieces.size())
+      if (const XmlElement* found = part_of(*step.pieces[piece], name, text)) return *found;
+  if (grids.steps.front().pieces.size() > 1)
+    throw Error(Kind::corrupt, std::string("no element ") + name)
+        .at("grid " + grids.steps.front().pieces[piece]->attribute("Name"));
   // Some programs keep the mesh in a grid of its own.
   for (const XmlElement* grid : text.references.in(domain, "Grid"))
     if (const XmlElement* found = part_of(*grid, name, text)) return *found;
@@ -288,10 +422,11 @@ std::vector<double> times_of(const XmlElement& collection, XdmfText& text, XdmfC
 /// Times of the steps: their own, else those that the collection lists, else numbers from 0, with a note.
 void set_times(const XdmfGrids& grids, XdmfText& text, XdmfContents& to) {
   std::vector<double> listed;
-  if (grids.outer != grids.steps.front()) listed = times_of(*grids.outer, text, to, grids.steps.size());
+  if (grids.outer != grids.steps.front().outer) listed = times_of(*grids.outer, text, to, grids.steps.size());
   bool known = true;
   for (std::size_t i = 0; i < grids.steps.size(); ++i) {
-    const XmlElement* time = part_of(*grids.steps[i], "Time", text);
+    const XmlElement* time = part_of(*grids.steps[i].outer, "Time", text);
+    if (time == nullptr) time = part_of(*grids.steps[i].pieces.front(), "Time", text);
     std::optional<double> value;
     if (time != nullptr) value = time_of(*time, text);
     if (!value && !listed.empty()) value = listed[i];
@@ -320,25 +455,54 @@ void note_missing_fields(XdmfContents& to) {
   }
 }
 
-void require_same_mesh(const XmlElement& grid, XdmfText& text, const XdmfContents& contents) {
-  const XmlElement* const topology = part_of(grid, "Topology", text);
-  const XmlElement* const geometry = part_of(grid, "Geometry", text);
-  if ((topology != nullptr &&
-       (item_of(*topology, text) != contents.cells || first_point_of(*topology) != contents.first_point)) ||
-      (geometry != nullptr && item_of(*geometry, text) != contents.points))
-    throw Error(Kind::unsupported, "a mesh that changes from step to step").at("grid " + grid.attribute("Name"));
+void require_same_mesh(const XdmfStepGrids& grids, XdmfText& text, const XdmfContents& contents) {
+  bool same = grids.pieces.size() == contents.pieces.size();
+  for (std::size_t p = 0; same && p < grids.pieces.size(); ++p) {
+    const XmlElement* const topology = part_of(*grids.pieces[p], "Topology", text);
+    const XmlElement* const geometry = part_of(*grids.pieces[p], "Geometry", text);
+    const XdmfPiece& piece = contents.pieces[p];
+    same = (topology == nullptr ||
+            (item_of(*topology, text) == piece.cells && first_point_of(*topology) == piece.first_point)) &&
+           (geometry == nullptr || item_of(*geometry, text) == piece.points);
+  }
+  if (!same)
+    throw Error(Kind::unsupported, "a mesh that changes from step to step")
+        .at("grid " + grids.outer->attribute("Name"));
 }
 
-void add_steps(const std::vector<const XmlElement*>& grids, XdmfText& text, XdmfContents& to) {
-  for (const XmlElement* grid : grids) {
-    if (const std::string type = lower(grid->attribute("GridType")); !type.empty() && type != "uniform")
+void add_steps(const std::vector<XdmfStepGrids>& steps, XdmfText& text, XdmfContents& to) {
+  for (const XdmfStepGrids& grids : steps) {
+    if (const std::string type = lower(grids.pieces.front()->attribute("GridType")); !type.empty() && type != "uniform")
       throw Error(Kind::unsupported, "a grid of type " + type + " in a step: expected Uniform");
-    require_same_mesh(*grid, text, to);
+    require_same_mesh(grids, text, to);
     XdmfStep step;
     std::set<std::string> names;
-    for (const XmlElement* one : text.references.in(*grid, "Attribute")) add_field(*one, text, to, step, names);
+    for (const XmlElement* one : text.references.in(*grids.pieces.front(), "Attribute"))
+      add_field(*one, grids, text, to, step, names);
     to.steps.push_back(std::move(step));
   }
+}
+
+/// The mesh of the first step, which all have.
+void set_pieces(const XmlElement& domain, const XdmfGrids& grids, XdmfText& text, XdmfContents& to) {
+  std::vector<std::vector<double>> ghosts;
+  for (std::size_t p = 0; p < grids.steps.front().pieces.size(); ++p) {
+    XdmfPiece piece;
+    set_topology(first_of(domain, grids, p, "Topology", text), text, piece);
+    const std::size_t axes = set_geometry(first_of(domain, grids, p, "Geometry", text), text, piece);
+    if (p > 0 && axes != to.axes) throw Error(Kind::unsupported, "pieces with two and with three coordinates a point");
+    to.axes = axes;
+    piece.points_of = p;
+    for (std::size_t other = p; other-- > 0;)
+      if (to.pieces[other].points == piece.points) piece.points_of = to.pieces[other].points_of;
+    to.pieces.push_back(std::move(piece));
+    XmlElement marks;
+    marks.attributes = {{"Name", ghost_name}, {"Center", "Cell"}};
+    const XmlElement* const found = attribute_like(*grids.steps.front().pieces[p], marks, text);
+    ghosts.push_back(found == nullptr ? std::vector<double>() : read_numbers<double>(item_of(*found, text)));
+  }
+  join_pieces(to);
+  count_cells(to, ghosts);
 }
 
 std::string read_text(const fs::path& path) {
@@ -375,9 +539,7 @@ XdmfContents contents_of(const fs::path& path) {
       to.unit_length = mesh::length_in_cm(one.attribute("Value"));
   add_named_files(root, text.folder, to.named);
   const XdmfGrids grids = grids_of(*domain, text);
-  set_topology(first_of(*domain, grids, "Topology", text), text, to);
-  set_geometry(first_of(*domain, grids, "Geometry", text), text, to);
-  count_cells(to);
+  set_pieces(*domain, grids, text, to);
   add_steps(grids.steps, text, to);
   set_times(grids, text, to);
   note_other_grids(*domain, *grids.outer, to.notes);
@@ -390,9 +552,7 @@ mesh::Unstructured read_surface(const XdmfContents& contents) {
   mesh.x = read_axis(contents, 0);
   mesh.y = read_axis(contents, 1);
   std::int64_t number = 0;
-  for_each_cell(contents, [&](const XdmfCell& cell) {
-    if (cell.kind == XdmfKind::flat) mesh::add_cell(cell.corners, number++, mesh);
-  });
+  for_each_kept(contents, [&](const XdmfCell& cell) { mesh::add_cell(cell.corners, number++, mesh); });
   return mesh;
 }
 
@@ -401,8 +561,7 @@ mesh::Solids read_solids(const XdmfContents& contents) {
   mesh.x = read_axis(contents, 0);
   mesh.y = read_axis(contents, 1);
   mesh.z = read_axis(contents, 2);
-  for_each_cell(contents, [&](const XdmfCell& cell) {
-    if (cell.kind != XdmfKind::solid) return;
+  for_each_kept(contents, [&](const XdmfCell& cell) {
     mesh.corners.push_back(static_cast<std::uint8_t>(cell.corners.size()));
     mesh.connectivity.insert(mesh.connectivity.end(), cell.corners.begin(), cell.corners.end());
   });
@@ -418,10 +577,13 @@ bool XdmfContents::has_fields() const {
 
 std::set<fs::path> XdmfContents::files() const {
   std::set<fs::path> out{path};
-  add_files(cells, out);
-  add_files(points, out);
+  for (const XdmfPiece& piece : pieces) {
+    add_files(piece.cells, out);
+    add_files(piece.points, out);
+  }
   for (const XdmfStep& step : steps)
-    for (const XdmfField& field : step.fields) add_files(field.item, out);
+    for (const XdmfField& field : step.fields)
+      for (const XdmfItem& item : field.items) add_files(item, out);
   return out;
 }
 
@@ -444,23 +606,27 @@ mesh::Mesh read_mesh(const XdmfContents& contents, bool wanted) {
 }
 
 std::vector<double> read_axis(const XdmfContents& contents, std::size_t axis) {
-  const std::vector<double> all = read_numbers<double>(contents.points);
   std::vector<double> out;
-  for (std::size_t i = axis; i < all.size(); i += contents.axes) {
-    if (!std::isfinite(all[i]))
-      throw Error(Kind::corrupt, "a point without a place").at("point " + std::to_string(out.size()));
-    out.push_back(all[i]);
+  for (std::size_t p = 0; p < contents.pieces.size(); ++p) {
+    if (contents.pieces[p].points_of != p) continue;
+    const std::vector<double> all = read_numbers<double>(contents.pieces[p].points);
+    for (std::size_t i = axis; i < all.size(); i += contents.axes) {
+      if (!std::isfinite(all[i]))
+        throw Error(Kind::corrupt, "a point without a place").at("point " + std::to_string(out.size()));
+      out.push_back(all[i]);
+    }
   }
+  const std::vector<std::size_t>& kept = contents.points_of_pieces.kept;  // ascending
+  for (std::size_t i = 0; i < kept.size(); ++i) out[i] = out[kept[i]];
+  out.resize(contents.new_points());
   return out;
 }
 
 bool has_heights(const XdmfContents& contents) {
   if (contents.axes != 3) return false;
   try {
-    const std::vector<double> all = read_numbers<double>(contents.points);
-    for (std::size_t i = 2; i < all.size(); i += 3)
-      if (all[i] != 0) return true;
-    return false;
+    const std::vector<double> heights = read_axis(contents, 2);
+    return std::any_of(heights.begin(), heights.end(), [](double height) { return height != 0; });
   } catch (Error& error) {
     throw std::move(error.at(contents.path.string()));
   }
@@ -468,19 +634,30 @@ bool has_heights(const XdmfContents& contents) {
 
 mesh::Field read_field(const XdmfContents& contents, const XdmfField& entry) {
   try {
-    const std::vector<double> all = read_numbers<double>(entry.item);
-    const bool some = entry.info.centring == mesh::Centring::cell && !contents.kept.empty();
-    mesh::Field field = mesh::make_field(entry.info, some ? contents.kept.size() : all.size() / entry.components);
-    const auto put = [&](auto out) {
-      for (std::size_t i = 0; i < out.size(); ++i)
-        out[i] = static_cast<typename decltype(out)::value_type>(
-            all[(some ? contents.kept[i] : i) * entry.components + entry.component]);
+    const bool in_cells = entry.info.centring == mesh::Centring::cell;
+    std::vector<double> all;
+    for (std::size_t p = 0; p < contents.pieces.size(); ++p) {
+      if (!in_cells && contents.pieces[p].points_of != p) continue;
+      std::vector<double> own = read_numbers<double>(entry.items[p]);
+      if (all.empty())
+        all = std::move(own);
+      else
+        all.insert(all.end(), own.begin(), own.end());
+    }
+    const auto pick = [&](const auto& kept) {
+      mesh::Field field = mesh::make_field(entry.info, kept.empty() ? all.size() / entry.components : kept.size());
+      const auto put = [&](auto out) {
+        for (std::size_t i = 0; i < out.size(); ++i)
+          out[i] = static_cast<typename decltype(out)::value_type>(
+              all[(kept.empty() ? i : kept[i]) * entry.components + entry.component]);
+      };
+      if (entry.info.type == ScalarType::float32)
+        put(field.as<float>());
+      else
+        put(field.as<double>());
+      return field;
     };
-    if (entry.info.type == ScalarType::float32)
-      put(field.as<float>());
-    else
-      put(field.as<double>());
-    return field;
+    return in_cells ? pick(contents.kept) : pick(contents.points_of_pieces.kept);
   } catch (Error& error) {
     throw std::move(error.at("attribute " + entry.info.name).at(contents.path.string()));
   }

@@ -93,21 +93,6 @@ Extents shape_of(const XdmfItem& item) {
   return find_set(file, item.set).shape;
 }
 
-template <class T>
-std::vector<T> read_rows_of(const XdmfItem& item, const Extents& shape, std::uint64_t first, std::uint64_t rows) {
-  if (item.kind == XdmfItemKind::array && !item.file.empty()) {
-    const hdf5::File file = hdf5::open(item.file);
-    const hdf5::Info set = find_set(file, item.set);
-    std::vector<T> values(static_cast<std::size_t>(rows * hdf5::items_a_row(set)));
-    hdf5::read_rows<T>(file, set, first, rows, std::span(values));
-    return values;
-  }
-  const std::vector<T> all = read_numbers<T>(item);
-  const auto row = shape[0] == 0 ? 0 : static_cast<std::ptrdiff_t>(all.size() / shape[0]);
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first) * row;
-  return {begin, begin + static_cast<std::ptrdiff_t>(rows) * row};
-}
-
 /// The distance of neighbours along each axis, in values.
 Extents strides_of(const Extents& shape) {
   Extents strides(shape.size(), 1);
@@ -115,18 +100,24 @@ Extents strides_of(const Extents& shape) {
   return strides;
 }
 
-/// A slab along one axis, which it does not leave.
-struct SlabAxis {
-  std::uint64_t start = 0, stride = 1, count = 1;
-};
+/// Whether a data set of an HDF5 file has the values, of which any may be read alone.
+bool in_data_set(const XdmfItem& item) { return item.kind == XdmfItemKind::array && !item.file.empty(); }
 
-std::vector<SlabAxis> slab_of(const std::vector<std::int64_t>& numbers, const Extents& shape) {
+/// What an array takes of another one, compared with what the text says of it before anything is read.
+void require_count(const XdmfItem& item, std::uint64_t found) {
+  if (found != num_values(item))
+    throw Error(Kind::corrupt,
+                "expected " + std::to_string(num_values(item)) + " numbers, found " + std::to_string(found));
+}
+
+/// Places along each axis, which they do not leave.
+std::vector<hdf5::Stretch> slab_of(const std::vector<std::int64_t>& numbers, const Extents& shape) {
   const std::size_t axes = shape.size();
   if (axes == 0 || numbers.size() != 3 * axes)
     throw Error(Kind::corrupt, "a slab of " + std::to_string(numbers.size()) +
                                    " numbers: expected start, stride and count along each of " + std::to_string(axes) +
                                    " axes");
-  std::vector<SlabAxis> slab;
+  std::vector<hdf5::Stretch> slab;
   for (std::size_t axis = 0; axis < axes; ++axis) {
     const std::int64_t start = numbers[axis], stride = numbers[axes + axis], count = numbers[2 * axes + axis];
     const auto extent = static_cast<std::int64_t>(shape[axis]);
@@ -144,16 +135,22 @@ template <class T>
 std::vector<T> read_slab(const XdmfItem& item) {
   const Extents shape = shape_of(item.of[1]), strides = strides_of(shape);
   const auto slab = slab_of(read_numbers<std::int64_t>(item.of[0]), shape);
-  const auto rows = read_rows_of<T>(item.of[1], shape, slab[0].start, (slab[0].count - 1) * slab[0].stride + 1);
+  Extents counts;
+  for (const hdf5::Stretch& axis : slab) counts.push_back(axis.count);
+  require_count(item, product(counts));
+  std::vector<T> out(static_cast<std::size_t>(product(counts)));
+  if (in_data_set(item.of[1])) {
+    const hdf5::File file = hdf5::open(item.of[1].file);
+    hdf5::read_stretches<T>(file, find_set(file, item.of[1].set), slab, std::span(out));
+    return out;
+  }
+  const std::vector<T> all = read_numbers<T>(item.of[1]);
   Extents index(shape.size(), 0);
-  std::uint64_t values = 1;
-  for (const SlabAxis& axis : slab) values *= axis.count;
-  std::vector<T> out(static_cast<std::size_t>(values));
   for (T& value : out) {
-    std::uint64_t at = index[0] * slab[0].stride * strides[0];
-    for (std::size_t axis = 1; axis < slab.size(); ++axis)
+    std::uint64_t at = 0;
+    for (std::size_t axis = 0; axis < slab.size(); ++axis)
       at += (slab[axis].start + index[axis] * slab[axis].stride) * strides[axis];
-    value = rows[static_cast<std::size_t>(at)];
+    value = all[static_cast<std::size_t>(at)];
     for (std::size_t axis = slab.size(); axis-- > 0 && ++index[axis] == slab[axis].count;) index[axis] = 0;
   }
   return out;
@@ -166,18 +163,26 @@ std::vector<T> read_places(const XdmfItem& item) {
   if (shape.empty() || indices.size() % shape.size() != 0)
     throw Error(Kind::corrupt, std::to_string(indices.size()) + " indices: expected one along each of " +
                                    std::to_string(shape.size()) + " axes for a place");
-  const auto all = read_rows_of<T>(item.of[1], shape, 0, shape[0]);
-  std::vector<T> out;
-  for (std::size_t i = 0; i < indices.size(); i += shape.size()) {
+  require_count(item, indices.size() / shape.size());
+  Extents places;
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const std::size_t axis = i % shape.size();
+    places.push_back(static_cast<std::uint64_t>(indices[i]));  // a negative one is too large
+    if (places[i] >= shape[axis])
+      throw Error(Kind::corrupt, "index " + std::to_string(indices[i]) + " along axis " + std::to_string(axis) +
+                                     ", which has " + std::to_string(shape[axis]) + " values");
+  }
+  std::vector<T> out(indices.size() / shape.size());
+  if (in_data_set(item.of[1])) {
+    const hdf5::File file = hdf5::open(item.of[1].file);
+    hdf5::read_places<T>(file, find_set(file, item.of[1].set), places, std::span(out));
+    return out;
+  }
+  const std::vector<T> all = read_numbers<T>(item.of[1]);
+  for (std::size_t i = 0; i < out.size(); ++i) {
     std::uint64_t at = 0;
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const auto index = static_cast<std::uint64_t>(indices[i + axis]);  // a negative one is too large
-      if (index >= shape[axis])
-        throw Error(Kind::corrupt, "index " + std::to_string(indices[i + axis]) + " along axis " +
-                                       std::to_string(axis) + ", which has " + std::to_string(shape[axis]) + " values");
-      at += index * strides[axis];
-    }
-    out.push_back(all[static_cast<std::size_t>(at)]);
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) at += places[i * shape.size() + axis] * strides[axis];
+    out[i] = all[static_cast<std::size_t>(at)];
   }
   return out;
 }

@@ -167,6 +167,17 @@ void require_not_read(const fs::path& heavy, const mesh::Dataset& input) {
   }
 }
 
+/// Whether the text that stands at `out`, if one does, has these arrays.
+bool is_of(const fs::path& heavy, const fs::path& out) {
+  std::error_code ignored;
+  try {
+    for (const fs::path& named : read_contents(out).named)
+      if (fs::equivalent(named, heavy, ignored)) return true;
+  } catch (const Error&) {
+  }
+  return false;
+}
+
 /// NAME.h5 until it is whole.
 class HeavyFile {
  public:
@@ -175,6 +186,10 @@ class HeavyFile {
     require_not_read(path_, input);
     if (!overwrite && fs::exists(fs::symlink_status(path_)))
       throw Error(Kind::usage, "the output exists already").at(path_.string()).hint("-f replaces it");
+    if (fs::exists(path_) && !fs::is_empty(path_) && !is_of(path_, out))
+      throw Error(Kind::usage, "-f replaces the arrays that the output names, and it does not name these")
+          .at(path_.string())
+          .hint("give the output another name, or remove them yourself");
     partial_ = path_.string() + ".partial";
     require_not_read(partial_, input);
     fs::remove(partial_);

@@ -76,7 +76,7 @@ mesh::Dataset open(const fs::path& path, std::optional<std::int64_t> step) {
   mesh::Dataset dataset =
       mesh::of_one_part("xdmf", path.string(), header_of(*contents, number), bytes_of(*contents),
                         contents->solid ? mesh::num_cells(contents->counts) : mesh::num_triangles(contents->counts),
-                        static_cast<std::int64_t>(contents->num_points));
+                        static_cast<std::int64_t>(contents->new_points()));
   dataset.notes = contents->notes;
   if (!contents->solid && has_heights(*contents)) dataset.notes.push_back("the points' heights (z) are left out");
   describe_file(dataset, path, step);

@@ -11,11 +11,11 @@ namespace octavo::formats::xdmf {
 
 /// A text with the element Xdmf near its beginning.
 bool recognise(const std::filesystem::path& path);
-/// The step of that number from 0; without a number the last. One part: the first uniform grid, or the grids of the
-/// first collection in time, on one mesh; of solids if it has one. Values are those of scalars, vectors and tensors at
-/// points and in cells; of a vector NAME_x, NAME_y and NAME_z. Notes name what is left out. Throws Error(unsupported)
-/// for data in other folders and for other kinds of grids, cells and items; Error(corrupt) with the byte of the text,
-/// or the data set.
+/// The step of that number from 0; without a number the last. One part: the first uniform grid or collection in space,
+/// or the grids of the first collection in time, on one mesh; the grids of a collection in space are pieces of that; of
+/// solids if it has one. Values are those of scalars, vectors and tensors at points and in cells; of a vector NAME_x,
+/// NAME_y and NAME_z. Notes name what is left out. Throws Error(unsupported) for data in other folders and for other
+/// kinds of grids, cells and items; Error(corrupt) with the byte of the text, or the data set.
 mesh::Dataset open(const std::filesystem::path& path, std::optional<std::int64_t> step);
 FileSteps list_steps(const std::filesystem::path& path);
 

@@ -7,6 +7,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/formats/med/med.hpp"
 #include "octavo/formats/med/parameters.hpp"
+#include "octavo/formats/med/row.hpp"
 #include "octavo/formats/row/series.hpp"
 #include "octavo/formats/serafin/dataset.hpp"
 #include "octavo/formats/serafin/odd_bytes.hpp"
@@ -62,7 +63,7 @@ void add_boundary(med::MedWriter& writer, const std::string& mesh, const Piece& 
 MedPieces::MedPieces(const fs::path& path, const serafin::SerafinSeries& series)
     : series_(series),
       path_(path),
-      file_(path, true),
+      file_(path, true, formats::med::row.name),
       header_(serafin::open(series.file->path()).header),
       writer_(file_.partial(), {formats::serafin::title_record(header_, ""), false}),
       z_(heights_of(series)) {

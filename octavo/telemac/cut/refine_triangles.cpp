@@ -10,6 +10,7 @@
 #include "octavo/base/error.hpp"
 #include "octavo/base/release.hpp"
 #include "octavo/formats/serafin/boundary.hpp"
+#include "octavo/formats/serafin/row.hpp"
 #include "octavo/formats/serafin/series.hpp"
 #include "octavo/formats/serafin/write.hpp"
 #include "octavo/mesh/triangles/split_triangles.hpp"
@@ -177,7 +178,7 @@ RefineReport refine_triangles(const fs::path& path, const fs::path& out, const R
   }
   const serafin::SerafinHeader header = header_of(series, mesh);
   const std::vector<std::byte> head = serafin::encode_header(header);
-  step::NewFile file(out, options.overwrite);
+  step::NewFile file(out, options.overwrite, serafin::row.name);
   std::optional<step::NewFile> boundary;
   if (options.boundary_out) boundary.emplace(*options.boundary_out, options.overwrite);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.put(offset, bytes); };

@@ -489,7 +489,7 @@ MergeReport merge_pieces(const std::vector<fs::path>& paths, const fs::path& out
   header.iparam[7] = static_cast<std::int32_t>(
       std::count_if(numbers.begin(), numbers.end(), [](std::int32_t number) { return number != 0; }));
   const std::vector<std::byte> head = serafin::encode_header(header);  // before a file is made: it may not fit
-  step::NewFile file(out, options.overwrite);
+  step::NewFile file(out, options.overwrite, serafin::row.name);
   const serafin::Put put = [&](std::uint64_t offset, std::span<const std::byte> bytes) { file.put(offset, bytes); };
   put(0, head);
   write_elements(put, header, [&](auto&& f) { mesh ? each_triangles(*mesh, f) : each_triangles(pieces, f); });

@@ -197,7 +197,7 @@ ExportReport export_boxes(const step::SharedStep& step, const std::filesystem::p
   ExportJob job = detail::begin_export(step, options);
   const BoxPlan plan = plan_boxes(job);
   step::write_beside(
-      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite, true); },
+      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite); },
       [&](const std::filesystem::path& path) {
         AmrFile places;
         base::agree(options.ranks, [&] {

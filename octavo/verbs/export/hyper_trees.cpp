@@ -107,7 +107,7 @@ ExportReport export_hyper_trees(const step::SharedStep& step, const std::filesys
   const mesh::Octree& cells = values.cells();
   const bool masked = num_leaves(cells) != all.selected;
   step::write_beside(
-      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite, true); },
+      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite); },
       [&](const std::filesystem::path& path) {
         formats::vtkhdf::HyperTreeFile file;
         base::agree(options.ranks, [&] {

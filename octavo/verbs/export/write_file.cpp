@@ -14,7 +14,7 @@ void write_file(const std::filesystem::path& out, const ExportOptions& options, 
                 const std::function<CellFile(const std::filesystem::path&)>& lay_out,
                 const std::function<void(const file::File&, const CellFile&)>& fill) {
   step::write_beside(
-      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite, true); },
+      options.ranks, [&] { return step::prepare_native_target(out, options.overwrite); },
       [&](const std::filesystem::path& path) {
         CellFile places;
         base::agree(options.ranks, [&] {

@@ -408,12 +408,18 @@ def open_dataset(arguments: argparse.Namespace, ranks: Any = None):
     return open_step(arguments.path, arguments.flow, arguments.step, ranks)
 
 
-def check_output(path: str, overwrite: bool) -> None:
-    """Refuses to overwrite without being asked, and to write to a place that cannot be written."""
+def check_output(path: str, overwrite: bool, kind: str | None = "") -> None:
+    """Refuses to overwrite without being asked, to replace what is no such output, and to write to a place that cannot be written.
+    `kind`: "octavo", or a format's name; "" for pictures, tables and other files of no format; None where the job itself looks at what
+    is there."""
     import os
+
+    from octavo import _core
 
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists", [path], "-f replaces it")
+    if kind is not None:
+        _core.require_replaceable(path, kind)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from octavo import _core
-from octavo.errors import Unsupported, UsageError
+from octavo.errors import Error, Unsupported, UsageError
 from octavo.printable import printable
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
     """A file that gets its name once it is whole, and the files that a shapefile has beside it."""
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists already", [path], "-f replaces it")
+    _core.require_replaceable(path)
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise UsageError("the folder of the output does not exist", [folder], f"mkdir -p {folder}")
@@ -101,6 +102,9 @@ def _new_file(path: str, overwrite: bool) -> Iterator[str]:
         yield partial + ending
         for made in sorted(glob.glob(glob.escape(partial) + ".*"), key=lambda made: made == partial + ending):
             os.replace(made, stem + made.removeprefix(partial))
+    except Error as error:
+        error.places = [path if place == partial + ending else place for place in error.places]
+        raise
     finally:
         for made in glob.glob(glob.escape(partial) + ".*"):
             os.remove(made)

@@ -35,6 +35,7 @@ def write(
     first = ranks is None or ranks.rank == 0
     if os.path.exists(path) and not overwrite:
         raise UsageError("the output exists already", [path], "-f replaces it")
+    _core.require_replaceable(path)
     stem = f"{path.removesuffix('.vtkhdf')}.{gathered(ranks, os.getpid)[0]}.partial"
     files = [f"{stem}-{number}.vtkhdf" for number in range(len(snapshots))]
     try:

@@ -174,7 +174,14 @@ def _words(job: dict[str, Any], name: str, output: str) -> list[str]:
 def _done(job: dict[str, Any], launch: list[str]) -> tuple[str, str]:
     """Runs the command. Returns "failed", "incomplete" or "made", and its messages of the first two. The output appears
     when it is whole."""
+    from octavo import _core
+
     forced = ["-f"] if job["words"][0] not in _BY_STDOUT else []
+    if not forced:
+        try:
+            _core.require_replaceable(job["output"])
+        except UsageError as error:
+            return "failed", str(error)
     command = [*launch, sys.executable, "-c", "from octavo.cli import main; raise SystemExit(main())"]
     try:
         done = subprocess.run([*command, *job["words"], *forced, "-q"], capture_output=True)

@@ -197,8 +197,8 @@ def _boundary(arguments: argparse.Namespace, source: str) -> dict:
     others = {os.path.realpath(other) for other in (arguments.paths[-1], source, arguments.boundary) if other}
     if os.path.realpath(path) in others:
         raise UsageError("--boundary-out is a file of its own, not OUT nor what is read", [path], "give another name")
-    for written in (path, arguments.paths[-1]):
-        options.check_output(written, arguments.force)
+    options.check_output(path, arguments.force)
+    options.check_output(arguments.paths[-1], arguments.force, arguments.to)
     return _core.boundary_of_groups(source, path, codes=arguments.boundary, overwrite=arguments.force)
 
 

@@ -106,7 +106,7 @@ def _check_labels(arguments: argparse.Namespace) -> None:
         kind = files.kind_of(arguments.labels, None)
         if kind not in ("htg", "cells", "cube"):
             raise UsageError("labels are of cells", [arguments.labels], "--labels clumps.vtkhdf")
-    options.check_output(arguments.labels, arguments.force)
+    options.check_output(arguments.labels, arguments.force, "octavo" if arguments.labels.endswith(".octavo") else "")
 
 
 def _write_labels(arguments: argparse.Namespace, clumps, ranks) -> None:

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo import _core
     from octavo.cli import console
 
-    options.check_output(arguments.out, arguments.force)
+    options.check_output(arguments.out, arguments.force, None)
     options.check_ending(arguments.out, options.ends_of("serafin", "med"), "SERAFIN and MED files")
     options.refuse_ranks("merge")
     with console.Progress("merge", arguments.quiet) as progress:

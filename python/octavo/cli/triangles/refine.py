@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if bool(arguments.boundary) != bool(arguments.boundary_out):
         raise UsageError("--boundary and --boundary-out go together", [], "")
-    options.check_output(arguments.out, arguments.force)
+    options.check_output(arguments.out, arguments.force, None)
     options.check_ending(arguments.out, options.ends_of("serafin"), "SERAFIN files")
     options.refuse_ranks("refine")
     with console.Progress("refine", arguments.quiet) as progress:
