@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "octavo/codec/boxes.hpp"
 #include "octavo/codec/boxes/encode.hpp"
