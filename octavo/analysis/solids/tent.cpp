@@ -198,8 +198,43 @@ void TentDrawer::draw_column(const Edge& lower, const Edge& upper, double from, 
   if (!(first < last)) return draw_between(lower, upper, from, to, side);
   const Edge bottom{from, first, 0}, top{from, last, 0};
   draw_between(lower, bottom, from, to, side);
-  draw_between(bottom, top, from, to, side);
+  if (is_extreme(kind_))
+    draw_between(bottom, top, from, to, side);
+  else
+    add_rows(from, to, first, last, side);
   draw_between(top, upper, from, to, side);
+}
+
+// A product of linear functions over a rectangle is that at its middle, and what the spread of two of them adds.
+void TentDrawer::add_rows(double from, double to, double first, double last, const Side& side) {
+  const double middle = 0.5 * (from + to), wide = to - from;
+  const double column = std::floor(middle) + origin_[0] - static_cast<double>(tile_.first[0]);
+  if (column < 0 || !(column < static_cast<double>(tile_.size[0]))) return;
+  const double below = static_cast<double>(tile_.first[1]) - origin_[1];
+  first = std::max(first, below);
+  last = std::min(last, below + static_cast<double>(tile_.size[1]));
+  const auto spread = [&](const Slope& a, const Slope& b) {
+    return (wide * wide * a.across * b.across + a.up * b.up) / 12;
+  };
+  const auto product = [&](double a, double b, double c, const std::array<double, 3>& spreads) {
+    return a * b * c + a * spreads[0] + b * spreads[1] + c * spreads[2];
+  };
+  const double of_values = spread(side.length, side.value), of_weights = spread(side.length, side.weight);
+  const std::array<double, 3> middles{spread(side.value, side.weight), of_weights, of_values},
+      changes{spread(side.value_change, side.weight_change), spread(side.length, side.weight_change),
+              spread(side.length, side.value_change)};
+  for (double row = first; row < last; ++row) {
+    const std::size_t pixel = static_cast<std::size_t>(row - below) * tile_.size[0] + static_cast<std::size_t>(column);
+    const double y = row + 0.5, length = side.length(middle, y), value = side.value(middle, y);
+    if (kind_ == Projection::integral) {
+      tile_.sum[pixel] += wide * (length * value + of_values);
+      continue;
+    }
+    const double weight = side.weight(middle, y), of_both = product(length, value, weight, middles);
+    const double more = product(length, side.value_change(middle, y), side.weight_change(middle, y), changes) / 12;
+    tile_.sum[pixel] += wide * (of_both + more);
+    tile_.weight[pixel] += wide * (length * weight + of_weights);
+  }
 }
 
 void TentDrawer::draw_between(const Edge& lower, const Edge& upper, double from, double to, const Side& side) {

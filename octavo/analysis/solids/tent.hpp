@@ -56,6 +56,8 @@ class TentDrawer {
   void draw_within_pixel(const SeenTetrahedron& tetrahedron, std::size_t column, std::size_t row);
   void draw_triangle(const Stop& a, const Stop& b, const Stop& c);
   void draw_column(const Edge& lower, const Edge& upper, double from, double to, const Side& side);
+  /// Whole rows of one column, for an integral or a mean; exact.
+  void add_rows(double from, double to, double first, double last, const Side& side);
   void draw_between(const Edge& lower, const Edge& upper, double from, double to, const Side& side);
   void draw_piece(const Piece& piece, const Side& side);
   void add_pixel(const Piece& piece, double row, const Side& side, std::size_t pixel);
