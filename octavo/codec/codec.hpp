@@ -30,7 +30,7 @@ struct Bound {
 
 enum class Effort : std::uint8_t {
   fast,    ///< hardly anything is tried: for outputs that must not take long
-  normal,  ///< the command's "default"
+  normal,  ///< called "default", which is a word of C++
   max,     ///< slow searches allowed
 };
 

@@ -50,10 +50,10 @@ Mode parse_mode(std::string_view text) {
 }
 
 codec::Effort parse_effort(std::string_view text) {
-  if (text == "normal") return codec::Effort::normal;
+  if (text == "default") return codec::Effort::normal;
   if (text == "fast") return codec::Effort::fast;
   if (text == "max") return codec::Effort::max;
-  throw cannot_be("fast, normal or max", text);
+  throw cannot_be("fast, default or max", text);
 }
 
 // The items of a list, without surrounding blanks.

@@ -125,7 +125,7 @@ std::int64_t parse_bytes(std::string_view text);
 
 /// Sets one option from text. Names are those of the struct; of encodings: "checkpoint.codec" (parse_codec(), or
 /// "auto": by cost), "checkpoint.effort"
-/// ("fast", "normal" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
+/// ("fast", "default" or "max"), "checkpoint.single_precision", "checkpoint.field_codec.NAME", "checkpoint.every",
 /// "checkpoint.fields" ("density, pressure"), and the same for analysis; of hints: "mpi_io_hint.NAME", or all at once
 /// "mpi_io_hints" ("romio_cb_write=enable; striping_factor=8").
 /// Throws Error(usage) for an unknown name (listing the known ones) or an invalid value.
@@ -136,7 +136,7 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 bool recycles(const Options& options);
 
 /// Whether the cost of the flow's first step decides if later ones are encoded or stored as they are. Only the default
-/// codec (lossless, effort normal, without single_precision) leaves that open.
+/// codec (lossless, effort default, without single_precision) leaves that open.
 bool is_codec_by_cost(const Options& options, store::Flow flow);
 
 /// Throws Error(usage) for values that are invalid or contradict each other.

@@ -173,12 +173,14 @@ TEST(Options, a_codec_keeps_the_effort_that_was_set) {
   EXPECT_EQ(options.analysis.codec.effort, codec::Effort::max);
 }
 
-TEST(Options, an_effort_is_fast_normal_or_max) {
+TEST(Options, an_effort_is_fast_default_or_max) {
   Options options;
   set_option(options, "checkpoint.effort", "fast");
   EXPECT_EQ(options.checkpoint.codec.effort, codec::Effort::fast);
   EXPECT_FALSE(is_codec_by_cost(options, store::Flow::checkpoint)) << "who names an effort wants to encode";
-  EXPECT_THAT(message_of([&] { set_option(options, "checkpoint.effort", "some"); }), HasSubstr("fast, normal or max"));
+  set_option(options, "checkpoint.effort", "default");
+  EXPECT_EQ(options.checkpoint.codec.effort, codec::Effort::normal);
+  EXPECT_THAT(message_of([&] { set_option(options, "checkpoint.effort", "some"); }), HasSubstr("fast, default or max"));
 }
 
 TEST(Options, recycle_sync_policy_direct_io_and_append_are_read_from_a_file) {
