@@ -768,9 +768,9 @@ class Selection(Regions):
         """The selected cells as arrays: each field (default: all), the cell centres x, y, z and sizes dx [code length],
         and their level. All of it in memory: `chunks` bounds that.
 
-        Of triangles and solids they are the points, or where the fields stand in cells, those: each field (default: all at points,
-        if any is), x, y, z (of cells the centroid), and the `area` or `volume` that each stands for [code length]. Raises
-        Unsupported for fields of both kinds."""
+        On triangles and solids a row is a point, or a cell if the fields stand in cells: each field (default: all at points,
+        if any is), x, y, z (of a cell its centroid) [code length], and the `area` or `volume` that it stands for [code length^2,
+        code length^3]. Raises Unsupported for fields of both kinds."""
         chunks = list(self.chunks(fields, memory=1 << 62))
         return chunks[0] if chunks else {}
 

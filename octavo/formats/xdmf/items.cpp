@@ -103,7 +103,7 @@ Extents strides_of(const Extents& shape) {
 /// Whether a data set of an HDF5 file has the values, of which any may be read alone.
 bool in_data_set(const XdmfItem& item) { return item.kind == XdmfItemKind::array && !item.file.empty(); }
 
-/// What an array takes of another one, compared with what the text says of it before anything is read.
+/// Throws Error(corrupt) unless an array takes as many values of another one as the text says. Nothing is read for it.
 void require_count(const XdmfItem& item, std::uint64_t found) {
   if (found != num_values(item))
     throw Error(Kind::corrupt,
