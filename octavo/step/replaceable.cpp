@@ -72,7 +72,7 @@ bool holds_nothing(const fs::path& path) {
   return fs::is_directory(path) ? fs::is_empty(path) : fs::is_regular_file(path) && fs::file_size(path) == 0;
 }
 
-/// What may be replaced, and what is there, in words.
+/// Whether the output may be replaced. `expected` and `found` name, for the message, what may be and what is there.
 struct Judgement {
   bool good = false;
   std::string expected, found;
