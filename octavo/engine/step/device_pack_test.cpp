@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -307,9 +308,11 @@ TEST_F(DevicePack, pinned_memory_is_a_few_buffers) {
   const DeviceBytes copy(std::as_bytes(std::span(values)));
   const ArrayView there = testing::on_device(view_of(values), copy, values.data());
   setenv("OCTAVO_DEVICE_BUFFER", "65536", 1);
+  const std::size_t before = standin().pinned();  // by other tests of the process, perhaps for other devices
   follow({&there, 1});
   packed_range(there, 0, values.size());
-  EXPECT_EQ(standin().pinned(), device::num_buffers * 65536u);
+  EXPECT_GE(standin().pinned(), device::num_buffers * 65536u);
+  EXPECT_LE(standin().pinned(), before + device::num_buffers * 65536u);
 }
 
 // A view of values of which only each third belongs to the array.
