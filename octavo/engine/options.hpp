@@ -19,7 +19,7 @@ enum class Mode : std::uint8_t {
   /// inside end_step(): MPI_THREAD_SINGLE suffices. With more a thread may be started, which removes old checkpoints
   sync,
   background,  ///< by a thread of this process that makes no MPI call: MPI_THREAD_FUNNELED suffices
-  automatic    ///< the cost of each flow's first step, written in the background, decides, the same on all ranks
+  automatic    ///< the cost of each flow's first steps, written in the background, decides, the same on all ranks
 };
 std::string_view name_of(Mode mode) noexcept;
 
@@ -88,7 +88,8 @@ struct Options {
   // By flow.
   store::EncodeOptions checkpoint;
   store::EncodeOptions analysis;
-  /// Values of codec lossless may be stored as they are: is_codec_by_cost() decides. Nothing: yes, but in mode sync.
+  /// Values of codec lossless may be encoded with effort `fast` or stored as they are: is_codec_by_cost() decides.
+  /// Nothing: yes, but in mode sync.
   std::optional<bool> checkpoint_codec_by_cost;
   std::optional<bool> analysis_codec_by_cost;  //
   Cadence checkpoint_every;                    ///< for Writer::due()
@@ -135,8 +136,8 @@ void set_option(Options& options, std::string_view name, std::string_view value)
 /// synced in the store itself. Overwriting spares a parallel file system the creation, removal and syncing of names.
 bool recycles(const Options& options);
 
-/// Whether the cost of the flow's first step decides if later ones are encoded or stored as they are. Only the default
-/// codec (lossless, effort default, without single_precision) leaves that open.
+/// Whether the cost of the flow's first steps decides if later ones are encoded, also with effort `fast`, or stored as
+/// they are. Only the default codec (lossless, effort default, without single_precision) leaves that open.
 bool is_codec_by_cost(const Options& options, store::Flow flow);
 
 /// Throws Error(usage) for values that are invalid or contradict each other.

@@ -1,6 +1,7 @@
 #pragma once
 #include <mpi.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -8,12 +9,20 @@
 
 namespace octavo::engine {
 
+/// How the values of a step are encoded.
+enum class CodecChoice : std::uint8_t {
+  given,  ///< as the options say
+  fast,   ///< with effort `fast`
+  raw     ///< stored as they are
+};
+
 /// The record of a finished step on one rank.
 struct StepRecord {
   store::Flow flow = store::Flow::checkpoint;
   std::int64_t step = 0;
   double time = 0;  ///< [code time]
   Mode mode = Mode::background;
+  CodecChoice encoding = CodecChoice::given;
   bool failed = false;
   std::uint64_t bytes_put = 0, bytes_stored = 0;
   std::uint64_t bytes_lent = 0;  ///< of a step larger than staging: written from the arrays, in end_step()

@@ -37,17 +37,18 @@ std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
   return store->resumed_from;
 }
 
-// Collective. The cost of the first step that all ranks have written decides how later ones are written.
+// Collective. The cost of the first steps that all ranks have written decides how later ones are written.
 Choice Writer::State::choose(Flow flow) {
   const bool by_cost = store && is_codec_by_cost(options, flow);
-  if (options.mode != Mode::automatic && !by_cost) return {options.mode, true};
+  if (options.mode != Mode::automatic && !by_cost) return {options.mode, CodecChoice::given};
   std::optional<Mode> fixed;
   if (options.mode != Mode::automatic) fixed = options.mode;
   AutoMode& automatic_mode = automatic[static_cast<std::size_t>(flow)];
   if (automatic_mode.must_decide()) {
     const int cores = options.bound_thread ? base::thread_count(0) : base::cores_without_binding();
     const std::string reason = automatic_mode.decide(comm.get(), cores, by_cost, fixed);
-    if (rank == 0) write_log(options.log, store::to_string(flow) + " steps from here on: " + reason);
+    const std::string until = automatic_mode.decided() ? " steps from here on: " : " steps until one is measured: ";
+    if (rank == 0) write_log(options.log, store::to_string(flow) + until + reason);
   }
   Choice choice = automatic_mode.choice();
   choice.mode = fixed.value_or(choice.mode);
@@ -68,12 +69,14 @@ void Writer::State::hand_over(StepWork work) {
   statistics.bytes_staged += work.bytes_copied;
   statistics.seconds_copying += work.seconds_copying;
   statistics.largest_step = std::max(statistics.largest_step, work.bytes_put);
-  const auto [mode, encodes] = choose(which);
-  if (!encodes) step.encoding.codec.method = codec::Method::raw;
+  const auto [mode, encoding] = choose(which);
+  if (encoding == CodecChoice::fast) step.encoding.codec.effort = codec::Effort::fast;
+  if (encoding == CodecChoice::raw) step.encoding.codec.method = codec::Method::raw;
   handed.record = {.flow = which,
                    .step = step.plan.step,
                    .time = step.header.time,
                    .mode = mode,
+                   .encoding = encoding,
                    .bytes_put = work.bytes_put,
                    .seconds_copying = work.seconds_copying};
   submitted.push_back(std::move(handed));
@@ -85,7 +88,7 @@ void Writer::State::hand_over(StepWork work) {
   last_step[flow] = Clock::now();
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
   submitted.back().record.seconds_in_call = seconds;
-  automatic[flow].handed_over({in_application, cpu_of_process()});
+  automatic[flow].handed_over(spent_by_process(in_application));
   // In sync mode the call that writes a step also reports its end.
   if (mode != Mode::sync) return;
   agree(false);
@@ -180,11 +183,11 @@ void Writer::State::land(Submitted& step) {
   statistics.failed += step.failed ? 1 : 0;
   if (!step.failed) {
     const StepRecord& record = step.record;
-    // Encoding was timed by the wall clock. On a shared core the thread's own seconds are less, and the computation
+    // CodecChoice was timed by the wall clock. On a shared core the thread's own seconds are less, and the computation
     // misses only these.
     const double encoding = std::min(record.seconds_encoding, record.seconds_cpu);
-    automatic[static_cast<std::size_t>(step.flow)].written({.copying = record.seconds_copying,
-                                                            .encoding = encoding,
+    automatic[static_cast<std::size_t>(step.flow)].written(record.encoding, record.seconds_copying,
+                                                           {.encoding = encoding,
                                                             .writing = record.seconds_working - record.seconds_encoding,
                                                             .writing_cpu = record.seconds_cpu - encoding},
                                                            record.bytes_put, record.bytes_stored);
