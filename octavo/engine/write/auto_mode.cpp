@@ -96,10 +96,11 @@ Spent spent_by_process(double application) {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   spent.cpu = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  std::error_code ignored;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+  std::error_code failed;
+  for (std::filesystem::directory_iterator thread("/proc/self/task", failed), end; !failed && thread != end;
+       thread.increment(failed)) {
     std::int64_t ran = 0, waited = 0;  // [ns]
-    if (std::ifstream(thread.path() / "schedstat") >> ran >> waited)
+    if (std::ifstream(thread->path() / "schedstat") >> ran >> waited)
       spent.waiting += 1e-9 * static_cast<double>(waited);
   }
   return spent;

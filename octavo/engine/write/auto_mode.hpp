@@ -58,6 +58,7 @@ class AutoMode {
   /// Until the decision: background, and during the trial `fast`.
   Choice choice() const noexcept { return choice_.value_or(Choice{}); }
   bool decided() const noexcept { return choice_ && !tries_; }
+  bool watches() const noexcept { return !choice_; }  ///< wants handed_over() and begins()
   bool must_decide() const noexcept { return tries_ ? fast_.known : given_.known && !choice_; }
   /// The first step has been handed over; the totals of that moment.
   void handed_over(const Spent& now) noexcept;

@@ -37,10 +37,19 @@ std::optional<store::StepId> Writer::State::continued_by(Flow flow) const {
   return store->resumed_from;
 }
 
+bool Writer::State::chooses(Flow flow) const {
+  return options.mode == Mode::automatic || (store && is_codec_by_cost(options, flow));
+}
+
+std::optional<Spent> Writer::State::watched(Flow flow) const {
+  if (!chooses(flow) || !automatic[static_cast<std::size_t>(flow)].watches()) return {};
+  return spent_by_process(in_application);
+}
+
 // Collective. The cost of the first steps that all ranks have written decides how later ones are written.
 Choice Writer::State::choose(Flow flow) {
+  if (!chooses(flow)) return {options.mode, CodecChoice::given};
   const bool by_cost = store && is_codec_by_cost(options, flow);
-  if (options.mode != Mode::automatic && !by_cost) return {options.mode, CodecChoice::given};
   std::optional<Mode> fixed;
   if (options.mode != Mode::automatic) fixed = options.mode;
   AutoMode& automatic_mode = automatic[static_cast<std::size_t>(flow)];
@@ -88,7 +97,7 @@ void Writer::State::hand_over(StepWork work) {
   last_step[flow] = Clock::now();
   const double seconds = std::chrono::duration<double>(last_step[flow] - begin).count();
   submitted.back().record.seconds_in_call = seconds;
-  automatic[flow].handed_over(spent_by_process(in_application));
+  if (const auto spent = watched(which)) automatic[flow].handed_over(*spent);
   // In sync mode the call that writes a step also reports its end.
   if (mode != Mode::sync) return;
   agree(false);

@@ -111,7 +111,7 @@ void Writer::State::begin(StepsBy by, const store::SegmentPlan& plan, const std:
   job = std::move(next);
   begin_error.reset();
   collect();
-  automatic[static_cast<std::size_t>(job->plan.flow)].begins(spent_by_process(in_application));
+  if (const auto spent = watched(job->plan.flow)) automatic[static_cast<std::size_t>(job->plan.flow)].begins(*spent);
 }
 
 void Writer::begin_step(Flow flow, std::int64_t step, double time) {

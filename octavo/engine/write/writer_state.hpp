@@ -101,6 +101,8 @@ struct Writer::State {
   void hand_over(StepWork work);
   void choose_files(store::SegmentPlan& segment);
   std::optional<store::StepId> continued_by(store::Flow flow) const;
+  bool chooses(store::Flow flow) const;                  // whether first steps decide how later ones are written
+  std::optional<Spent> watched(store::Flow flow) const;  // none: no choice needs it
   Choice choose(store::Flow flow);
   void submit(StepWork work, Mode mode);
   void stage(StepWork& work);
