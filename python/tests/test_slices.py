@@ -403,3 +403,8 @@ def test_an_array_is_written_without_importing_numpy(sample, tmp_path, words):
         if not imported:  # a third of what is left
             needless = ("ctypes", "dataclasses", "inspect", "json", "textwrap")
             assert [name for name in needless if f"| {name}\n" in found] == []
+
+
+def test_a_slice_of_2d_data_is_named_by_its_field(data):
+    ds = octavo.open(data / "ramses" / "implosion2d_2ranks" / "output_00002")
+    assert ds.slice("density", pixels=16).label == "density" == ds.map("density", pixels=16).label

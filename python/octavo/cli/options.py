@@ -456,9 +456,12 @@ def memory(text: str) -> int:
     """Reads a number of bytes like "8 GiB"."""
     from octavo.sizes import bytes_of
 
-    size = bytes_of(text)
+    try:
+        size = bytes_of(text)
+    except UsageError:
+        size = 0
     if size < 1:
-        raise argparse.ArgumentTypeError(f"expected an amount of memory, found {text}")
+        raise argparse.ArgumentTypeError(f"expected an amount of memory such as 8GiB, found '{text}'")
     return size
 
 

@@ -56,6 +56,10 @@ class Picture:
             extremes=extremes,
         )
 
+    def __repr__(self) -> str:
+        ny, nx = self.values.shape
+        return printable(f"<octavo.Picture: {self.label} [{self.unit or 'no unit'}], {nx} x {ny} pixels>")
+
     def in_unit(self, unit: str, data: Any) -> Picture:
         """The same values of a data set in another unit."""
         from octavo.units import factor
@@ -397,5 +401,6 @@ def draw(
         pad=20 if arrows else 6,
     )
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
-    bar.set_label(labelled(picture.label, picture.unit))
+    arrival = picture.facts.get("over_time") == "arrival"
+    bar.set_label(labelled("time of arrival" if arrival else picture.label, picture.unit))
     return figure

@@ -96,7 +96,6 @@ def run(arguments: argparse.Namespace) -> int:
     with console.Progress("publish", arguments.quiet, unit="files") as progress:
         made = publish.write(arguments.output, plan, steps, site, record, threads, progress, total)
     notes = [f"datacite.json lacks {', '.join(missing)}: --title and --metadata give them"] if missing else []
-    console.notes(arguments.quiet, notes)
     _report(
         arguments, {"output": arguments.output, **made, "notes": notes},
         f"{arguments.output}: {made['files']} files, {console.size(made['bytes'])}; {made['made']} tiles and tables made now",
