@@ -197,6 +197,15 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
     parser.add_argument(
         "--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3', 'temperature < 1e4 K'"
     )
+    add_definitions(parser)
+    if unit:
+        add_unit(parser)
+    if dry_run:
+        _add_dry_run(parser)
+
+
+def add_definitions(parser: argparse.ArgumentParser) -> None:
+    """Adds --define and --definitions; definitions_of() reads them."""
     parser.add_argument(
         "--define",
         action="append",
@@ -212,10 +221,6 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
         metavar="FILE",
         help='fields and constants from a TOML file (mach = "speed/sound_speed"); may be repeated',
     )
-    if unit:
-        add_unit(parser)
-    if dry_run:
-        _add_dry_run(parser)
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:
