@@ -176,12 +176,16 @@ bool has_plain_field(const mesh::Header& header, std::string_view name) {
 
 }  // namespace
 
+std::string_view common_name(const mesh::Header& header, std::string_view name) {
+  for (const auto& table : tables_for(header))
+    for (const Word& word : table)
+      if (word.own == name && word.common != name) return word.common;
+  return name;
+}
+
 std::optional<std::string> field_meant(const mesh::Header& header, std::string_view name) {
   const auto tables = tables_for(header);
-  std::string_view common = name;
-  for (const auto& table : tables)
-    for (const Word& word : table)
-      if (word.own == name && common == name) common = word.common;
+  const std::string_view common = common_name(header, name);
   if (common != name && has_plain_field(header, common)) return std::string(common);
   for (const auto& table : tables)
     for (const Word& word : table)

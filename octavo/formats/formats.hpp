@@ -54,6 +54,10 @@ mesh::CodeUnits code_units(const mesh::Dataset& dataset);
 /// a field of that name comes first.
 std::optional<std::string> field_meant(const mesh::Header& header, std::string_view name);
 
+/// Octavo's word for a name in the tables of all formats, the own code's first: "density" for "dens". The name itself
+/// if no table has it.
+std::string_view common_name(const mesh::Header& header, std::string_view name);
+
 /// Opens an output by the first format that recognises it; the path may be the output's directory or any file in it.
 /// Throws Error(unreadable) if the path does not exist, and Error(corrupt) if no format recognises it; the message says
 /// what it is.

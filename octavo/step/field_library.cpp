@@ -82,8 +82,10 @@ std::vector<std::string> lacking(const mesh::Dataset& dataset, const LibraryRow&
 }  // namespace
 
 std::optional<LibraryField> library_field(const mesh::Dataset& dataset, std::string_view name) {
+  const std::string_view meant = formats::common_name(dataset.header, name);
   for (const LibraryRow& definition : library)
-    if (definition.name == name && is_for(dataset, definition) && lacking(dataset, definition).empty())
+    if ((definition.name == name || definition.name == meant) && is_for(dataset, definition) &&
+        lacking(dataset, definition).empty())
       return LibraryField{std::string(name), std::string(definition.formula)};
   return {};
 }

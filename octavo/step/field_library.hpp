@@ -14,7 +14,8 @@ struct LibraryField {
   std::string name, formula;
 };
 
-/// The definition that this step's fields allow; nothing if there is none.
+/// The definition that this step's fields allow, by its name or a code's word for it ("T" for "temperature"); nothing
+/// if there is none.
 std::optional<LibraryField> library_field(const mesh::Dataset& dataset, std::string_view name);
 
 /// All of them, in the order of the documentation.

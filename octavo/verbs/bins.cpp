@@ -267,9 +267,11 @@ std::array<double, 2> found_range(const analysis::ValueRange& found, const BinBy
   if (log && !(found.max > 0))
     throw Error(Kind::usage, "logarithmic bins of " + asked.field + ": no value of the selection is above 0");
   const double lo = log ? found.least_positive : found.min;
-  if (lo < found.max) return {lo, found.max};
-  // One value: bins around it.
-  const double margin = lo == 0 ? 0.5 : std::abs(lo) * 0x1p-10;
+  const double size = std::max(std::abs(lo), std::abs(found.max));
+  const double rounding = 4 * std::numeric_limits<double>::epsilon() * size * static_cast<double>(asked.bins);
+  if (found.max - lo > rounding) return {lo, found.max};
+  // One value, but for rounding: bins around it.
+  const double margin = size == 0 ? 0.5 : size * 0x1p-10;
   return {lo - margin, lo + margin};
 }
 

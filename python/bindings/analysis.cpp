@@ -72,6 +72,7 @@ std::string plane_of(const verbs::Map& image) {
 std::string label_of(const verbs::Map& image) {
   if (!image.label.empty()) return image.label;
   if (image.kind == "value") return image.field;
+  if (image.kind == "slice" && image.flat) return image.field;
   if (image.kind == "slice") return image.field + ", slice " + (image.orientation ? plane_of(image) : image.axis);
   const bool extreme = image.kind == "max" || image.kind == "min";
   if (image.flat && !extreme) return image.field;
@@ -162,10 +163,16 @@ void bind_map(nb::module_& m) {
 
 // ---------------------------------------------------------------------------------------------- stats
 
-nb::list place_of(const analysis::Extreme& extreme, int dim) {
+/// None where nothing has a value.
+nb::object place_of(const analysis::Extreme& extreme, int dim) {
+  if (std::isnan(extreme.value)) return nb::none();
   nb::list at;
   for (int axis = 0; axis < dim; ++axis) at.append(extreme.centre[static_cast<std::size_t>(axis)]);
   return at;
+}
+
+nb::object level_of(const analysis::Extreme& extreme) {
+  return std::isnan(extreme.value) ? nb::none() : nb::cast(extreme.level);
 }
 
 nb::dict describe(const analysis::Summary& summary, int dim) {
@@ -173,10 +180,10 @@ nb::dict describe(const analysis::Summary& summary, int dim) {
   row["leaves"] = summary.cells;
   row["min"] = summary.min.value;
   row["min_at"] = place_of(summary.min, dim);
-  row["min_level"] = summary.min.level;
+  row["min_level"] = level_of(summary.min);
   row["max"] = summary.max.value;
   row["max_at"] = place_of(summary.max, dim);
-  row["max_level"] = summary.max.level;
+  row["max_level"] = level_of(summary.max);
   row["mean"] = summary.mean;
   row["volume_mean"] = summary.volume_mean;
   row["mass_mean"] = nb::cast(summary.mass_mean);

@@ -11,6 +11,7 @@ import numpy as np
 
 from octavo.errors import UsageError
 from octavo.exports.columns import array_of, saved
+from octavo.printable import printable
 from octavo.regions import point_text
 from octavo.units import in_fractions
 
@@ -24,6 +25,10 @@ class Axis:
     unit: str
     log: bool
     edges: np.ndarray  #: (bins + 1,)
+
+    def __repr__(self) -> str:
+        said = f"{self.name} [{self.unit or 'no unit'}], {len(self.edges) - 1} bins, {self.edges[0]:.6g} to {self.edges[-1]:.6g}"
+        return printable(f"<octavo.Axis: {said}>")
 
     @property
     def centres(self) -> np.ndarray:
@@ -91,6 +96,14 @@ class Binned(ABC):
             facts=_scaled_sums(self.facts, weight, by.get(self.axes[0].name, 1.0) if self.axes else 1.0)
             | cosmic_facts(data),
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        counted = f"{self.facts['all']['cells']} {self.facts.get('particles', 'cells')}"
+        return printable(f"<octavo.{type(self).__name__}: {self._said()}, of {counted}>")
+
+    @abstractmethod
+    def _said(self) -> str:
+        """What is binned, and in how many bins."""
 
     @property
     def time(self) -> float:
@@ -166,12 +179,15 @@ class Binned(ABC):
         return label_of("number of cells" if self.weight == "none" else self.weight, self.weight_unit)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Histogram(Binned):
     """How cells are spread over the values of a field. With `cumulative` each bin has the sum of all bins up to it, in
     `weights` and in `cells`; cells below all edges are not in it."""
 
     cumulative: bool = False
+
+    def _said(self) -> str:
+        return f"{self.axes[0].name} in {len(self.weights)} bins"
 
     @property
     def edges(self) -> np.ndarray:
@@ -198,7 +214,7 @@ class Histogram(Binned):
         return figure
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Profile(Binned):
     """The weighted mean, standard deviation ("std"), minimum, maximum and percentiles ("p50") of fields in bins of a
     distance or a field. NaN where a bin has no cell. profile["density"] is the mean of that field.
@@ -207,6 +223,9 @@ class Profile(Binned):
     weight; of a radius from 0 on, wherever the first edge is."""
 
     cumulative: bool = False
+
+    def _said(self) -> str:
+        return f"{', '.join(self.fields)} over {self.axes[0].name} in {len(self.weights)} bins"
 
     @property
     def edges(self) -> np.ndarray:
@@ -259,9 +278,12 @@ class Profile(Binned):
         panels[0].set_title(self._heading(f"sum up to each {axis.name}"), fontsize=10, loc="left")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Phase(Binned):
     """The weight of cells in bins of two fields. `values` of shape (bins of y, bins of x) is NaN where no cell is."""
+
+    def _said(self) -> str:
+        return f"{self.y.name} over {self.x.name} in {len(self.y.edges) - 1} x {len(self.x.edges) - 1} bins"
 
     @property
     def x(self) -> Axis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -206,7 +207,14 @@ class Selection(Regions):
     _blank_too: ClassVar[bool] = False
 
     def level(self, deepest: int) -> Selection:
-        """Nothing finer than this level (the code's own number): coarser cells take their stored values."""
+        """Nothing finer than this level (the code's own number): coarser cells take their stored values. Raises UsageError
+        for what is no whole number, and for a level above the coarsest one that there is."""
+        try:
+            deepest = operator.index(deepest)
+        except TypeError:
+            raise UsageError(
+                f"a level is a whole number, not {deepest!r}", [], f"level({self._data.levels[-1]['level']})"
+            ) from None
         return self._with(max_level=deepest if self.max_level is None else min(deepest, self.max_level))
 
     def where(self, condition: str) -> Selection:
@@ -327,17 +335,15 @@ class Selection(Regions):
         without length or `up` along it, and for a blur of an extreme; Unsupported for a blur or camera on triangles, and for a
         camera on 1-D or 2-D data, or a blur with one.
 
-        With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass"; "none": 1) of
-        each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
+        With `particles`, a species or family ("dm", "star"), it is the sum of the `weight` (default: "mass", of particles
+        without one "none", which counts 1) of each pixel's particles over its area, or with a field, an attribute or "age", its mean by these weights. Along an
         axis, of the particles in the region, in the window of a map of it. Files of cells are not read. A sum is 0 where
         no particle is, which is drawn like pixels without a value."""
         if particles is not None:
             from octavo.particles import deposit
 
             image = self._do(
-                lambda data: deposit(
-                    data, self.region, particles, field, weight or "mass", axis, pixels, threads=threads
-                )
+                lambda data: deposit(data, self.region, particles, field, weight, axis, pixels, threads=threads)
             )
             return self._picture(image, unit)
         if field is None:
@@ -481,8 +487,6 @@ class Selection(Regions):
         `log`, which takes another reading of the field). `field` may be a distance as in profile: "radius", "cylinder",
         "height" or "angle", with `centre` and `normal`.
 
-        `field` may be "radius", "cylinder" or "height": the distance from `centre`, and `normal`, as in profile.
-
         `weight`: "volume" (the default), "mass" (density times volume), "none" (1 a cell), or a field, whose value counts. On
         triangles points take the place of cells, and their share of the area (with planes: of the volume) that of the
         volume. `percentiles` of all the selection's values are lines in the picture, and `.facts["percentiles"]`;
@@ -491,7 +495,7 @@ class Selection(Regions):
         field without a finite value, a range that is none. Releases the GIL.
 
         With `particles`, a species or family ("dm", "star"), it bins these by an attribute or their "age"; weight "mass" is
-        the default, or another attribute, or "none". Files of cells are not read. It takes no percentiles."""
+        the default ("none" where they have none), or another attribute. Files of cells are not read. It takes no percentiles."""
         if particles is not None:
             from octavo.binned import bin_by_field, histogram
             from octavo.particles import binned
@@ -499,7 +503,7 @@ class Selection(Regions):
             if len(percentiles):
                 raise UsageError("a histogram of particles takes no percentiles")
             axis = bin_by_field(field, bins, log=log, range=range)
-            sums = self._do(lambda data: binned(data, self.region, particles, axis, weight or "mass", threads=threads))
+            sums = self._do(lambda data: binned(data, self.region, particles, axis, weight, threads=threads))
             return histogram(self._marked(sums), cumulative).in_units(units, self._data)
         return self._diagram(
             "hist", threads, field=field, bins=bins, log=log, range=range, weight=weight, cumulative=cumulative,
@@ -925,9 +929,11 @@ class Dataset(Selection):
 
     def __repr__(self) -> str:
         leaves = sum(level["leaves"] for level in self._data.levels)
+        cells = f"{leaves} {'elements' if self._data.unstructured else 'leaves'}"
+        domains = "1 domain" if self.domains == 1 else f"{self.domains} domains"
         return printable(
             f"<octavo.Dataset {self.path}: {self._data.code}, {self._data.dim}-D, t = {self.time:.6g}, "
-            f"{leaves} leaves in {self.domains} domains, fields {', '.join(self.fields)}>"
+            f"{cells} in {domains}, fields {', '.join(self.fields)}>"
         )
 
     def _repr_html_(self) -> str:

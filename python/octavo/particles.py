@@ -127,6 +127,15 @@ def _attribute(data: Any, found: Arrays, name: str) -> np.ndarray:
     raise UsageError(f"no particle has an attribute '{name}'", [data.path], "there are: " + ", ".join([*found, *more]))
 
 
+def usual_weight(data: Any, name: str | None) -> str:
+    """The weight of a map or histogram that names none: the mass, or the number of particles that have no mass."""
+    if _are_sinks(data, name):
+        return "mass"
+    species, _ = _choice(data, name)
+    attributes = next(row["attributes"] for row in data.species if row["name"] == species)
+    return "mass" if any(info["name"] == "mass" for info in attributes) else "none"
+
+
 def _weights(data: Any, found: Arrays, weight: str) -> np.ndarray:
     if weight == "none":
         return np.ones(len(next(iter(found.values()))))
@@ -173,12 +182,13 @@ def _what(data: Any, name: str | None) -> str:
 
 
 def deposit(
-    data: Any, region: str | None, name: str | None, field: str | None, weight: str, axis: str, pixels: int,
+    data: Any, region: str | None, name: str | None, field: str | None, weight: str | None, axis: str, pixels: int,
     *, threads: int = 0, ranks: Any = None, progress: Any = None,
 ) -> Any:  # fmt: skip
     """A compiled map: the sum of the weights of each pixel's particles over its area; with a `field`, its mean by these
     weights. Collective over `ranks`."""
     family = _what(data, name)
+    weight = weight or usual_weight(data, name)
     sides = [f"position_{side}" for side in "xyz" if side != axis][: max(2, data.dim - 1)]
     weight_unit = "" if weight == "none" else _unit(data, name, weight)
     if field is None:
@@ -258,11 +268,12 @@ def _axes_of(facts: dict[str, Any], dim: int) -> tuple[np.ndarray, np.ndarray, n
 
 
 def binned(
-    data: Any, region: str | None, name: str | None, axis: dict[str, Any], weight: str,
+    data: Any, region: str | None, name: str | None, axis: dict[str, Any], weight: str | None,
     *, threads: int = 0, ranks: Any = None, progress: Any = None,
 ) -> dict[str, Any]:  # fmt: skip
     """The compiled sums of the particles' weights in bins of an attribute. Collective over `ranks`."""
     family = _what(data, name)
+    weight = weight or usual_weight(data, name)
     sums = _core.bins(
         data, axes=[axis], fields=[], weight=weight, region=region, max_level=None, where=None, definitions=[],
         threads=threads, ranks=ranks, progress=progress, **_source(data, name, region, [axis["field"]], weight, []),

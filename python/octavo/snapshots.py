@@ -13,6 +13,7 @@ import numpy as np
 
 from octavo import _core
 from octavo.errors import Damaged, Error, Unreadable, Unsupported, UsageError
+from octavo.printable import printable
 
 if TYPE_CHECKING:
     from octavo.dataset import Dataset, Path, Selection
@@ -202,6 +203,9 @@ class Table:
                     value = numbers.get(quantity)
                     values[row] = np.nan if value is None else value
         return cls(tuple(snapshots), leaves, columns, tuple(incomplete))
+
+    def __repr__(self) -> str:
+        return printable(f"<octavo.Table: {len(self.snapshots)} rows, fields {', '.join(self.columns)}>")
 
     @property
     def times(self) -> np.ndarray:

@@ -57,6 +57,25 @@ def test_log_bins_and_weights_are_numpys(flash):
         assert np.isclose(found.weights.sum() + found.facts["beyond"]["weight"], total, rtol=1e-13)
 
 
+def test_a_field_that_differs_by_rounding_alone_has_bins(sample):
+    """As one with a single value: a uniform medium after some steps of a solver."""
+    ds = octavo.open(sample)
+    nearly = "where(x < 0.5, 1, 1.0000000000000002)"
+    for bins, more in ((64, {}), (64, {"log": True}), (65536, {})):
+        found = ds.hist(nearly, bins=bins, **more)
+        assert found.edges[0] < 1 and found.edges[-1] > 1.0000000000000002
+        assert found.cells.sum() == found.facts["all"]["cells"] == found.cells.max()
+    assert ds.phase(nearly, "density").cells.sum() == found.facts["all"]["cells"]
+
+
+def test_a_table_says_how_many_cells_are_outside_of_its_bins(sample, run):
+    count = octavo.open(sample).hist("density").facts["all"]["cells"]
+    text = run("hist", sample, "--field", "density", "--range", "1e6,2e6", "--bins", 3).stdout.replace("\u00a0", " ")
+    assert f"{count:,} of {count:,} lie outside of the bins".replace(",", " ") in text
+    assert "outside" not in run("hist", sample, "--field", "density", "--bins", 3).stdout
+    assert "outside" in run("profile", sample, "--field", "density", "--range", "0.1,0.2").stdout
+
+
 def test_phase_is_numpys(flash):
     path, cells = flash
     found = octavo.open(path).phase("dens", "pres", bins=(20, 30))

@@ -15,6 +15,8 @@ import pytest
 from conftest import mostly_long
 from octavo.extras import source_of
 
+import octavo
+
 
 def test_version_and_help(run):
     assert run("--version").stdout.startswith("octavo ")
@@ -440,3 +442,40 @@ def test_no_real_input_is_read_past_the_limit_of_memory(run, data, name):
 
 def size_of(path):
     return sum(p.stat().st_size for p in [path, *path.rglob("*")] if p.is_file())
+
+
+def test_what_nothing_has_is_nowhere(sample, run, run_json):
+    """The extremes of an empty selection are at no place and on no level."""
+    nothing = octavo.open(sample).in_domains(99).stats("density")["fields"]["density"]
+    assert nothing["leaves"] == 0 and all(
+        nothing[name] is None for name in ("min_at", "max_at", "min_level", "max_level")
+    )
+    assert run_json("stats", sample, "--roi", "domains:99")["fields"]["density"]["min_at"] is None
+    assert "(0, 0" not in run("stats", sample, "--roi", "domains:99", "--field", "density").stdout
+
+
+@pytest.mark.parametrize("level", ["a", 5.5, None])
+def test_a_level_is_a_whole_number(sample, level):
+    with pytest.raises(octavo.UsageError, match="a level is a whole number"):
+        octavo.open(sample).level(level)
+    assert octavo.open(sample).level(np.int32(4)).stats("density")["leaves"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["help", "mpa"], "no verb 'mpa'; did you mean map?"),
+        (["stats", "s", "--memory", "lots"], "an amount of memory such as 8GiB, found 'lots'"),
+        (["map", "s", "--field", "density", "--limits", "nan,1", "-o", "x.png"], "expected two finite numbers"),
+        (["contour", "s", "--field", "density", "--at", "1", "-o", "x.geojson"], "of 3-D data it finds a surface"),
+    ],
+)
+def test_wrong_words_are_answered_with_right_ones(run, sample, tmp_path, words, message):
+    done = run(*[sample if word == "s" else word for word in words], check=False, cwd=tmp_path)
+    assert done.returncode == 2 and message in done.stderr, done.stderr
+    assert "try: 3-D data" not in done.stderr
+
+
+def test_a_note_is_said_once(run, sample, tmp_path):
+    done = run("publish", sample, "-o", tmp_path / "site", "--field", "density", "--zooms", 1)
+    assert done.stderr.count("datacite.json lacks") == 1

@@ -120,6 +120,7 @@ def test_times_of_arrival_and_maxima_become_files(files, mesh, run, tmp_path):
         assert np.array_equal(highest["values"][name][0], values.max(axis=0))
     picture = octavo.over_time(path, "arrival:0.1").map("WATER DEPTH", pixels=40)
     assert picture.unit == "S" and np.nanmax(picture.values) <= 800
+    assert picture.plot().axes[1].get_ylabel().startswith("time of arrival ")  # the bar
 
 
 def edges_of(elements):

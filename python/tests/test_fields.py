@@ -116,6 +116,19 @@ def test_common_names_find_those_of_a_code(data):
         ramses.stats(["temperature"])
 
 
+@pytest.mark.parametrize("word", ["T", "temp", "Temp"])
+def test_words_of_codes_find_fields_of_the_library(sample, word):
+    """A RAMSES output stores no temperature; codes' words for it find the definition, with its unit and its errors."""
+    ds = octavo.open(sample)
+    with pytest.raises(octavo.UsageError, match="mu, the mean mass of a particle"):
+        ds.sum(word)
+    ds = ds.derive("mu", "0.6")
+    own, common = ds.stats([word])["fields"][word], ds.stats(["temperature"])["fields"]["temperature"]
+    assert own == common
+    half = float(np.median(ds.arrays("temperature")["temperature"]))
+    assert 0 < ds.where(f"{word} < {half!r}").stats([word])["leaves"] < ds.stats([word])["leaves"]
+
+
 def test_telemacs_names_are_known_in_both_languages(data, run_json):
     french = data / "serafin" / "geo_malpasset-small.slf"
     if not french.exists():

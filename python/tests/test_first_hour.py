@@ -142,9 +142,9 @@ def on_terminal(columns: int, *words: str) -> str:
     pid, terminal = pty.fork()
     if pid == 0:
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.environ.pop("COLUMNS", None)
-        os.environ["TERM"] = "xterm"
-        os.execv(OCTAVO, ["octavo", *map(str, words)])
+        # Readline, which pytest imports, may have set COLUMNS behind the back of os.environ: that is not passed on.
+        known = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | {"TERM": "xterm"}
+        os.execve(OCTAVO, ["octavo", *map(str, words)], known)
     text = b""
     while True:
         try:
@@ -164,12 +164,38 @@ def test_sixty_columns_are_enough(run, tmp_path, verb):
     """No line is longer (but for a long path), no name is broken, and pipes get all columns."""
     run("sample", tmp_path / "s", "--to", "octavo", "--levels", "3-4", "--domains", 2, "--particles", 100, "-q")
     narrow = on_terminal(60, verb, tmp_path / "s")
-    assert max(map(len, narrow.replace(str(tmp_path), "").splitlines())) <= 60
+    assert not [text for text in narrow.replace(str(tmp_path), "").splitlines() if len(text) > 60]
     names = ["velocity_x", *(["position_x", "kinetic_energy_density"] if verb == "info" else ["particles/position_x"])]
     assert all(re.search(rf"^ *{name} ", narrow, re.MULTILINE) for name in names), narrow
     if verb == "ls":
         assert "streams" not in narrow and "streams" in on_terminal(100, verb, tmp_path / "s")
         assert "streams" in run(verb, tmp_path / "s").stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["stats", "s", "--field", "density"],
+        ["clumps", "s", "--above", "2"],
+        ["series", "s", "--field", "density"],
+        ["diff", "s", "s"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_table_wider_than_the_terminal_goes_on_below(run, tmp_path, monkeypatch, columns, words):
+    """All columns are shown, no number is broken, and each piece has the first column again."""
+    run("sample", tmp_path / "s", "--levels", "3-4", "--domains", 2, "-q")
+    monkeypatch.chdir(tmp_path)
+    wide, narrow = on_terminal(400, *words), on_terminal(columns, *words)
+    assert max(map(len, narrow.splitlines())) <= columns < max(map(len, wide.splitlines()))
+    numbers = [re.findall(r"[\w.+-]*\d[\w.+-]*", text) for text in (wide, narrow)]
+    assert set(numbers[1]) == set(numbers[0]), narrow
+    heads = [
+        {word for line in text.splitlines() if not re.search(r"\d", line) for word in line.split()}
+        for text in (wide, narrow)
+    ]
+    assert heads[0] - heads[1] <= {"\u2500" * n for n in range(401)} | {"max_level"}, narrow
 
 
 def test_a_table_in_a_pipe_does_not_import_rich(sample):

@@ -124,6 +124,19 @@ def test_a_histogram_is_that_of_numpy(mixed):
     assert some.cells[-1] + some.facts["beyond"]["cells"] == dm.sum() == some.facts["all"]["cells"]
 
 
+def test_particles_without_a_mass_are_counted(data, run):
+    """AMReX's tracers: a map and a histogram that name no weight count them."""
+    tracers = data / "amrex" / "adv3d_amrlevel_r2" / "plt00004"
+    ds = octavo.open(tracers)
+    count = len(ds.particles("Tracer")["id"])
+    assert ds.map(particles="Tracer", pixels=16).sum() == pytest.approx(count)
+    assert ds.map(particles="Tracer", pixels=16).label == "Tracer, number per area"
+    found = ds.hist("position_x", particles="Tracer", bins=4)
+    assert found.weight == "none" and found.weights.sum() == found.cells.sum() == count
+    text = run("hist", tracers, "--particles", "Tracer", "--field", "position_x", "--bins", "4").stdout
+    assert "particles" in text.splitlines()[0] and "cells" not in text.splitlines()[0]
+
+
 def test_the_commands_say_the_same(mixed, run, run_json, tmp_path):
     ds = octavo.open(mixed)
     run("map", mixed, "--particles", "dm", "--pixels", "32", "-o", tmp_path / "dm.npy")

@@ -120,6 +120,19 @@ def test_statistics_are_of_the_condition_and_planes_have_folders_of_their_own(st
     assert len(list((tmp_path / "site" / "step" / "0").rglob("*.tile"))) == 2
 
 
+def test_a_site_of_a_defined_field(store, tmp_path):
+    """The site knows which definitions it was made with: others make another one."""
+    words = ["--field", "temperature", "--zooms", "1"]
+    done = publish(store, tmp_path / "site", "--define", "mu=0.6", words=words)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((tmp_path / "site/step/0/stats/0.json").read_text())["field"]
+    ds = octavo.open(store, step=7).derive("mu", "0.6")
+    assert told["max"] == ds.stats("temperature")["fields"]["temperature"]["max"]
+    assert publish(store, tmp_path / "site", "--define", "mu=0.6", words=words).returncode == 0
+    assert publish(store, tmp_path / "site", "--define", "mu=1.2", words=words).returncode == 2
+    assert publish(store, tmp_path / "none", words=words).returncode == 2
+
+
 def test_places_cover_a_long_domain_once():
     assert list(places((0, 0), (4, 1), 1)) == [(0, 0), (1, 0)]
     assert len(list(places((0, 0, 0), (4, 1, 2.1), 2))) == 4 * 1 * 3

@@ -34,6 +34,25 @@ def test_results_say_what_they_are_in_a_line_and_as_html(ds, kind):
     assert len(page) < 10_000  # a table shows its first rows alone
 
 
+def drawn(ds):
+    return {
+        "Picture": ds.map("density", pixels=64),
+        "Histogram": ds.hist("density"),
+        "Phase": ds.phase("density", "pressure"),
+        "Profile": ds.profile(["density", "pressure"]),
+        "Spectrum": ds.spectrum("density"),
+        "Axis": ds.hist("density").axes[0],
+        "Table": octavo.series(ds.path).table("density"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["Picture", "Histogram", "Phase", "Profile", "Spectrum", "Axis", "Table"])
+def test_results_with_many_numbers_say_what_they_are_in_a_line(ds, kind):
+    line = repr(drawn(ds)[kind])
+    assert line.startswith(f"<octavo.{kind}: ") and line.endswith(">") and "\n" not in line and len(line) < 200
+    assert "density" in line and ("pressure" in line) == (kind in ("Phase", "Profile"))
+
+
 def test_html_is_escaped(ds):
     page = ds.where("density < 1")._repr_html_()
     assert "density &lt; 1" in page and "density < 1" not in page

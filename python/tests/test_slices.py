@@ -403,3 +403,21 @@ def test_an_array_is_written_without_importing_numpy(sample, tmp_path, words):
         if not imported:  # a third of what is left
             needless = ("ctypes", "dataclasses", "inspect", "json", "textwrap")
             assert [name for name in needless if f"| {name}\n" in found] == []
+
+
+def test_a_slice_of_2d_data_is_named_by_its_field(data):
+    ds = octavo.open(data / "ramses" / "implosion2d_2ranks" / "output_00002")
+    assert ds.slice("density", pixels=16).label == "density" == ds.map("density", pixels=16).label
+
+
+def test_the_label_of_a_bar_is_not_longer_than_the_bar(sample):
+    """A flat picture has a short bar: its label takes two lines, or the field alone, and the title has the rest."""
+    ds = octavo.open(sample)
+    for roi, lines in (("box:0,0,0:1,1,1", 1), ("box:0,0.4,0:1,0.6,1", 2)):
+        figure = ds.inside(roi).map("pressure", pixels=64).plot()
+        figure.draw_without_rendering()
+        bar = figure.axes[1]
+        assert len(bar.get_ylabel().splitlines()) == lines and "pressure" in bar.get_ylabel()
+        label, height = bar.yaxis.label.get_window_extent().height, bar.get_window_extent().height
+        assert label <= 1.1 * height, (label, height)
+        assert "pressure, integral along z" in figure.axes[0].get_title(loc="left")

@@ -955,3 +955,35 @@ def test_a_brick_lacks_the_damaged_domain_alone(damaged):
     shown = np.isfinite(values)
     assert 0.01 < (~shown).mean() < 0.5
     np.testing.assert_allclose(values[shown], whole_one[shown], rtol=1e-7)
+
+
+def test_definitions_of_the_view_are_fields_everywhere(sample, tmp_path):
+    """--define and --definitions: pictures, bricks, answers, and the lines that do it again."""
+    (tmp_path / "own.toml").write_text('twice = "2*temperature"\n')
+    ds = octavo.open(sample).derive("twice", "2*temperature").derive("mu", "0.6")
+    with View(sample, "--define", "mu=0.6", "--definitions", tmp_path / "own.toml") as running:
+        derived = running.json("step/0")["derived"]
+        assert {"mu", "twice", "temperature", "mach_number"} <= set(derived) and len(set(derived)) == len(derived)
+        for kind in ("slice", "mean"):
+            _, values = running.tile(0, 0, 0, field="twice", kind=kind, weight="temperature", where="temperature > 0")
+            alone = (
+                ds.slice("twice", pixels=256) if kind == "slice" else ds.map("twice", weight="temperature", pixels=256)
+            )
+            np.testing.assert_allclose(values, alone.values, rtol=1e-6)
+        status, body = running.get("step/0/brick", field="twice", zoom=0, i=0, j=0, k=0)
+        assert status == 200 and np.nanmax(tiles.unpacked(body)[1]) > 0, body
+        found = running.json("step/0/stats", field="twice", region="sphere:center:0.2")["field"]
+        assert found["max"] == ds.sphere("center", 0.2).stats("twice")["fields"]["twice"]["max"]
+        lines = running.json("step/0/lines", field="twice", x0=0, x1=1, y0=0, y1=1)
+        command = shlex.split(lines["command"])
+        assert {"--define=mu=0.6", "--define=twice=2*temperature"} <= set(command)
+        made = {}
+        exec(lines["python"].replace("view.png", str(tmp_path / "view.png")), made)
+        assert (tmp_path / "view.png").exists() and made["picture"].label.startswith("twice, slice")
+
+
+def test_fields_that_lack_a_constant_are_not_offered(view):
+    derived = view.json("step/0")["derived"]
+    assert "mach_number" in derived and "temperature" not in derived
+    status, body = view.get("step/0/tile", field="temperature", zoom=0, column=0, row=0)
+    assert status == 400 and b"mu, the mean mass of a particle" in body and b"--define mu=0.6" in body

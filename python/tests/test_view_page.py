@@ -432,6 +432,10 @@ def test_regions_are_drawn_and_computed(page, store):
     page.write("other", "pressure")
     page.find("#do-phase").click()
     assert "pressure over density" in page.answer()
+    page.choose("step", "1")  # the answer stays, and says of which step it is
+    first, second = (page.run(f"return document.querySelectorAll('#step option')[{number}].text") for number in (0, 1))
+    assert first != second and page.answer().endswith(f", {first}") and "density" in page.answer()
+    page.choose("step", "0")
     page.write("region", "cube:1")
     page.find("#do-stats").click()
     assert "no answer" in page.answer()

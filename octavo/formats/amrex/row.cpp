@@ -24,11 +24,12 @@ constexpr std::array<Word, 6> field_words{{{"x_velocity", "velocity_x"},
                                            {"magy", "B_y"},
                                            {"magz", "B_z"}}};
 /// Words of Castro and Nyx (xmom is no velocity), MAESTROeX, PeleLM, IAMR.
-constexpr std::array<Word, 13> also_words{{{"Density", "density"},
+constexpr std::array<Word, 14> also_words{{{"Density", "density"},
                                            {"rho", "density"},
                                            {"Temp", "temperature"},
                                            {"temp", "temperature"},
                                            {"tfromp", "temperature"},
+                                           {"T", "temperature"},
                                            {"pres", "pressure"},
                                            {"Pressure", "pressure"},
                                            {"avg_pressure", "pressure"},

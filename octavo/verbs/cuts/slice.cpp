@@ -88,6 +88,7 @@ Map slice(const step::SharedStep& step, const SliceOptions& options) {
   Map result = detail::describe_field(header, options.field);
   detail::describe_view(result, view);
   result.kind = "slice";
+  result.flat = header.dim < 3;
   const auto near_plane = [&](const mesh::Dataset& dataset) {
     const auto boxes = analysis::boxes_of_plane(header, view, fineness_of(dataset));
     return scope_of(dataset, options.region, options.max_level,

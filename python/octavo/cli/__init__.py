@@ -196,11 +196,21 @@ def _top_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _check_verb(top: argparse.ArgumentParser, word: str) -> None:
+    if word not in VERBS:
+        import difflib
+
+        near = difflib.get_close_matches(word, VERBS, 1)
+        top.error(f"no verb '{word}'" + (f"; did you mean {near[0]}?" if near else ""))
+
+
 def _parse(words: list[str]) -> argparse.Namespace | None:
     """Returns the arguments of a verb, or None if help was printed."""
     top = _top_parser()
     if words and words[0] == "help":
-        (verb_parser(words[1]) if words[1:2] and words[1] in VERBS else top).print_help()
+        if words[1:]:
+            _check_verb(top, words[1])
+        (verb_parser(words[1]) if words[1:] else top).print_help()
         return None
     if not words:
         top.print_help()
@@ -208,11 +218,7 @@ def _parse(words: list[str]) -> argparse.Namespace | None:
     if words[0].startswith("-"):
         top.parse_args(words)
         top.error("name a verb first")
-    if words[0] not in VERBS:
-        import difflib
-
-        near = difflib.get_close_matches(words[0], VERBS, 1)
-        top.error(f"no verb '{words[0]}'" + (f"; did you mean {near[0]}?" if near else ""))
+    _check_verb(top, words[0])
     return verb_parser(words[0]).parse_args(words[1:])
 
 

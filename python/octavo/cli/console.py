@@ -3,7 +3,6 @@ from a file goes through here. It is shown as it is, never as markup."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import shutil
 import sys
@@ -174,9 +173,47 @@ def _fitting(heads: list[str], rows: list[list[str]], spare: Iterable[str]) -> l
     return kept
 
 
+def _least_widths(heads: list[str], right: list[bool], rows: list[list[str]], width: int) -> list[int]:
+    """How narrow columns may become: numbers stay whole, heads and other text are folded between words. Names in the first
+    column stay in one piece as long as they leave half of the line to the rest."""
+
+    def longest(texts: Iterable[str]) -> int:
+        return max(map(len, texts), default=0)
+
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(heads)
+    least = [
+        longest([*head.split(), *(column if is_right else (word for text in column for word in text.split()))])
+        for head, is_right, column in zip(heads, right, columns, strict=True)
+    ]
+    least[0] = longest([heads[0], *columns[0]])
+    return [min(size, width // 2) for size in least]
+
+
+def _pieces(least: list[int], width: int) -> list[list[int]]:
+    """The columns of each piece of a table that is wider than the terminal; all pieces begin with the first column."""
+    pieces = [[0]]
+    for column in range(1, len(least)):
+        if len(pieces[-1]) > 1 and sum(least[kept] + 3 for kept in [*pieces[-1], column]) > width:
+            pieces.append([0])
+        pieces[-1].append(column)
+    return pieces
+
+
+def _widths(heads: list[str], least: list[int], rows: list[list[str]], width: int) -> list[int]:
+    """The least widths, and what the line has room for beyond them, shared by the columns that need more."""
+    widths, room = list(least), width - sum(size + 3 for size in least)
+    missing = [max(map(len, column)) - size for column, size in zip(zip(heads, *rows, strict=True), least, strict=True)]
+    for served, column in enumerate(sorted(range(len(least)), key=missing.__getitem__)):
+        more = max(0, min(missing[column], room // (len(least) - served)))
+        widths[column] += more
+        room -= more
+    return widths
+
+
 def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]], spare: Iterable[str] = ()) -> None:
     """Prints a table on stdout. Columns of numbers are aligned right. A narrow terminal does not get the `spare`
-    columns. The package rich draws it on a terminal; elsewhere, and without rich, it is plain text."""
+    columns; if the others are still too wide for it, the table goes on below, with the first column again. The package
+    rich draws it on a terminal; elsewhere, and without rich, it is plain text."""
     if not is_root():
         return
     cells = [list(row) for row in rows]
@@ -189,24 +226,35 @@ def table(title: str, columns: list[str], rows: Iterable[Iterable[Any]], spare: 
     kept = _fitting(heads, texts, spare)
     heads, right = [heads[column] for column in kept], [right[column] for column in kept]
     texts = [[row[column] for column in kept] for row in texts]
-    if _terminal_width() is not None:
-        with contextlib.suppress(ImportError):
-            return _rich_table(printable(title), heads, right, texts)
-    _plain_table(printable(title), heads, right, texts)
+    width = _terminal_width()
+    if width is None:
+        return _plain_table(printable(title), heads, right, texts)
+    least = _least_widths(heads, right, texts, width)
+    title = printable(title)
+    for piece in _pieces(least, width):
+
+        def of(row: list[Any], piece: list[int] = piece) -> list[Any]:
+            return [row[column] for column in piece]
+
+        rows_of_piece = [of(row) for row in texts]
+        try:
+            _rich_table(title, of(heads), of(right), of(least), rows_of_piece, width)
+        except ImportError:
+            _plain_table(title, of(heads), of(right), rows_of_piece)
+        title = ""
 
 
-def _rich_table(title: str, heads: list[str], right: list[bool], rows: list[list[str]]) -> None:
+def _rich_table(
+    title: str, heads: list[str], right: list[bool], least: list[int], rows: list[list[str]], width: int
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    width = _terminal_width()
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head, is_right in zip(heads, right, strict=True):
-        out.add_column(Text(head), justify="right" if is_right else "left", overflow="fold")
-    # Names stay in one piece as long as they leave half of the line to the rest.
-    out.columns[0].min_width = min(max(map(len, next(zip(heads, *rows, strict=True)))), (width or 200) // 2)
+    for head, is_right, size in zip(heads, right, _widths(heads, least, rows, width), strict=True):
+        out.add_column(Text(head), justify="right" if is_right else "left", overflow="fold", width=size)
     for row in rows:
         out.add_row(*map(Text, row))
 
@@ -214,7 +262,7 @@ def _rich_table(title: str, heads: list[str], right: list[bool], rows: list[list
         def on_broken_pipe(self) -> None:  # a reader that stops early is not an error
             raise BrokenPipeError
 
-    console = Stdout(width=width or 200, highlight=False, force_terminal=width is not None)
+    console = Stdout(width=width, highlight=False, force_terminal=True)
     if title:
         console.print(Text(title), style="bold")
     console.print(out)

@@ -197,6 +197,15 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
     parser.add_argument(
         "--where", metavar="COND", help="only cells where this formula holds: 'density > 1e-3', 'temperature < 1e4 K'"
     )
+    add_definitions(parser)
+    if unit:
+        add_unit(parser)
+    if dry_run:
+        _add_dry_run(parser)
+
+
+def add_definitions(parser: argparse.ArgumentParser) -> None:
+    """Adds --define and --definitions; definitions_of() reads them."""
     parser.add_argument(
         "--define",
         action="append",
@@ -212,10 +221,6 @@ def add_fields(parser: argparse.ArgumentParser, *, unit: bool = True, dry_run: b
         metavar="FILE",
         help='fields and constants from a TOML file (mach = "speed/sound_speed"); may be repeated',
     )
-    if unit:
-        add_unit(parser)
-    if dry_run:
-        _add_dry_run(parser)
 
 
 def add_unit(parser: argparse.ArgumentParser) -> None:
@@ -456,9 +461,12 @@ def memory(text: str) -> int:
     """Reads a number of bytes like "8 GiB"."""
     from octavo.sizes import bytes_of
 
-    size = bytes_of(text)
+    try:
+        size = bytes_of(text)
+    except UsageError:
+        size = 0
     if size < 1:
-        raise argparse.ArgumentTypeError(f"expected an amount of memory, found {text}")
+        raise argparse.ArgumentTypeError(f"expected an amount of memory such as 8GiB, found '{text}'")
     return size
 
 

@@ -56,6 +56,10 @@ class Picture:
             extremes=extremes,
         )
 
+    def __repr__(self) -> str:
+        ny, nx = self.values.shape
+        return printable(f"<octavo.Picture: {self.label} [{self.unit or 'no unit'}], {nx} x {ny} pixels>")
+
     def in_unit(self, unit: str, data: Any) -> Picture:
         """The same values of a data set in another unit."""
         from octavo.units import factor
@@ -290,6 +294,23 @@ def labelled(name: str, unit: str) -> str:
     return f"{plain(name)}   [{unit_text(unit) or 'no unit'}]"
 
 
+#: Letters of a label in an inch, roughly.
+_LETTERS = 12
+
+
+def bar_label(name: str, short: str, unit: str, height: float) -> str:
+    """The label of a bar that is so high [inch]: in two lines if one has no room for quantity and unit, and with the `short`
+    name if it is still too long: the title has the whole one."""
+    quantity, said = plain(name), f"[{unit_text(unit) or 'no unit'}]"
+
+    def fits(text: str) -> bool:
+        return len(re.sub(r"\$\^\{(.*?)\}\$", r"\1", text)) <= _LETTERS * height
+
+    if fits(labelled(name, unit)):
+        return labelled(name, unit)
+    return f"{quantity if fits(quantity) else plain(short)}\n{said}"
+
+
 def in_metres(picture: Any) -> bool:
     """Whether code units are metres and seconds, as TELEMAC's are: those of other codes are in no one's words."""
     return picture.facts.get("unit_length") == 100 and picture.facts.get("unit_time") == 1
@@ -397,5 +418,6 @@ def draw(
         pad=20 if arrows else 6,
     )
     bar = figure.colorbar(image, ax=axes, pad=0.02, fraction=0.05)
-    bar.set_label(labelled(picture.label, picture.unit))
+    name = "time of arrival" if picture.facts.get("over_time") == "arrival" else picture.label
+    bar.set_label(bar_label(name, picture.facts.get("field", name), picture.unit, figure.get_figheight() - 0.9))
     return figure

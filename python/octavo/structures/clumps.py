@@ -77,9 +77,7 @@ class Clumps:
         return shown.facts(self._said(), units, shown.table(self.columns()))
 
     def _said(self) -> str:
-        return (
-            f"{len(self)} clumps, {self.facts['cells']} cells with {self.facts['field']} above {self.facts['above']:g}"
-        )
+        return f"{len(self)} clump{'' if len(self) == 1 else 's'}, {self.facts['cells']} cells with {self.facts['field']} above {self.facts['above']:g}"
 
     def __len__(self) -> int:
         return len(self.label)

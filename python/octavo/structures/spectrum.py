@@ -10,6 +10,7 @@ import numpy as np
 
 from octavo.errors import UsageError
 from octavo.exports.columns import array_of, saved
+from octavo.printable import printable
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class Spectrum:
     unit: str
     #: fields, cells along each axis, level, selection, time ...
     facts: dict[str, Any]
+
+    def __repr__(self) -> str:
+        cells = " x ".join(map(str, self.facts["cells"]))
+        return printable(f"<octavo.Spectrum: {', '.join(self.facts['fields'])}, {len(self.k)} shells of {cells} cells>")
 
     @property
     def density(self) -> np.ndarray:

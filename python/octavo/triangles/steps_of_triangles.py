@@ -28,6 +28,9 @@ class StepSeries:
     names: tuple[str, ...]  #: of the lines or polygons
     what: str  #: the quantity
 
+    def __repr__(self) -> str:
+        return printable(f"<octavo.StepSeries: {self.what} at {len(self.times)} steps: {', '.join(self.names)}>")
+
     def heads(self) -> list[str]:
         """The names of the columns of rows()."""
         return ["time", *self.names]

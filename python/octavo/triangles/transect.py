@@ -33,6 +33,10 @@ class Transect:
     selection: str
     time: float
 
+    def __repr__(self) -> str:
+        said = f"{len(self.distance)} places, length {self.length:.6g}, fields {', '.join(self.values)}"
+        return printable(f"<octavo.Transect: {said}>")
+
     @classmethod
     def of(cls, found: dict[str, Any]) -> Transect:
         """The transect of a compiled table."""

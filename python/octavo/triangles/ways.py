@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 #: How a way ends, in words.
 ENDS = {
-    "time": "the time asked for", "border": "the border of the mesh", "standing": "nothing moves", "length": "the longest way",
-    "steps": "too many steps",
+    "time": "at the time asked for", "border": "at the border of the mesh", "standing": "where nothing moves",
+    "length": "at the longest way", "steps": "after the most steps",
 }  # fmt: skip
 ENDINGS = (".geojson", ".csv", ".png", ".pdf", ".svg")
 
@@ -36,6 +36,9 @@ class Ways:
     ends: list[str]  #: how each ends: a key of ENDS
     time: float  #: of the step, or at which particles start [code time]
     notes: list[str]
+
+    def __repr__(self) -> str:
+        return f"<octavo.Ways: {len(self)} ways of {len(self.x)} places>"
 
     def __len__(self) -> int:
         return len(self.ends)

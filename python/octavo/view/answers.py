@@ -25,6 +25,7 @@ _PLACE = r"(?:(?:max|min)\s*:)?[^:|&()]+?"
 
 def selection(ds: Any, look: Look, region: str | None) -> Any:
     chosen = ds if region is None else ds.inside(region)
+    chosen = chosen.derive(look.definitions) if look.definitions else chosen
     chosen = chosen if look.where is None else chosen.where(look.where)
     return chosen if look.max_level is None else chosen.level(look.max_level)
 

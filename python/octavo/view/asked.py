@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from octavo.errors import UsageError
 from octavo.view.tiles import KINDS, Look
@@ -59,8 +59,8 @@ def choice(query: Query, name: str, of: tuple[str, ...], default: str) -> str:
     return value
 
 
-def look(query: Query, prefix: str = "") -> Look:
-    """The look that a request wants. In a difference the words of the picture that is taken away have a prefix; both have the
+def look(query: Query, definitions: Sequence[tuple[str, str]], prefix: str = "") -> Look:
+    """The look that a request wants, with the definitions of the view. In a difference the words of the picture that is taken away have a prefix; both have the
     same axis, plane, condition and level."""
     at = number(query, "at", 0.5)
     if not 0 <= at <= 1:
@@ -74,6 +74,7 @@ def look(query: Query, prefix: str = "") -> Look:
         where=text(query, "where"),
         unit=text(query, prefix + "unit"),
         max_level=whole(query, "level", -1000, 1000) if text(query, "level") else None,
+        definitions=tuple(definitions),
     )
 
 

@@ -9,6 +9,7 @@ read the levels that it shows, as tiles do.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +74,13 @@ def region_of(data: Any, block: Block, margin: float = 0.0) -> str | None:
 
 
 def voxels(
-    data: Any, fields: list[str], where: str | None, level: int, block: Block, progress: Progress
+    data: Any,
+    fields: list[str],
+    where: str | None,
+    level: int,
+    block: Block,
+    progress: Progress,
+    definitions: Sequence[tuple[str, str]] = (),
 ) -> tuple[np.ndarray, dict[str, str]]:
     """Values of shape (fields, z, y, x), and units: of the cell of the level, or of the coarser leaf, in which each voxel's
     centre is; where cells of the level are smaller than voxels, the mean of those whose centre is in the voxel. NaN outside
@@ -88,10 +95,11 @@ def voxels(
         for (i, j, k), part in block.halves():
             if region_of(data, part) is not None:
                 at = np.s_[:, k * half : (k + 1) * half, j * half : (j + 1) * half, i * half : (i + 1) * half]
-                out[at], units = voxels(data, fields, where, level, part, progress)
+                out[at], units = voxels(data, fields, where, level, part, progress, definitions)
         return out, units
     if (region := region_of(data, block, max(cell) / 2)) is not None:
-        found = _core.cube(data, fields, region=region, max_level=level, where=where, definitions=[])
+        found = _core.cube(data, fields, region=region, max_level=level, where=where,
+                           definitions=list(definitions))  # fmt: skip
         rows = [_rows(found, axis, block) for axis in (2, 1, 0)]
         for number, name in enumerate(fields):
             out[number] = _resampled(found["fields"][name], rows)
@@ -99,11 +107,11 @@ def voxels(
     return out, units
 
 
-def unit_of(data: Any, field: str) -> str:
+def unit_of(data: Any, field: str, definitions: Sequence[tuple[str, str]] = ()) -> str:
     """The unit of a field or formula; "" where the data do not say. Reads a cell at the domain's lower corner."""
     finest = data.levels[-1]["level"]
     corner = Block(tuple(data.lo), min(_cell_of(data, finest)), 1)
-    return voxels(data, [field], None, finest, corner, lambda _done, _total: True)[1][field]
+    return voxels(data, [field], None, finest, corner, lambda _done, _total: True, definitions)[1][field]
 
 
 def _cell_of(data: Any, level: int) -> list[float]:
@@ -158,7 +166,7 @@ def brick(ds: Any, look: Look, zoom: int, place: Index3, progress: Progress, dam
     key = (look.field, look.where, "brick")
 
     def read(of: Any) -> tuple[np.ndarray, dict[str, str]]:
-        return voxels(of, [look.field, "level"], look.where, level, block, progress)
+        return voxels(of, [look.field, "level"], look.where, level, block, progress, look.definitions)
 
     parts = data.parts_of(region, level)
     values, units = damage.read(key, data, read)
@@ -170,7 +178,7 @@ def brick(ds: Any, look: Look, zoom: int, place: Index3, progress: Progress, dam
         "damaged": [damage.of(key)[part] for part in parts if part in damage.of(key)],
         "parts_read": len(parts),
         "bytes_read": _core.plan(data, fields=[look.field], threads=1, region=region, max_level=level,
-                                 where=look.where, definitions=[])["bytes"],
+                                 where=look.where, definitions=list(look.definitions))["bytes"],
     }  # fmt: skip
     return _packed(facts, values[0], units[look.field], data, look)
 

@@ -132,7 +132,7 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
     for number in range(plan.steps):
         yield f"step/{number}/facts.json", _facts(steps, number, plan)
         for k, field in enumerate(plan.fields):
-            yield f"step/{number}/stats/{k}.json", _stats(steps, number, Look(field, where=plan.looks[0].where))
+            yield f"step/{number}/stats/{k}.json", _stats(steps, number, _of_all(field, plan.looks[0]))
         data = steps.opened(number)._data
         for look in plan.looks:
             window = tiles.domain(data, look.axis)
@@ -147,12 +147,17 @@ def jobs_of(plan: Plan, steps: Steps) -> Iterator[Job]:
                     yield name, _brick(steps, number, look, zoom, (i, j, k))
 
 
+def _of_all(field: str, look: Look) -> Look:
+    """A look of which statistics of the whole domain are made, with the condition and the definitions of another."""
+    return Look(field, where=look.where, definitions=look.definitions)
+
+
 def _facts(steps: Steps, number: int, plan: Plan) -> Callable[[Progress], bytes]:
     def job(_: Progress) -> bytes:
         facts = steps.described(number)
         units = {field["name"]: field["unit"] for field in facts["fields"]}
         shown = [{"name": name, "unit": units.get(name, "")} for name in plan.fields]
-        return _json(facts | {"fields": shown, "species": [], "particles": []})
+        return _json(facts | {"fields": shown, "species": [], "particles": [], "derived": []})
 
     return job
 

@@ -158,8 +158,12 @@ async def step(request: Request) -> Response:
 # ------------------------------------------------------------------ what is shown
 
 
+def _look(request: Request, prefix: str = "") -> tiles.Look:
+    return asked.look(request.query_params, request.app.state.steps.definitions, prefix)
+
+
 async def tile(request: Request) -> Response:
-    look = asked.look(request.query_params)
+    look = _look(request)
     most = 1 << tiles.DEEPEST_ZOOM
     zoom, column, row = (
         asked.whole(request.query_params, name, 0, bound)
@@ -174,7 +178,7 @@ async def tile(request: Request) -> Response:
 
 async def brick(request: Request) -> Response:
     query = request.query_params
-    look = asked.look(query)
+    look = _look(request)
     zoom = asked.whole(query, "zoom", 0, bricks.DEEPEST_ZOOM)
     i, j, k = (asked.whole(query, name, 0, 1 << bricks.DEEPEST_ZOOM) for name in "ijk")
 
@@ -246,7 +250,7 @@ def _table(request: Request, data: Any) -> tuple[str, str, bool]:
 
 async def table(request: Request) -> Response:
     query, what = request.query_params, request.path_params["what"]
-    look, region = asked.look(query), asked.text(query, "region")
+    look, region = _look(request), asked.text(query, "region")
 
     def job(held: Held, progress: Progress) -> bytes:
         ds = held.ds
@@ -263,7 +267,7 @@ async def table(request: Request) -> Response:
 async def line(request: Request) -> Response:
     """The values along a line."""
     query = request.query_params
-    look, region = asked.look(query), asked.text(query, "region")
+    look, region = _look(request), asked.text(query, "region")
     start, end = asked.required(query, "start"), asked.required(query, "end")
 
     def job(held: Held, _: Progress) -> bytes:
@@ -288,13 +292,13 @@ def _less(request: Request) -> tuple[int, tiles.Look] | None:
     if asked.text(query, "less_step") is None:
         return None
     number = asked.whole(query, "less_step", 0, len(request.app.state.steps) - 1)
-    return number, asked.look(query, "less_")
+    return number, _look(request, "less_")
 
 
 def _words(request: Request, what: str) -> dict[str, str]:
     """The command, and the Python code, that make the picture shown."""
     known, number = opened(request)
-    query, look, shown = request.query_params, asked.look(request.query_params), known[number]
+    query, look, shown = request.query_params, _look(request), known[number]
     region = asked.text(query, "region")
     if what in ("stats", "profile", "phase"):
         return words.table(shown, look, region, what, *_table(request, known.opened(number)._data))
@@ -309,7 +313,7 @@ def _words(request: Request, what: str) -> dict[str, str]:
         if look.unit:
             from octavo.units import factor
 
-            at /= factor(bricks.unit_of(data, look.field), look.unit, data, look.field)
+            at /= factor(bricks.unit_of(data, look.field, look.definitions), look.unit, data, look.field)
         return words.surface(shown, look, at, region)
     shape, less = window(request, data), _less(request)
     if less is not None:
@@ -323,7 +327,7 @@ async def lines(request: Request) -> Response:
     known, number = opened(request)
     kinds = ("picture", "volume", "surface", "line", "stats", "profile", "phase")
     what = asked.choice(request.query_params, "what", kinds, "picture")
-    asked.look(request.query_params)
+    _look(request)
     key = ("lines", known[number].alone, str(request.query_params))
     return await made_of(request, key, lambda _held, _progress: in_json(_words(request, what)))
 
@@ -332,7 +336,7 @@ async def file(request: Request) -> Response:
     """The window, or what it has more than another picture, as a file."""
     known, query = request.app.state.steps, request.query_params
     kind = asked.choice(query, "as", tuple(files.KINDS), "pdf")
-    look, less, colours = asked.look(query), _less(request), _colours(query)
+    look, less, colours = _look(request), _less(request), _colours(query)
     pixels = asked.whole(query, "pixels", 1, files.MOST_PIXELS)
 
     def job(held: Held, progress: Progress) -> bytes:

@@ -57,10 +57,13 @@ def _name(shown: Shown) -> tuple[str, int]:
 
 
 class Steps:
-    """Opens steps when they are asked for. May be used from several threads."""
+    """Opens steps when they are asked for, and keeps the definitions that fields of all of them may use. May be used from
+    several threads."""
 
-    def __init__(self, paths: Sequence[str], flow: str | None = None) -> None:
-        self._paths, self._flow = paths, flow
+    def __init__(
+        self, paths: Sequence[str], flow: str | None = None, definitions: Sequence[tuple[str, str]] = ()
+    ) -> None:
+        self._paths, self._flow, self.definitions = paths, flow, tuple(definitions)
         self._shown, self.skipped = listed(paths, flow)
         self._open: OrderedDict[int, Held] = OrderedDict()
         self._files = Files()
@@ -151,12 +154,20 @@ class Steps:
             "triangles": data.unstructured and not data.solids,
             "domains": data.num_parts,
             "fields": [{"name": valid(field["name"]), "unit": valid(field["unit"])} for field in data.fields],
+            "derived": derived_of(data, self.definitions),
             "levels": levels_of(data),
             "particles": [valid(name) for name in names_of(data)],
             "species": [{"name": valid(row["name"]), "count": row["count"]} for row in data.species],
             "lengths": lengths,
             "notes": [valid(note) for note in data.notes],
         }
+
+
+def derived_of(data: Any, definitions: Sequence[tuple[str, str]]) -> list[str]:
+    """The names that are offered beside stored fields: the user's, and those of the library that lack no constant."""
+    own = [name for name, _ in definitions]
+    library = [row["name"] for row in data.derived if not row["define"] or row["define"] in own]
+    return [valid(name) for name in dict.fromkeys([*own, *library])]
 
 
 def levels_of(data: Any) -> list[dict[str, Any]]:

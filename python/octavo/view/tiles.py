@@ -45,6 +45,7 @@ class Look:
     where: str | None = None
     unit: str | None = None
     max_level: int | None = None
+    definitions: tuple[tuple[str, str], ...] = ()  #: names and formulas of the user
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def image(data: Any, look: Look, window: Window, max_level: int | None, pixels: 
         "region": region_of(data, window),
         "max_level": max_level,
         "where": look.where,
-        "definitions": [],
+        "definitions": list(look.definitions),
     }
     kind = kind_of(data, look.kind)
     if kind == "slice":

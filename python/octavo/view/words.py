@@ -32,8 +32,8 @@ def opening(shown: Shown) -> str:
 
 def selecting(look: Look, region: str | None) -> tuple[list[str], str]:
     """The options of a selection, and the methods."""
-    words: list[str] = []
-    methods = ""
+    words = [f"--define={name}={formula}" for name, formula in look.definitions]
+    methods = "".join(f".derive({name!r}, {formula!r})" for name, formula in look.definitions)
     for option, method, value in (
         ("--roi", "inside", region), ("--level", "level", look.max_level), ("--where", "where", look.where),
     ):  # fmt: skip

@@ -162,6 +162,17 @@ def write(arguments: argparse.Namespace, ds: Any, result: Any, path: str | None)
         )
 
 
+def tell_beyond(result: Any) -> None:
+    """Says below a table how many cells are in none of its bins."""
+    from octavo.cli import console
+
+    beyond = result.facts["beyond"]["cells"]
+    if beyond:
+        console.line(
+            f"{console.number(beyond)} of {console.number(result.facts['all']['cells'])} lie outside of the bins"
+        )
+
+
 def save(result: Any, path: str) -> None:
     """Writes the output, which has its name once it is whole."""
     temporary = f"{path}.partial{os.path.splitext(path)[1]}"

@@ -82,7 +82,7 @@ def _particles(arguments: argparse.Namespace, path: str | None, limits: tuple[fl
     with console.Progress("hist " + arguments.particles, arguments.quiet, unit="domains") as progress:
         sums = reading.do(
             lambda data: particles.binned(
-                data, region, arguments.particles, axis, arguments.weight or "mass", threads=arguments.threads,
+                data, region, arguments.particles, axis, arguments.weight, threads=arguments.threads,
                 ranks=ranks, progress=progress,
             )
         )  # fmt: skip
@@ -96,6 +96,8 @@ def _print(arguments: argparse.Namespace, result: Any, path: str | None) -> None
 
     if path is None and not arguments.json:
         columns = result.columns()
-        console.table("", list(columns), zip(*(values.tolist() for values in columns.values()), strict=True))
+        heads = ["particles" if name == "cells" and "particles" in result.facts else name for name in columns]
+        console.table("", heads, zip(*(values.tolist() for values in columns.values()), strict=True))
+        binned.tell_beyond(result)
         if marks := result.facts.get("percentiles"):
             console.table("percentiles", list(marks), [list(marks.values())])

@@ -88,3 +88,4 @@ def _print(result: Any, console: Any) -> None:
     used = result.cells > 0
     rows = zip(*(values[used].tolist() for values in shown.values()), strict=True)
     console.table("", list(shown), rows)
+    binned.tell_beyond(result)

@@ -90,8 +90,8 @@ def add_percentiles(arguments: argparse.Namespace, reading: Any, ranks: Any, res
         result["fields"][name]["percentiles"] = row
 
 
-def _place(values: list[float]) -> str:
-    return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
+def _place(values: list[float] | None) -> str:
+    return "-" if values is None else "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
 
 
 def _print(result: dict[str, Any], triangles: bool, dim: int) -> None:

@@ -41,7 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     ds = options.open_dataset(arguments, ranks)
     endings = (".geojson", ".vtp") if ds.dim == 2 else (".ply", ".vtp")
     if not arguments.output.endswith(endings):
-        raise UsageError("the output must end in " + " or ".join(endings), [arguments.output], f"{ds.dim}-D data")
+        found = "lines" if ds.dim == 2 else "a surface"
+        raise UsageError(
+            f"of {ds.dim}-D data it finds {found}, and the output must end in {' or '.join(endings)}", [arguments.output],
+            f"-o out{endings[0]}",
+        )  # fmt: skip
     options.check_output(arguments.output, arguments.force)
     if options.planned(arguments, ds, [arguments.field]):
         return 0

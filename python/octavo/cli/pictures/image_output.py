@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 from typing import Any
@@ -86,6 +87,8 @@ def limits_of(arguments: argparse.Namespace) -> tuple[float, float] | None:
         lo, hi = (float(word) for word in text.split(","))
     except ValueError:
         raise UsageError(f"'{text}': expected two numbers", [], "--limits 0.1,10") from None
+    if not (math.isfinite(lo) and math.isfinite(hi)):
+        raise UsageError(f"'{text}': expected two finite numbers", [], "--limits 0.1,10")
     if not lo < hi:
         raise UsageError(f"'{text}': expected the lower limit first", [], "--limits 0.1,10")
     return lo, hi

@@ -141,7 +141,7 @@ def _particles(arguments: argparse.Namespace) -> int:
     data, region = options.open_particles(arguments, ranks)
     with console.Progress("map " + arguments.particles, arguments.quiet, unit="domains") as progress:
         image_of = partial(
-            deposit, region=region, name=arguments.particles, field=arguments.field, weight=arguments.weight or "mass",
+            deposit, region=region, name=arguments.particles, field=arguments.field, weight=arguments.weight,
             axis=arguments.axis, pixels=arguments.pixels, threads=arguments.threads, ranks=ranks, progress=progress,
         )  # fmt: skip
         return image_output.finish(

@@ -31,8 +31,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--at", type=_planes, default=[0.5], metavar="P,Q", help="planes of slices, fractions of the extent (0.5)"
     )
     parser.add_argument("--weight", metavar="F", help="weight of means, a field (default: volume)")
-    parser.add_argument("--where", metavar="COND", help="only cells where this formula holds")
-    options.add_unit(parser)
+    options.add_fields(parser, dry_run=False)
     parser.add_argument(
         "--zooms",
         type=options.positive,
@@ -76,11 +75,11 @@ def run(arguments: argparse.Namespace) -> int:
     from octavo.view.steps import Steps
 
     options.refuse_ranks("publish")
-    steps = Steps(arguments.paths, arguments.flow)
+    steps = Steps(arguments.paths, arguments.flow, options.definitions_of(arguments))
     if steps.skipped:  # an archive lacks nothing that its owner named
         raise steps.skipped[0]
     data = steps.opened(0)._data
-    plan = _plan(arguments, len(steps), data)
+    plan = _plan(arguments, len(steps), data, steps.definitions)
     files, most = publish.count_of(plan, data)
     if arguments.dry_run:
         said = f"{files} tiles and bricks, at most {console.size(most)} before compression"
@@ -96,7 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
     with console.Progress("publish", arguments.quiet, unit="files") as progress:
         made = publish.write(arguments.output, plan, steps, site, record, threads, progress, total)
     notes = [f"datacite.json lacks {', '.join(missing)}: --title and --metadata give them"] if missing else []
-    console.notes(arguments.quiet, notes)
     _report(
         arguments, {"output": arguments.output, **made, "notes": notes},
         f"{arguments.output}: {made['files']} files, {console.size(made['bytes'])}; {made['made']} tiles and tables made now",
@@ -110,7 +108,7 @@ def _report(arguments: argparse.Namespace, facts: dict[str, Any], sentence: str)
     console.report(arguments.quiet, arguments.json, facts, sentence)
 
 
-def _plan(arguments: argparse.Namespace, steps: int, data: Any) -> Any:
+def _plan(arguments: argparse.Namespace, steps: int, data: Any, definitions: tuple[tuple[str, str], ...]) -> Any:
     from octavo.view import bricks, publish, tiles
 
     fields = tuple(dict.fromkeys(arguments.field))
@@ -121,7 +119,7 @@ def _plan(arguments: argparse.Namespace, steps: int, data: Any) -> Any:
 
     def look(field: str, kind: str = "slice", axis: str = "z", at: float = 0.5) -> tiles.Look:
         weight = arguments.weight if kind == "mean" else None
-        return tiles.Look(field, kind, axis, at, weight, arguments.where, units.get(field))
+        return tiles.Look(field, kind, axis, at, weight, arguments.where, units.get(field), None, definitions)
 
     flat = data.dim < 3 or (data.unstructured and not data.solids)
     looks = [

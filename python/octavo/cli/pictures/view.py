@@ -13,6 +13,7 @@ EXAMPLES = [
     "octavo view output_00080",
     "octavo view 'output_*' --no-browser       # on a login node: prints the address, and the ssh line for your machine",
     "octavo view run.octavo r2d.slf --port 8080",
+    "octavo view output_00080 --define mu=0.6  # the temperature is among the fields",
 ]
 
 
@@ -24,6 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--map-tiles", metavar="URL", help="a map under triangles: https://tiles.example.org/{z}/{x}/{y}.png"
     )
+    options.add_definitions(parser)
     options.add_flow(parser)
 
 
@@ -40,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     options.refuse_ranks("view")
     _require_server()
-    steps = Steps(arguments.paths, arguments.flow)
+    steps = Steps(arguments.paths, arguments.flow, options.definitions_of(arguments))
     console.notes(False, (f"left out: {error}" for error in steps.skipped))
     from octavo.view import serve
     from octavo.view.ground import ground_of

@@ -107,7 +107,7 @@ def tell(arguments: argparse.Namespace, ways: Any, step: int | None) -> int:
             {"path": arguments.path, "output": arguments.output, "time": ways.time, "ways": len(ways), "ends": counts}
         )
     else:
-        ended = ", ".join(f"{count} at {ENDS[end]}" for end, count in counts.items())
+        ended = ", ".join(f"{count} {ENDS[end]}" for end, count in counts.items())
         console.say(arguments.quiet, f"{arguments.output}: {len(ways)} ways, ended: {ended}")
     return 0
 

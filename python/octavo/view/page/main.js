@@ -222,7 +222,7 @@ function showControls() {
 
 function fillLists(info) {
   const {steps} = scene, stored = info.fields.map((field) => field.name);
-  const fields = site() ? published(active()).fields : [...stored, ...(info.triangles ? [] : ["level"])];
+  const fields = site() ? published(active()).fields : [...stored, ...info.derived, ...(info.triangles ? [] : ["level"])];
   fill($("fields"), fields.map((name) => [name, name]));
   fill($("step"), steps.map((step, i) => [i, steps.filter((other) => other.name === step.name).length > 1 ? `${step.name}, step ${step.step}` : step.name]));
   fill($("level"), [["", "all"], ...info.levels.map(({level}) => [level, level])]);

@@ -32,6 +32,9 @@ function wordsOf(what, view) {
   return words;
 }
 
+// An answer stays where another step is shown: with several steps its title says of which it is.
+const ofStep = (step) => scene.steps.length > 1 ? `, ${$("step").options[step].text}` : "";
+
 // Closes the answer, or gives up waiting for it: the server stops then.
 export function close() {
   running?.abort();
@@ -41,15 +44,15 @@ export function close() {
 export async function compute(what) {
   running?.abort();
   const control = running = new AbortController();
-  const view = active(), words = wordsOf(what, view), head = $("result").querySelector("h2");
+  const view = active(), {step} = view, words = wordsOf(what, view), head = $("result").querySelector("h2");
   $("result").hidden = false;
   head.textContent = "Computing …";
   $("result-body").replaceChildren();
-  result = {step: view.step, words: {...words, what}};
+  result = {step, words: {...words, what}};
   try {
-    const facts = await (await ask(`step/${view.step}/${what}`, words, control.signal)).json();
+    const facts = await (await ask(`step/${step}/${what}`, words, control.signal)).json();
     if (control.signal.aborted) return;
-    head.textContent = TITLES[what](view, words, facts) + (words.region ? ` in ${words.region}` : "");
+    head.textContent = TITLES[what](view, words, facts) + (words.region ? ` in ${words.region}` : "") + ofStep(step);
     if (what === "stats") return $("result-body").replaceChildren(statistics(facts));
     const canvas = document.createElement("canvas");
     canvas.setAttribute("aria-label", head.textContent);
