@@ -189,16 +189,20 @@ class BoxWalk {
     finish<axes>(at, around);
   }
 
-  /// The lengths of the numbers around a point, and how many points a box has.
+  /// The lengths of the numbers around a point, and how many points a box has; bits: which of -1 and +1 strides along
+  /// the axis at hand, and whether the point is between both along any axis.
   struct Around {
-    unsigned sum = 0, count = 0;
+    unsigned sum = 0, count = 0, sides = 0, between = 0;
   };
   [[gnu::always_inline]] void look_at(std::size_t i, std::size_t r, std::size_t d, Around& around) {
     if constexpr (wanted != PointProperties::activity) points_.near[r][d][points_.count] = state_.value[i];
     if constexpr (wanted != PointProperties::values) {
       if (d >= 2) return;
+      const unsigned there = i < absent_ ? 1u : 0u;
       around.sum += state_.length[i];
-      around.count += i < absent_ ? 1u : 0u;
+      around.count += there;
+      around.between |= d == 0 ? 0 : around.sides & there;
+      around.sides = there;
     }
   }
   template <std::size_t axes>
@@ -208,7 +212,7 @@ class BoxWalk {
     points_.at[t] = at;
     if constexpr (wanted != PointProperties::values)
       points_.activity[t] =
-          static_cast<std::uint8_t>(around.count == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
+          static_cast<std::uint8_t>(around.between == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
   }
 
   template <class Visit>
