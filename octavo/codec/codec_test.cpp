@@ -142,6 +142,20 @@ TYPED_TEST(EveryType, smooth_values_on_boxes_are_interpolated_with_errors_that_c
   }
 }
 
+// Interpolation of a parabola is exact but for values that have others at one side only, whose number is the same.
+TEST(Boxes, values_with_others_at_one_side_have_a_table_of_their_own) {
+  auto c = testing::box_case<double>("parabola", {8, 8, 8}, {4, 4, 4}, 1, 0, 0);
+  for (std::size_t i = 0; i < c.values.size(); ++i) {
+    const auto& at = c.at[i / 512];
+    const std::size_t x = 8 * at[0] + i % 8, y = 8 * at[1] + i / 8 % 8, z = 8 * at[2] + i / 64 % 8;
+    c.values[i] = 1e-3 * static_cast<double>(x * x + y * y + z * z);
+  }
+  std::vector<double> decoded;
+  const auto chunk = encoded(c, {{BoundKind::absolute, 1e-4}, Effort::normal, Method::automatic}, decoded);
+  ASSERT_TRUE(needs_boxes(chunk));
+  EXPECT_LT(chunk.size(), 2000);  // 2,358 with one table for all
+}
+
 // Values that are straight along both axes are interpolated without residuals, and rounding to float32, which is as
 // coarse as the bound, takes most of them to the same side.
 TEST(Boxes, errors_cancel_where_float32_is_as_coarse_as_the_bound) {

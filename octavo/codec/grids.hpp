@@ -54,8 +54,8 @@ struct ExactGrid {
     std::fill_n(to.negative.data() + first, last - first, std::uint8_t{0});
   }
   static T value_of(std::int64_t index) {
-    const auto bits = static_cast<Bits>(index < 0 ? ~index : index);
-    return std::bit_cast<T>(static_cast<Bits>(index < 0 ? bits | std::numeric_limits<Bits>::min() : bits));
+    return std::bit_cast<T>(
+        static_cast<Bits>(index ^ ((index >> 63) & std::int64_t{std::numeric_limits<Bits>::max()})));
   }
   void estimate(PredictedCells& cells) const {
     const std::size_t lanes = cells.count == 1 ? 1 : num_lanes;

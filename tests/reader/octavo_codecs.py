@@ -875,9 +875,9 @@ class Boxes:
         return (other * self.cells + inside) * self.components
 
     def activity(self, near):
-        lengths = [self.length[n] for axis in near for n in axis[:2] if n is not None]
-        if not lengths:
+        if not any(axis[0] is not None and axis[1] is not None for axis in near):
             return 0
+        lengths = [self.length[n] for axis in near for n in axis[:2] if n is not None]
         return 1 + (sum(lengths) if self.kind == self.LOSSLESS else 2 * sum(lengths)) // len(lengths)
 
     def along(self, axis):

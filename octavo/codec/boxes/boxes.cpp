@@ -197,9 +197,9 @@ bool encode_boxes(std::span<const T> values, const Context<T>& context, const Bo
   // Where values fall steeply, errors grow in interpolated values and not in interpolated logarithms.
   bool tries_values = true, tries_logarithms = pointwise;
   if (pointwise && effort != Effort::max) {
-    const double bits = estimate_bits(values, std::span(given), grid, head);
+    const double bits = estimate_bits(values, grid, head);
     head.logarithms = true;
-    const double bits_of_logarithms = estimate_bits(values, std::span(given), grid, head);
+    const double bits_of_logarithms = estimate_bits(values, grid, head);
     head.logarithms = false;
     tries_values = bits <= 1.05 * bits_of_logarithms;
     tries_logarithms = bits_of_logarithms <= 1.05 * bits;

@@ -51,7 +51,7 @@ class BoxEncoder {
 void fit_weights(const BoxGrid& grid, const BoxState& state, std::size_t every, BoxHead& head);
 /// Bits that a value is likely to take with this head's bound, from the finest stride of some boxes.
 template <class T>
-double estimate_bits(std::span<const T> values, std::span<const double> given, const BoxGrid& grid, BoxHead head);
+double estimate_bits(std::span<const T> values, const BoxGrid& grid, BoxHead head);
 BoxState state_of(std::span<const double> values, const BoxGrid& grid, const BoxHead& head);
 
 }  // namespace octavo::codec

@@ -59,16 +59,17 @@ Pattern pattern_of(const BoxGrid& grid, const Stage& stage, const StageRows& row
 /// The properties of points that a visitor reads, beside their numbers.
 enum class PointProperties : std::uint8_t { values = 1, activity = 2, both = 3 };
 
-/// Visits the points of a stage. `share`: an activity divided by the mean length.
-template <PointProperties wanted>
+/// Visits the points of a stage. `share`: an activity divided by the mean length. `State`: has what a BoxState has, as
+/// far as it is `wanted`.
+template <PointProperties wanted, class State = BoxState>
 class BoxWalk {
  public:
-  BoxWalk(const BoxGrid& grid, const Stage& stage, const BoxState& state, unsigned share)
+  BoxWalk(const BoxGrid& grid, const Stage& stage, const State& state, unsigned share)
       : grid_(grid), stage_(stage), state_(state), share_(share), size_(grid.cells * grid.components) {
     points_.axes = stage.num_axes();
   }
 
-  /// Calls visit(points) for those of every n-th box.
+  /// Calls visit(points) for those of every n-th box. The points are the visitor's to change.
   template <class Visit>
   void operator()(std::size_t every, Visit&& visit) {
     switch (points_.axes) {
@@ -188,15 +189,21 @@ class BoxWalk {
     finish<axes>(at, around);
   }
 
-  /// The lengths of the numbers around a point, and how many points a box has.
+  /// The lengths of the numbers around a point, and how many points a box has; bits: which of -1 and +1 strides along
+  /// the axis at hand, and whether the point is between both along any axis.
   struct Around {
-    unsigned sum = 0, count = 0;
+    unsigned sum = 0, count = 0, sides = 0, between = 0;
   };
   [[gnu::always_inline]] void look_at(std::size_t i, std::size_t r, std::size_t d, Around& around) {
     if constexpr (wanted != PointProperties::activity) points_.near[r][d][points_.count] = state_.value[i];
-    if (wanted == PointProperties::values || d >= 2) return;
-    around.sum += state_.length[i];
-    around.count += i < absent_ ? 1u : 0u;
+    if constexpr (wanted != PointProperties::values) {
+      if (d >= 2) return;
+      const unsigned there = i < absent_ ? 1u : 0u;
+      around.sum += state_.length[i];
+      around.count += there;
+      around.between |= d == 0 ? 0 : around.sides & there;
+      around.sides = there;
+    }
   }
   template <std::size_t axes>
   [[gnu::always_inline]] void finish(std::size_t at, const Around& around) {
@@ -205,18 +212,18 @@ class BoxWalk {
     points_.at[t] = at;
     if constexpr (wanted != PointProperties::values)
       points_.activity[t] =
-          static_cast<std::uint8_t>(around.count == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
+          static_cast<std::uint8_t>(around.between == 0 ? 0 : 1 + (share_ * around.sum * parts[around.count] >> 16));
   }
 
   template <class Visit>
   void flush(Visit& visit) {
-    if (points_.count > 0) visit(static_cast<const Points&>(points_));
+    if (points_.count > 0) visit(points_);
     points_.count = 0;
   }
 
   const BoxGrid& grid_;
   const Stage& stage_;
-  const BoxState& state_;
+  const State& state_;
   unsigned share_;
   std::size_t size_;                                  ///< values of a box
   std::size_t absent_ = state_.value.size() - size_;  ///< values of all boxes

@@ -42,6 +42,67 @@ template <class Vector, class T>
   store_fours(from, to.data());
 }
 
+// Grids whatever the type of their values: with a bound only the last rounding of a value depends on that.
+
+template <class T>
+const ExactGrid<T>& untyped(const ExactGrid<T>& grid) {
+  return grid;
+}
+template <class T>
+const LogGrid& untyped(const PointwiseGrid<T>& grid) {
+  return grid.grid;
+}
+template <class T>
+const LinearGrid& untyped(const AbsoluteGrid<T>& grid) {
+  return grid.grid;
+}
+
+/// In their place where estimates are indices already.
+struct NoGrid {};
+
+/// Weights of cells, of one of both types.
+struct CellWeights {
+  const double* doubles = nullptr;
+  const float* floats = nullptr;
+  explicit CellWeights(std::span<const double> of) : doubles(of.empty() ? nullptr : of.data()) {}
+  explicit CellWeights(std::span<const float> of) : floats(of.empty() ? nullptr : of.data()) {}
+  bool empty() const { return doubles == nullptr && floats == nullptr; }
+  double operator[](std::size_t cell) const { return floats != nullptr ? double{floats[cell]} : doubles[cell]; }
+};
+
+/// Where decoded values go, of one of both types.
+struct Decoded {
+  double* doubles = nullptr;
+  float* floats = nullptr;
+  explicit Decoded(std::span<double> to) : doubles(to.data()) {}
+  explicit Decoded(std::span<float> to) : floats(to.data()) {}
+};
+
+/// What the prediction of many families needs of a model, whatever the type of its values.
+struct FamilyModel {
+  const Families& place;
+  const Numbers& coarse;
+  const Stencil& stencil;
+  CellWeights weights;
+  bool with_sign, signs_apart;
+  std::int64_t least, most;  ///< of indices
+};
+
+template <class Grid>
+FamilyModel untyped(const Model<Grid>& model) {
+  using Exact = ExactGrid<typename Grid::Value>;
+  using Bits = std::numeric_limits<typename Exact::Bits>;
+  const bool exact = std::is_same_v<Grid, Exact>, with_sign = model.alphabet() == Alphabet::signed_numbers;
+  return {model.place,
+          model.coarse,
+          model.stencil,
+          CellWeights(model.weights),
+          with_sign,
+          Grid::signs_apart,
+          exact ? std::int64_t{Bits::min()} : -index_limit,
+          exact ? std::int64_t{Bits::max()} : index_limit};
+}
+
 // places_of: puts estimates on the grid; where they have no place there, index and sign stay.
 
 [[gnu::always_inline]] inline void exact_place(const Four& x, FourBits& index) {
@@ -73,7 +134,7 @@ template <class Grid, class Good>
   Lane<double> x;
   Lane<std::int64_t> found;
   store_fours(estimate, x);
-  wide_indices_on(grid.grid, x.data(), found.data(), families_together);
+  wide_indices_on(grid, x.data(), found.data(), families_together);
   Fours<FourBits> place, before;
   load_fours(found, place);
   load_fours(index, before);
@@ -86,8 +147,7 @@ template <class Grid, class Good>
   }
   store_fours(place, index);
 }
-template <class T>
-[[gnu::always_inline]] inline void places_of(const PointwiseGrid<T>& grid, const Fours<Four>& estimate,
+[[gnu::always_inline]] inline void places_of(const LogGrid& grid, const Fours<Four>& estimate,
                                              Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) {
   Fours<FourBits> signs;
   load_fours(negative, signs);
@@ -97,80 +157,98 @@ template <class T>
   });
   store_fours(signs, negative);
 }
-template <class T>
-[[gnu::always_inline]] inline void places_of(const AbsoluteGrid<T>& grid, const Fours<Four>& estimate,
+[[gnu::always_inline]] inline void places_of(const LinearGrid& grid, const Fours<Four>& estimate,
                                              Lane<std::int64_t>& index, Lane<std::uint64_t>&) {
   places_on(grid, estimate, index, [&](const Four& size, std::size_t, FourBits& mask) {
-    mask = (FourBits)(size * grid.grid.inverse < linear_grid_limit);
+    mask = (FourBits)(size * grid.inverse < linear_grid_limit);
   });
 }
 
-// values_at: the values of cells of the grid.
+// values_at: the values of cells of the grid; with a bound as floats have them if they are `floats`.
 
 template <class T>
-[[gnu::always_inline]] inline void values_at(const ExactGrid<T>&, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint64_t>&, Lane<T>& value) {
-  using Bits = typename ExactGrid<T>::Bits;
+[[gnu::always_inline]] inline void values_at(const ExactGrid<T>&, bool, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint64_t>&, Lane<double>& value) {
   for (std::size_t lane = 0; lane < families_together; ++lane)
-    value[lane] = std::bit_cast<T>(
-        static_cast<Bits>(index[lane] ^ ((index[lane] >> 63) & std::int64_t{std::numeric_limits<Bits>::max()})));
+    value[lane] = static_cast<double>(ExactGrid<T>::value_of(index[lane]));
 }
-template <class T>
-[[gnu::always_inline]] inline void values_at(const PointwiseGrid<T>& grid, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint64_t>& negative, Lane<T>& value) {
-  const Four limit = Four{} + static_cast<double>(std::numeric_limits<T>::max());
-  Lane<double> found;
-  wide_values_on(grid.grid, index.data(), negative.data(), found.data(), families_together);
-  Fours<Four> magnitude;
-  Fours<FourBits> signs;
-  load_fours(found, magnitude);
-  load_fours(negative, signs);
-  for (std::size_t v = 0; v < num_fours; ++v) {
-    const Four limited = limit < magnitude[v] ? limit : magnitude[v];
-    magnitude[v] = (Four)((FourBits)limited | signs[v] << 63);
-  }
-  store_fours(magnitude, found);
-  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = static_cast<T>(found[lane]);
-}
-template <class T>
-[[gnu::always_inline]] inline void values_at(const AbsoluteGrid<T>& grid, const Lane<std::int64_t>& index,
-                                             const Lane<std::uint64_t>&, Lane<T>& value) {
-  const Four limit = Four{} + static_cast<double>(std::numeric_limits<T>::max());
-  Lane<double> found;
-  wide_values_on(grid.grid, index.data(), found.data(), families_together);
+/// Limits values to the finite ones of their type.
+[[gnu::always_inline]] inline void finish(bool floats, Lane<double>& value) {
+  const Four limit = Four{} + (floats ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max());
   Fours<Four> x;
-  load_fours(found, x);
+  load_fours(value, x);
   for (std::size_t v = 0; v < num_fours; ++v) {
     const Four raised = x[v] < -limit ? -limit : x[v];
     x[v] = limit < raised ? limit : raised;
   }
-  store_fours(x, found);
-  for (std::size_t lane = 0; lane < families_together; ++lane) value[lane] = static_cast<T>(found[lane]);
+  store_fours(x, value);
+  if (!floats) return;
+  for (double& y : value) y = double{static_cast<float>(y)};
+}
+[[gnu::always_inline]] inline void values_at(const LogGrid& grid, bool floats, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint64_t>& negative, Lane<double>& value) {
+  wide_values_on(grid, index.data(), negative.data(), value.data(), families_together);
+  Fours<Four> x;
+  Fours<FourBits> signs;
+  load_fours(value, x);
+  load_fours(negative, signs);
+  for (std::size_t v = 0; v < num_fours; ++v) x[v] = (Four)((FourBits)x[v] | signs[v] << 63);
+  store_fours(x, value);
+  finish(floats, value);
+}
+[[gnu::always_inline]] inline void values_at(const LinearGrid& grid, bool floats, const Lane<std::int64_t>& index,
+                                             const Lane<std::uint64_t>&, Lane<double>& value) {
+  wide_values_on(grid, index.data(), value.data(), families_together);
+  finish(floats, value);
 }
 
-// in_range: 0 for indices that are out of range, and all bits set in `bad`.
-
-template <class Grid>
-[[gnu::always_inline]] inline void in_range(FourBits& index, FourBits& bad) {
-  if constexpr (std::is_same_v<Grid, ExactGrid<double>>) return;
-  constexpr bool exact = std::is_same_v<Grid, ExactGrid<float>>;
-  constexpr std::int64_t most = exact ? std::numeric_limits<std::int32_t>::max() : index_limit;
-  constexpr std::int64_t least = exact ? std::numeric_limits<std::int32_t>::min() : -index_limit;
-  const FourBits good = (FourBits)((FourInts)index <= most) & (FourBits)((FourInts)index >= least);
-  bad |= ~good;
-  index &= good;
+/// Puts values, which stand for these indices, in the places at(lane) that are not of specials. An exact float is not
+/// taken from its double, which does not keep all bits of a NaN.
+template <class Place, class At>
+[[gnu::always_inline]] inline void put_values(At&& at, const Lane<std::int64_t>& index, const Lane<double>& value,
+                                              const Numbers* specials, const Decoded& out) {
+  const auto put = [&](auto* to, auto&& value_of) __attribute__((always_inline)) {
+    if (specials == nullptr)
+      for (std::size_t lane = 0; lane < families_together; ++lane) to[at(lane)] = value_of(lane);
+    else
+      for (std::size_t lane = 0; lane < families_together; ++lane)
+        if (specials->kind[at(lane)] == ValueKind::plain) to[at(lane)] = value_of(lane);
+  };
+  if constexpr (std::is_same_v<Place, ExactGrid<float>>)
+    put(out.floats, [&](std::size_t lane) { return ExactGrid<float>::value_of(index[lane]); });
+  else if (out.floats == nullptr)
+    put(out.doubles, [&](std::size_t lane) { return value[lane]; });
+  else
+    put(out.floats, [&](std::size_t lane) { return static_cast<float>(value[lane]); });
 }
 
-/// Adds what zigzag numbers stand for to indices.
-template <class Grid>
-[[gnu::always_inline]] inline void add_numbers(const Lane<std::uint64_t>& number, Lane<std::int64_t>& index,
-                                               FourBits& bad) {
+/// Decoded cells of some families, in order of visit.
+struct FoundCells {
+  std::array<Lane<std::size_t>, 8> at;
+  std::array<Lane<std::int64_t>, 8> index;
+  std::array<Lane<std::uint64_t>, 8> negative;
+  FourBits bad{};  ///< of which all bits are set where an index was out of range
+};
+/// Puts the values of such cells in their places, but for those of specials.
+template <class Place>
+void put_found(const Place& grid, std::size_t members, const FoundCells& found, const Numbers* specials,
+               const Decoded& out);
+
+inline bool any_of(const FourBits& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+/// Adds what zigzag numbers stand for to indices. One that is out of range becomes 0, and all bits are set in `bad`.
+template <class Place>
+[[gnu::always_inline]] inline void add_numbers(const FamilyModel& model, const Lane<std::uint64_t>& number,
+                                               Lane<std::int64_t>& index, FourBits& bad) {
   Fours<FourBits> u, at;
   load_fours(number, u);
   load_fours(index, at);
   for (std::size_t v = 0; v < num_fours; ++v) {
     at[v] = at[v] + ((u[v] >> 1) ^ -(u[v] & 1));
-    in_range<Grid>(at[v], bad);
+    if (std::is_same_v<Place, ExactGrid<double>>) continue;  // any is in range
+    const FourBits good = (FourBits)((FourInts)at[v] <= model.most) & (FourBits)((FourInts)at[v] >= model.least);
+    bad |= ~good;
+    at[v] &= good;
   }
   store_fours(at, index);
 }

@@ -45,19 +45,19 @@ bool has_near_indices(const Model<Grid>& model) {
 }
 
 /// The numbers that predictions begin with, and the weights.
-template <class Grid, Weighs weighs>
+template <Weighs weighs>
 struct SideStencil {
   static constexpr bool by_value = weighs == Weighs::values, near = weighs == Weighs::near_indices;
   using Number = std::conditional_t<weighs == Weighs::indices, std::uint64_t, double>;
   using Vector = std::conditional_t<weighs == Weighs::indices, FourBits, Four>;
 
-  const Model<Grid>& model;
+  const FamilyModel& model;
   std::size_t m, w, axes;
   Factors<Number> factors;
   std::array<std::uint8_t, 8> cell{};  ///< visited k-th
   CellsBeside beside;
 
-  [[gnu::always_inline]] explicit SideStencil(const Model<Grid>& of)
+  explicit SideStencil(const FamilyModel& of)
       : model(of),
         m(of.place.members),
         w(of.place.width),
@@ -157,14 +157,13 @@ struct ParentLanes {
 };
 
 /// The expected indices and signs of children from the weighted sums of differences, or from the values that balance.
-template <class Rules, class Vector>
-[[gnu::always_inline]] inline void places_from(const Rules& rules, const Fours<Vector>& sum,
-                                               const Fours<Vector>& parent, Lane<std::int64_t>& index,
-                                               Lane<std::uint64_t>& negative) {
+template <class Rules, class Place, class Vector>
+[[gnu::always_inline]] inline void places_from(const Place& grid, const Fours<Vector>& sum, const Fours<Vector>& parent,
+                                               Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) {
   if constexpr (Rules::by_value) {
     Fours<Four> value;
     for (std::size_t v = 0; v < num_fours; ++v) value[v] = parent[v] + sum[v] * 0.03125;
-    places_of(rules.model.grid, value, index, negative);
+    places_of(grid, value, index, negative);
   } else {
     Fours<FourBits> at;
     load_fours(index, at);
@@ -188,7 +187,7 @@ template <class Rules, class FamilyOf, class Differences>
   const auto load_weights = [&](std::size_t k) __attribute__((always_inline)) {
     for (std::size_t v = 0; v < num_fours; ++v)
       for (std::size_t n = 0; n < 4; ++n)
-        weight[v][n] = static_cast<double>(rules.model.weights[family_of(4 * v + n) * rules.m + rules.cell[k]]);
+        weight[v][n] = rules.model.weights[family_of(4 * v + n) * rules.m + rules.cell[k]];
   };
   for (std::size_t k = 0; k + 1 < rules.m; ++k) {
     differences(k, d);
@@ -200,9 +199,9 @@ template <class Rules, class FamilyOf, class Differences>
 }
 
 /// Some families of an encoder, which knows all values.
-template <class Grid, Weighs weighs>
+template <Weighs weighs>
 struct KnownFamilies {
-  using Rules = SideStencil<Grid, weighs>;
+  using Rules = SideStencil<weighs>;
   using Number = typename Rules::Number;
   using Vector = typename Rules::Vector;
 
@@ -232,7 +231,9 @@ struct KnownFamilies {
     }
   }
   /// The expected indices and signs of the k-th children.
-  [[gnu::always_inline]] void expect(std::size_t k, Lane<std::int64_t>& index, Lane<std::uint64_t>& negative) const {
+  template <class Place>
+  [[gnu::always_inline]] void expect(const Place& grid, std::size_t k, Lane<std::int64_t>& index,
+                                     Lane<std::uint64_t>& negative) const {
     index = above.at;
     negative = above.negative;
     Fours<Vector> sum, parent;
@@ -243,7 +244,7 @@ struct KnownFamilies {
             rules, [&](std::size_t lane) __attribute__((always_inline)) { return std::size_t{family[lane]}; },
             [&](std::size_t before, Fours<Four> & d) __attribute__((always_inline)) { load_fours(child[before], d); },
             parent);
-        return places_of(rules.model.grid, parent, index, negative);
+        return places_of(grid, parent, index, negative);
       }
     above.begin(rules, k, sum);
     std::size_t r = 2 * rules.axes;
@@ -255,74 +256,59 @@ struct KnownFamilies {
     };
     for (std::size_t b = rules.beside.begin[k]; b < rules.beside.begin[k + 1]; ++b) weigh(beside[b]);
     for (std::size_t before = 0; before < k; ++before) weigh(child[before]);
-    places_from(rules, sum, parent, index, negative);
+    places_from<Rules>(grid, sum, parent, index, negative);
   }
 };
 
-/// Calls settle(lanes, first values, k, expected indices, expected signs) for all children of these families, those of
-/// some families together. Children stand at first value + cell_by_sides(k) * width.
-template <Weighs weighs, class Grid, class FamilyAt, class Settle>
-[[gnu::always_inline]] inline void expect_each(const Model<Grid>& model, const Numbers& numbers, std::size_t count,
-                                               FamilyAt&& family_at, Settle&& settle) {
-  const SideStencil<Grid, weighs> rules(model);
+/// The expected indices and signs of the children of some families, in order of visit.
+struct ExpectedCells {
+  std::array<Lane<std::int64_t>, 8> index;
+  std::array<Lane<std::uint64_t>, 8> negative;
+};
+
+}  // namespace
+
+template <Weighs weighs, class Place>
+OCTAVO_WIDE void expect_children(const SideStencil<weighs>& rules, const Place& grid, const Numbers& numbers,
+                                 const Lane<std::uint32_t>& families, std::size_t j, ExpectedCells& expected) {
+  const KnownFamilies<weighs> known(rules, numbers, families, j);
+  for (std::size_t k = 0; k < rules.m; ++k) known.expect(grid, k, expected.index[k], expected.negative[k]);
+}
+
+namespace {
+
+/// Calls settle(lanes, first values, expected children) for all children of these families, those of some families
+/// together. Children stand at first value + cell_by_sides(k) * width.
+template <Weighs weighs, class Place, class FamilyAt, class Settle>
+void expect_each(const FamilyModel& model, const Place& grid, const Numbers& numbers, std::size_t count,
+                 FamilyAt&& family_at, Settle&& settle) {
+  const SideStencil<weighs> rules(model);
   Lane<std::uint32_t> families;
   Lane<std::size_t> first;
-  Lane<std::int64_t> index;
-  Lane<std::uint64_t> negative;
+  ExpectedCells expected;
   for (std::size_t begin = 0; begin < count; begin += families_together) {
     const std::size_t lanes = std::min(families_together, count - begin);
     for (std::size_t lane = 0; lane < families_together; ++lane)  // lanes that are left over repeat the last
       families[lane] = family_at(begin + std::min(lane, lanes - 1));
     for (std::size_t j = 0; j < rules.w; ++j) {
-      const KnownFamilies<Grid, weighs> known(rules, numbers, families, j);
+      expect_children(rules, grid, numbers, families, j, expected);
       for (std::size_t lane = 0; lane < families_together; ++lane) first[lane] = families[lane] * rules.m * rules.w + j;
-      for (std::size_t k = 0; k < rules.m; ++k) {
-        known.expect(k, index, negative);
-        settle(lanes, first, k, index, negative);
-      }
+      settle(lanes, first, expected);
     }
   }
 }
 
-template <Weighs weighs, class Grid>
-[[gnu::always_inline]] inline void residuals_of_sides(const Model<Grid>& model, const Numbers& numbers,
-                                                      Symbols& symbols) {
-  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
-  const std::size_t m = model.place.members, w = model.place.width;
-  expect_each<weighs>(
-      model, numbers, model.place.families(),
-      [](std::size_t n) __attribute__((always_inline)) { return static_cast<std::uint32_t>(n); },
-      [&](std::size_t lanes, const Lane<std::size_t>& first, std::size_t k, const Lane<std::int64_t>& expected,
-          const Lane<std::uint64_t>& negative) __attribute__((always_inline)) {
-        const std::size_t to_child = cell_by_sides(k, m) * w;
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-          const std::size_t i = first[lane] + to_child, t = first[lane] + k * w;
-          if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
-            symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
-            continue;
-          }
-          const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], expected[lane]));
-          const unsigned flip = with_sign && numbers.negative[i] != negative[lane] ? 1u : 0u, c = class_of(u);
-          symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
-          symbols.number[t] = u;
-        }
-      });
-}
-
-template <Weighs weighs, class Grid>
-[[gnu::always_inline]] inline std::uint64_t bits_of_sides(const Model<Grid>& model, const Numbers& numbers,
-                                                          std::span<const std::uint32_t> sample) {
-  std::uint64_t bits = 0;
-  const std::size_t m = model.place.members, w = model.place.width;
-  expect_each<weighs>(
-      model, numbers, sample.size(), [&](std::size_t n) __attribute__((always_inline)) { return sample[n]; },
-      [&](std::size_t lanes, const Lane<std::size_t>& first, std::size_t k, const Lane<std::int64_t>& expected,
-          const Lane<std::uint64_t>& negative) __attribute__((always_inline)) {
-        const std::size_t to_child = cell_by_sides(k, m) * w;
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-          bits += effort_for<Grid>(numbers, first[lane] + to_child, expected[lane], negative[lane] != 0);
-      });
-  return bits;
+/// Calls expect_each with what the model's base weighs.
+template <class Grid, class FamilyAt, class Settle>
+void expect_by_base(const Model<Grid>& model, const Numbers& numbers, std::size_t count, FamilyAt&& family_at,
+                    Settle&& settle) {
+  const FamilyModel families = untyped(model);
+  if (model.base == Base::fitted_value)
+    expect_each<Weighs::values>(families, untyped(model.grid), numbers, count, family_at, settle);
+  else if (has_near_indices(model))
+    expect_each<Weighs::near_indices>(families, NoGrid(), numbers, count, family_at, settle);
+  else
+    expect_each<Weighs::indices>(families, NoGrid(), numbers, count, family_at, settle);
 }
 
 /// Rows of numbers with an entry for each slot: a family at a place of its cells. There are entries up to a multiple of
@@ -351,9 +337,9 @@ struct SlotRows {
 };
 
 /// All slots of a chunk that is being decoded.
-template <class Grid, Weighs weighs>
+template <Weighs weighs>
 struct FamilySlots {
-  using Rules = SideStencil<Grid, weighs>;
+  using Rules = SideStencil<weighs>;
   using Number = typename Rules::Number;
   using Vector = typename Rules::Vector;
 
@@ -365,9 +351,10 @@ struct FamilySlots {
     thread_local SlotRows<Number> space;
     return space;
   }
-  [[gnu::always_inline]] explicit FamilySlots(const Model<Grid>& model)
-      : rules(model), count(model.place.families() * rules.w), rows(kept()) {
+  explicit FamilySlots(const FamilyModel& model) : rules(model), count(model.place.families() * rules.w), rows(kept()) {
     rows.resize(count, rules.axes, rules.m);
+  }
+  [[gnu::always_inline]] void look_up() {
     ParentLanes<Number> above;
     std::size_t family = 0, j = 0;
     for (std::size_t slot = 0; slot < rows.padded; slot += families_together) {
@@ -426,7 +413,8 @@ struct FamilySlots {
     }
   }
   /// The expected indices and signs of the k-th children from `slot` on.
-  [[gnu::always_inline]] void expect(std::size_t slot, std::size_t k, Lane<std::int64_t>& index,
+  template <class Place>
+  [[gnu::always_inline]] void expect(const Place& grid, std::size_t slot, std::size_t k, Lane<std::int64_t>& index,
                                      Lane<std::uint64_t>& negative) const {
     std::copy_n(rows.parent_at.data() + slot, families_together, index.begin());
     std::copy_n(rows.parent_negative.data() + slot, families_together, negative.begin());
@@ -444,7 +432,7 @@ struct FamilySlots {
             [&](std::size_t lane)
                 __attribute__((always_inline)) { return rows.first[slot + lane] / (rules.m * rules.w); },
             difference, value);
-        return places_of(rules.model.grid, value, index, negative);
+        return places_of(grid, value, index, negative);
       }
     load_fours(child(k) + slot, sum);
     weigh_beside(slot, k, parent, sum);
@@ -453,7 +441,7 @@ struct FamilySlots {
       difference(before, d);
       for (std::size_t v = 0; v < num_fours; ++v) sum[v] = sum[v] + rules.factors[k][r] * d[v];
     }
-    places_from(rules, sum, parent, index, negative);
+    places_from<Rules>(grid, sum, parent, index, negative);
   }
 };
 
@@ -461,41 +449,51 @@ struct FamilySlots {
 struct BadIndices {
   FourBits bad{}, far{};
 };
-inline bool any_of(const FourBits& mask) { return (mask[0] | mask[1] | mask[2] | mask[3]) != 0; }
+
+/// What children are decoded from, and where those go whose values are known at once.
+struct CodedChildren {
+  const Symbols& symbols;
+  const Numbers* specials;
+  const Decoded& out;
+};
 
 /// Decodes the k-th children from `slot` on.
-template <class Slots, class Grid>
-[[gnu::always_inline]] inline void settle_slots(const Slots& slots, const Grid& grid, std::size_t slot, std::size_t k,
-                                                const Symbols& symbols, bool with_sign, const Numbers* specials,
-                                                BadIndices& outside) {
+template <Weighs weighs, class Place>
+[[gnu::always_inline]] inline void settle_slots(const FamilySlots<weighs>& slots, const Place& grid, std::size_t slot,
+                                                std::size_t k, const CodedChildren& coded, BadIndices& outside) {
+  const FamilyModel& model = slots.rules.model;
+  const auto& [symbols, specials, out] = coded;
   Lane<std::int64_t> index;
   Lane<std::uint64_t> negative, number;
   const std::size_t w = slots.rules.w;
   const std::size_t* const first = slots.rows.first.data() + slot;
-  slots.expect(slot, k, index, negative);
+  slots.expect(grid, slot, k, index, negative);
   for (std::size_t lane = 0; lane < families_together; ++lane) number[lane] = symbols.number[first[lane] + k * w];
-  if (with_sign)
+  if (model.with_sign)
     for (std::size_t lane = 0; lane < families_together; ++lane)
       negative[lane] ^= (symbols.symbol[first[lane] + k * w] - std::uint64_t{num_specials}) & 1;
-  if (Grid::signs_apart && !with_sign) negative = {};
+  else
+    negative = {};
   if (specials != nullptr)  // an index in range stands for a special value until that is taken over again below
     for (std::size_t lane = 0; lane < families_together; ++lane) {
       if (symbols.symbol[first[lane] + k * w] >= num_specials) continue;
       number[lane] = 0;
       index[lane] = 0;
     }
-  add_numbers<Grid>(number, index, outside.bad);
+  add_numbers<Place>(model, number, index, outside.bad);
   auto* const child = slots.child(k) + slot;
-  if constexpr (Slots::Rules::by_value) {
-    Lane<typename Grid::Value> found;
-    values_at(grid, index, negative, found);
-    for (std::size_t lane = 0; lane < families_together; ++lane) child[lane] = static_cast<double>(found[lane]);
-  } else if constexpr (Slots::Rules::near) {
-    Fours<FourBits> at;
+  const auto at = [first, to_child = slots.rules.cell[k] * w](std::size_t lane) { return first[lane] + to_child; };
+  if constexpr (weighs == Weighs::values) {
+    Lane<double> value;
+    values_at(grid, out.floats != nullptr, index, negative, value);
+    std::copy(value.begin(), value.end(), child);
+    put_values<Place>(at, index, value, specials, out);
+  } else if constexpr (weighs == Weighs::near_indices) {
+    Fours<FourBits> places;
     Fours<Four> number_at;
-    load_fours(index, at);
+    load_fours(index, places);
     for (std::size_t v = 0; v < num_fours; ++v) {
-      double_of_four(at[v], number_at[v]);
+      double_of_four(places[v], number_at[v]);
       Four size;
       magnitudes_of_four(number_at[v], size);
       outside.far |= (FourBits)(size > near_limit);
@@ -505,97 +503,127 @@ template <class Slots, class Grid>
     std::memcpy(child, index.data(), sizeof index);
   }
   for (std::size_t lane = 0; specials != nullptr && lane < families_together; ++lane) {
-    const std::size_t i = first[lane] + slots.rules.cell[k] * w;
-    if (specials->kind[i] == ValueKind::plain) continue;
-    if constexpr (Slots::Rules::by_value)
-      child[lane] = specials->value[i];
+    if (specials->kind[at(lane)] == ValueKind::plain) continue;
+    if constexpr (weighs == Weighs::values)
+      child[lane] = specials->value[at(lane)];
     else
       child[lane] = slots.rows.parent[slot + lane];
   }
 }
 
-/// Puts the children of the families from `slot` on in their places.
-template <class Slots, class Grid>
-[[gnu::always_inline]] inline void place_slots(const Slots& slots, const Grid& grid, std::size_t slot,
-                                               const Symbols& symbols, bool with_sign, const Numbers* specials,
-                                               std::span<typename Grid::Value> out) {
+}  // namespace
+
+template <Weighs weighs>
+OCTAVO_WIDE void look_up_slots(FamilySlots<weighs>& slots) {
+  slots.look_up();
+}
+
+/// Decodes the children [begin, end) of all slots.
+template <Weighs weighs, class Place>
+OCTAVO_WIDE void settle_children(const FamilySlots<weighs>& slots, const Place& grid, std::size_t begin,
+                                 std::size_t end, const CodedChildren& coded, BadIndices& outside) {
+  for (std::size_t slot = 0; slot < slots.count; slot += families_together)
+    for (std::size_t k = begin; k < end; ++k) settle_slots(slots, grid, slot, k, coded, outside);
+}
+
+namespace {
+
+/// Puts the values in place whose indices have been decoded.
+template <Weighs weighs, class Place>
+void put_slots(const FamilySlots<weighs>& slots, const Place& grid, const CodedChildren& coded) {
   const std::size_t m = slots.rules.m, w = slots.rules.w;
-  const std::size_t* const first = slots.rows.first.data() + slot;
-  for (std::size_t k = 0; k < m; ++k) {
-    const std::size_t to_child = slots.rules.cell[k] * w;
-    Lane<typename Grid::Value> found;
-    if constexpr (Slots::Rules::by_value) {
-      for (std::size_t lane = 0; lane < families_together; ++lane)
-        found[lane] = static_cast<typename Grid::Value>(slots.child(k)[slot + lane]);
-    } else {
-      Lane<std::int64_t> index;
-      Lane<std::uint64_t> negative{};
-      for (std::size_t lane = 0; lane < families_together; ++lane)
-        index[lane] = static_cast<std::int64_t>(slots.child(k)[slot + lane]);
-      if (with_sign)
-        for (std::size_t lane = 0; lane < families_together; ++lane)
-          negative[lane] = (slots.rows.parent_negative[slot + lane] ^
-                            (symbols.symbol[first[lane] + k * w] - std::uint64_t{num_specials})) &
-                           1;
-      values_at(grid, index, negative, found);
-    }
-    for (std::size_t lane = 0; lane < families_together; ++lane)
-      if (specials == nullptr || specials->kind[first[lane] + to_child] == ValueKind::plain)
-        out[first[lane] + to_child] = found[lane];
+  FoundCells found;
+  found.negative = {};
+  for (std::size_t slot = 0; slot < slots.count; slot += families_together) {
+    for (std::size_t k = 0; k < m; ++k)
+      for (std::size_t lane = 0; lane < families_together; ++lane) {
+        const std::size_t first = slots.rows.first[slot + lane];
+        found.at[k][lane] = first + slots.rules.cell[k] * w;
+        found.index[k][lane] = static_cast<std::int64_t>(slots.child(k)[slot + lane]);
+        if (slots.rules.model.with_sign)
+          found.negative[k][lane] = (slots.rows.parent_negative[slot + lane] ^
+                                     (coded.symbols.symbol[first + k * w] - std::uint64_t{num_specials})) &
+                                    1;
+      }
+    put_found(grid, m, found, coded.specials, coded.out);
   }
 }
 
 /// If an index is not near, nothing is in place.
-template <Weighs weighs, class Grid>
-[[gnu::always_inline]] inline BadIndices values_of_slots(const Model<Grid>& model, const Symbols& symbols,
-                                                         const Numbers* specials, std::span<typename Grid::Value> out) {
-  const FamilySlots<Grid, weighs> slots(model);
-  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+template <Weighs weighs, class Place>
+BadIndices values_of_slots(const FamilyModel& model, const Place& grid, const CodedChildren& coded) {
+  FamilySlots<weighs> slots(model);
+  look_up_slots(slots);
   BadIndices outside;
   // Kinds with as many upper sides do not wait for each other's neighbours, only for their own families'.
   for (std::size_t begin = 0, end = 0; begin < slots.rules.m; begin = end) {
     const auto sides_of = [&](std::size_t k) { return slots.rules.beside.begin[k + 1] - slots.rules.beside.begin[k]; };
     for (end = begin; end < slots.rules.m && sides_of(end) == sides_of(begin);) ++end;
-    for (std::size_t slot = 0; slot < slots.count; slot += families_together)
-      for (std::size_t k = begin; k < end; ++k)
-        settle_slots(slots, model.grid, slot, k, symbols, with_sign, specials, outside);
+    if constexpr (weighs == Weighs::values)
+      settle_children(slots, grid, begin, end, coded, outside);
+    else
+      settle_children(slots, NoGrid(), begin, end, coded, outside);
   }
-  if (weighs == Weighs::near_indices && any_of(outside.far)) return outside;
-  for (std::size_t slot = 0; slot < slots.count; slot += families_together)
-    place_slots(slots, model.grid, slot, symbols, with_sign, specials, out);
+  if constexpr (weighs != Weighs::values)
+    if (!any_of(outside.far)) put_slots(slots, grid, coded);
   return outside;
 }
 
 }  // namespace
 
 template <class Grid>
-OCTAVO_WIDE void residuals_by_sides(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols) {
-  if (model.base == Base::fitted_value) return residuals_of_sides<Weighs::values>(model, numbers, symbols);
-  if constexpr (Grid::signs_apart)
-    if (has_near_indices(model)) return residuals_of_sides<Weighs::near_indices>(model, numbers, symbols);
-  residuals_of_sides<Weighs::indices>(model, numbers, symbols);
+void residuals_by_sides(const Model<Grid>& model, const Numbers& numbers, Symbols& symbols) {
+  const bool with_sign = model.alphabet() == Alphabet::signed_numbers;
+  const std::size_t m = model.place.members, w = model.place.width;
+  expect_by_base(
+      model, numbers, model.place.families(), [](std::size_t n) { return static_cast<std::uint32_t>(n); },
+      [&](std::size_t lanes, const Lane<std::size_t>& first, const ExpectedCells& expected) {
+        for (std::size_t k = 0; k < m; ++k) {
+          const std::size_t to_child = cell_by_sides(k, m) * w;
+          for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const std::size_t i = first[lane] + to_child, t = first[lane] + k * w;
+            if (Grid::has_specials && numbers.kind[i] != ValueKind::plain) {
+              symbols.symbol[t] = static_cast<std::uint8_t>(static_cast<int>(numbers.kind[i]) - 1);
+              continue;
+            }
+            const std::uint64_t u = zigzag(wrapping_difference(numbers.index[i], expected.index[k][lane]));
+            const unsigned flip = with_sign && numbers.negative[i] != expected.negative[k][lane] ? 1u : 0u;
+            const unsigned c = class_of(u);
+            symbols.symbol[t] = static_cast<std::uint8_t>(num_specials + (with_sign ? 2 * c + flip : c));
+            symbols.number[t] = u;
+          }
+        }
+      });
 }
 
 template <class Grid>
-OCTAVO_WIDE std::uint64_t bits_by_sides(const Model<Grid>& model, const Numbers& numbers,
-                                        std::span<const std::uint32_t> sample) {
-  if (model.base == Base::fitted_value) return bits_of_sides<Weighs::values>(model, numbers, sample);
-  if constexpr (Grid::signs_apart)
-    if (has_near_indices(model)) return bits_of_sides<Weighs::near_indices>(model, numbers, sample);
-  return bits_of_sides<Weighs::indices>(model, numbers, sample);
+std::uint64_t bits_by_sides(const Model<Grid>& model, const Numbers& numbers, std::span<const std::uint32_t> sample) {
+  std::uint64_t bits = 0;
+  const std::size_t m = model.place.members, w = model.place.width;
+  expect_by_base(
+      model, numbers, sample.size(), [&](std::size_t n) { return sample[n]; },
+      [&](std::size_t lanes, const Lane<std::size_t>& first, const ExpectedCells& expected) {
+        for (std::size_t k = 0; k < m; ++k)
+          for (std::size_t lane = 0; lane < lanes; ++lane)
+            bits += effort_for<Grid>(numbers, first[lane] + cell_by_sides(k, m) * w, expected.index[k][lane],
+                                     expected.negative[k][lane] != 0);
+      });
+  return bits;
 }
 
 template <class Grid>
-OCTAVO_WIDE bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers* specials,
-                                 std::span<typename Grid::Value> out) {
-  if (model.base == Base::fitted_value)
-    return !any_of(values_of_slots<Weighs::values>(model, symbols, specials, out).bad);
-  if constexpr (Grid::signs_apart)
-    if (has_near_indices(model)) {
-      const BadIndices outside = values_of_slots<Weighs::near_indices>(model, symbols, specials, out);
-      if (!any_of(outside.far)) return !any_of(outside.bad);
-    }
-  return !any_of(values_of_slots<Weighs::indices>(model, symbols, specials, out).bad);
+bool values_by_sides(const Model<Grid>& model, const Symbols& symbols, const Numbers* specials,
+                     std::span<typename Grid::Value> out) {
+  const FamilyModel families = untyped(model);
+  const auto& grid = untyped(model.grid);
+  const Decoded to(out);
+  const CodedChildren coded{symbols, specials, to};
+  if (model.base == Base::fitted_value) return !any_of(values_of_slots<Weighs::values>(families, grid, coded).bad);
+  if (has_near_indices(model)) {
+    const BadIndices outside = values_of_slots<Weighs::near_indices>(families, grid, coded);
+    if (!any_of(outside.far)) return !any_of(outside.bad);
+  }
+  return !any_of(values_of_slots<Weighs::indices>(families, grid, coded).bad);
 }
 
 template void residuals_by_sides(const Model<ExactGrid<double>>&, const Numbers&, Symbols&);

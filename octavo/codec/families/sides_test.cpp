@@ -71,6 +71,12 @@ TEST(Sides, may_have_any_value) {
     EXPECT_TRUE(needs_sides(chunk_of(c, c.context(), {bound, Effort::normal, Method::tree})));
 }
 
+TEST(Sides, keep_all_bits_of_a_signalling_nan) {
+  Surrounded<float> c = surrounded_case<float>(20, 2, 1, 1e-5, 12);
+  c.values[33] = std::bit_cast<float>(0x7f812345u);
+  EXPECT_TRUE(needs_sides(chunk_of(c, c.context(), {{}, Effort::normal, Method::tree})));
+}
+
 TEST(Sides, may_have_indices_beyond_the_sums_of_doubles) {
   const Surrounded<double> c = surrounded_case<double>(8, 3, 1, 1e-5, 11);
   for (const double bound : {1e-8, 1e-10, 0x1p-38})
