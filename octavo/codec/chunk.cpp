@@ -11,9 +11,11 @@ using base::Error;
 
 namespace {
 
+/// That of boxes as early builds wrote them: values with others at one side had no table of their own.
+constexpr ChunkId early_boxes{8};
+
 bool known(ChunkId id) {
-  return static_cast<int>(id) <= static_cast<int>(ChunkId::differences) || id == ChunkId::bits ||
-         id == ChunkId::integers;
+  return static_cast<int>(id) <= static_cast<int>(ChunkId::boxes) || id == ChunkId::bits || id == ChunkId::integers;
 }
 
 struct FreeCompressor {
@@ -96,6 +98,10 @@ ChunkHead read_head(ChunkReader& in) {
   ChunkHead head;
   head.id = static_cast<ChunkId>(in.byte());
   if (!known(head.id)) in.fail("expected a codec id, found " + std::to_string(static_cast<int>(head.id)));
+  if (head.id == early_boxes)
+    throw Error(base::Kind::unsupported,
+                "expected a codec id, found 8: boxes of a build before 0.1, which are no longer read")
+        .at("chunk, byte " + std::to_string(in.position() - 1));
   const unsigned second = in.byte();
   head.scalar = static_cast<Scalar>(second & 15);
   if (const unsigned version = second >> 4; version != codec_version)

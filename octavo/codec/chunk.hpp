@@ -24,9 +24,9 @@ enum class ChunkId : std::uint8_t {
   linear_grid = 5,
   delta = 6,
   pcp = 7,
-  boxes = 8,
   bins = 9,
   differences = 10,
+  boxes = 11,
   bits = 16,
   integers = 17,
 };

@@ -9,6 +9,7 @@
 #include "octavo/codec/boxes.hpp"
 #include "octavo/codec/flat.hpp"
 #include "octavo/codec/test_values.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/is_long.hpp"
 
 namespace octavo::codec {
@@ -140,6 +141,16 @@ TYPED_TEST(EveryType, smooth_values_on_boxes_are_interpolated_with_errors_that_c
     EXPECT_THROW(decode(chunk, c.context(), std::span<T>(values)), base::Error);
     c = testing::box_case<T>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);
   }
+}
+
+TEST(Boxes, of_early_builds_are_named) {
+  const auto c = testing::box_case<double>("smooth", {8, 8, 8}, {3, 3, 3}, 1, 2, 0);
+  std::vector<double> decoded, values(c.values.size());
+  auto chunk = encoded(c, {{BoundKind::absolute, 1e-3}, Effort::normal, Method::automatic}, decoded);
+  ASSERT_TRUE(needs_boxes(chunk));
+  chunk.front() = std::byte{8};
+  const auto message = testing::message_of([&] { decode(chunk, c.context(), std::span(values)); });
+  EXPECT_NE(message.find("found 8: boxes of a build before 0.1"), std::string::npos) << message;
 }
 
 // Interpolation of a parabola is exact but for values that have others at one side only, whose number is the same.

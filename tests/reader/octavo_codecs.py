@@ -12,7 +12,8 @@ import numpy as np
 import zstandard
 
 MASK64 = (1 << 64) - 1
-RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP, BOXES, BINS, DIFFERENCES = range(11)
+RAW, ZSTD, PLANES, TREE, LOG_GRID, LINEAR_GRID, DELTA, PCP = range(8)
+BINS, DIFFERENCES, BOXES = range(9, 12)
 BITS, INTEGERS = 16, 17
 SCALARS = {"float64": 0, "float32": 1}
 INTEGER_SCALARS = {1: 2, 2: 3, 4: 4, 8: 5}
@@ -1064,7 +1065,7 @@ def decode_chunk(
     family its outer cells and upper families, six numbers. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
-    codec, payload, size = open_chunk(data, offset, range(11), SCALARS[np.dtype(dtype).name], count)
+    codec, payload, size = open_chunk(data, offset, {*range(8), BINS, DIFFERENCES, BOXES}, SCALARS[np.dtype(dtype).name], count)
     raw_size = count * dtype.itemsize
     if codec == RAW:
         values = np.frombuffer(payload.take(raw_size), dtype)
