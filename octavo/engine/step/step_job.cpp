@@ -298,7 +298,7 @@ void pack(std::span<CellsToPack> all, bool with_checksums) {
   std::vector<DeviceCells> device;
   for (CellsToPack& cells : all) {
     if (is_on_device(*cells.source)) {
-      OnItsWay& one = on_their_way.emplace_back(&cells, name_in_errors(*cells.source), base::RunningChecksum());
+      OnItsWay& one = on_their_way.emplace_back(OnItsWay{&cells, name_in_errors(*cells.source), {}});
       DeviceCells common;
       common.sum = with_checksums ? &one.sum : nullptr;
       common.name = &one.name;

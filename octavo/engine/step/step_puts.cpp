@@ -303,7 +303,7 @@ std::string describe(const mesh::Header& header) {
        std::int64_t{header.periodic[2]});
   item("units of length, density, time", header.unit_length, header.unit_density, header.unit_time);
   for (const auto& [name, value] : header.attributes)
-    std::visit([&](const auto& of_a_type) { item("attribute " + name, of_a_type); }, value);
+    std::visit([&, &name = name](const auto& of_a_type) { item("attribute " + name, of_a_type); }, value);
   return text;
 }
 

@@ -9,7 +9,6 @@
 #include "octavo/mesh/boxes.hpp"
 #include "octavo/mesh/tree/tree_index.hpp"
 #include "tests/support/mpi_run.hpp"
-#include "tests/support/peak_memory.hpp"
 
 /// Each rank holds one box of 32^3 cells of a large level 0: it pays for these alone.
 namespace octavo::engine {
@@ -23,7 +22,7 @@ using testing::rank;
 constexpr std::int64_t edge = 32;
 constexpr std::size_t box_cells = edge * edge * edge;
 constexpr std::size_t own_bytes = box_cells * sizeof(double);
-constexpr std::int64_t most_bytes = 3 * own_bytes + (std::int64_t{16} << 20);
+constexpr std::int64_t most_bytes = 3 * own_bytes + (std::int64_t{8} << 20);
 
 mesh::Header header_of(std::int64_t cells, std::int64_t block) {
   mesh::Header header;
@@ -84,10 +83,10 @@ struct Cost {
 template <class Work>
 Cost memory_of(Work&& work) {
   testing::largest_allocation = 0;
-  if (!testing::reset_peak()) return {};
-  const std::int64_t before = testing::peak_memory();
+  const std::int64_t before = testing::allocated;
+  testing::most_allocated = before;
   work();
-  return {testing::peak_memory() - before, testing::largest_allocation};
+  return {testing::most_allocated - before, testing::largest_allocation};
 }
 
 void expect_small(const Cost& cost, const std::string& what) {

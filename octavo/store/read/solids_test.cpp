@@ -163,7 +163,7 @@ TEST(stored_solids, counts_that_do_not_agree_are_damaged) {
        "found 12 pyramids, 8 prisms, 2 hexahedra, expected 1 tetrahedron, 10 pyramids, 9 prisms, 2 hexahedra"},
   };
   for (const auto& [change, said] : changes) {
-    const StoredCube stored(1, [&](StoredTriangles& part) {
+    const StoredCube stored(1, [&change = change](StoredTriangles& part) {
       change(part);
       part.mesh.triangles = part.mesh.shapes[0] + part.mesh.shapes[1] + part.mesh.shapes[2] + part.mesh.shapes[3];
     });
