@@ -149,7 +149,7 @@ TEST(Boxes, of_early_builds_are_named) {
   auto chunk = encoded(c, {{BoundKind::absolute, 1e-3}, Effort::normal, Method::automatic}, decoded);
   ASSERT_TRUE(needs_boxes(chunk));
   chunk.front() = std::byte{8};
-  const auto message = testing::message_of([&] { decode(chunk, c.context(), std::span(values)); });
+  const auto message = octavo::testing::message_of([&] { decode(chunk, c.context(), std::span(values)); });
   EXPECT_NE(message.find("found 8: boxes of a build before 0.1"), std::string::npos) << message;
 }
 
