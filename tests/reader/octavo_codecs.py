@@ -1065,7 +1065,9 @@ def decode_chunk(
     family its outer cells and upper families, six numbers. Returns (values, bytes taken).
     """
     dtype = np.dtype(dtype).newbyteorder("<")
-    codec, payload, size = open_chunk(data, offset, {*range(8), BINS, DIFFERENCES, BOXES}, SCALARS[np.dtype(dtype).name], count)
+    codec, payload, size = open_chunk(
+        data, offset, {*range(8), BINS, DIFFERENCES, BOXES}, SCALARS[np.dtype(dtype).name], count
+    )
     raw_size = count * dtype.itemsize
     if codec == RAW:
         values = np.frombuffer(payload.take(raw_size), dtype)
