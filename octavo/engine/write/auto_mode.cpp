@@ -133,7 +133,6 @@ std::string AutoMode::decide(MPI_Comm comm, int cores, bool by_cost, const std::
   const EncodingCost of_all{largest[1], largest[2], largest[3], ratio};
   if (tries_) {
     cost_.fast = of_all;
-    tries_ = false;
   } else {
     const int intervals = std::max(1, intervals_);
     // In each interval this process's own thread encoded and wrote a step, which is no work of the computation. A core
@@ -144,9 +143,10 @@ std::string AutoMode::decide(MPI_Comm comm, int cores, bool by_cost, const std::
     MPI_Allreduce(MPI_IN_PLACE, &idle, 1, MPI_DOUBLE, MPI_MIN, comm);
     cost_ = {largest[0], idle, of_all};
     bytes_put_ = bytes[0];
-    tries_ = by_cost && !is_free(cost_, CodecChoice::given);
   }
   choice_ = cheapest(cost_, by_cost, fixed);
+  const bool costs = choice_->mode == Mode::sync || !is_free(cost_, CodecChoice::given);
+  tries_ = by_cost && !cost_.fast && choice_->encoding == CodecChoice::given && costs;
   if (tries_) choice_->encoding = CodecChoice::fast;
   return to_text(*choice_, cost_, bytes_put_);
 }

@@ -51,8 +51,9 @@ struct Spent {
 /// in /proc/self/task/ID/schedstat), 0 where it is not counted.
 Spent spent_by_process(double application);
 
-/// Decides for one flow from its first step, which is written in the background. If the codec is chosen by cost and
-/// cores are busy, a step is encoded with effort `fast` before that is decided.
+/// Decides for one flow from its first step, which is written in the background. If the codec is chosen by cost, and
+/// the given encoding pays but takes the computation's time, a step is encoded with effort `fast` before that is
+/// decided.
 class AutoMode {
  public:
   /// Until the decision: background, and during the trial `fast`.
