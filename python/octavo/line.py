@@ -10,6 +10,7 @@ import numpy as np
 from octavo.errors import UsageError
 from octavo.exports.columns import array_of
 from octavo.printable import printable
+from octavo.units import factor, length_word
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Line:
     parts_read: int = 0
     #: Damaged domains that it lacks (open(..., skip_damaged=True)).
     incomplete: dict[str, Any] | None = None
+    length_unit: str = "code length"  #: a code length in words: "cm" or "m" where it is one
 
     @classmethod
     def of(cls, found: dict[str, Any]) -> Line:
@@ -48,7 +50,7 @@ class Line:
     def in_units(self, units: dict[str, str] | None, data: Any) -> Line:
         """The same with some fields in other units, by name."""
         values, names = converted(self.values, self.units, units, data)
-        return replace(self, values=values, units=names)
+        return replace(self, values=values, units=names, length_unit=length_word(data))
 
     def __repr__(self) -> str:
         return printable(f"<octavo.Line: {len(self)} cells, length {self.length:.6g}, fields {', '.join(self.values)}>")
@@ -61,7 +63,7 @@ class Line:
         heads = [f"{name} [{unit}]" if unit else name for name, unit in zip(self.values, self.units, strict=True)]
         columns = {"entry": self.entry, "exit": self.exit, "level": self.level}
         columns |= dict(zip(heads, self.values.values(), strict=True))
-        return shown.facts(f"{len(self)} cells, {self.length:.6g} [code length]", rows, shown.table(columns))
+        return shown.facts(f"{len(self)} cells, {self.length:.6g} [{self.length_unit}]", rows, shown.table(columns))
 
     def __len__(self) -> int:
         return len(self.entry)
@@ -123,8 +125,6 @@ def converted(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """The columns with those that are named in other units, and the units of all. Raises UsageError for a name that is
     not there, and for a unit of another kind."""
-    from octavo.units import factor
-
     have = dict(zip(values, units, strict=True))
     for name in wanted or {}:
         if name not in have:

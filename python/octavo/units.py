@@ -35,6 +35,12 @@ def code_units(data: Any) -> dict[str, float] | None:
     return None if isnan(units["code_length"]) else units
 
 
+def length_word(data: Any) -> str:
+    """What a code length is, in words: "cm", "m", or "code length" where it is something else or not known."""
+    known = code_units(data)
+    return {1.0: "cm", 100.0: "m"}.get(known["code_length"] if known else 0.0, "code length")
+
+
 def parse(text: str, data: Any) -> Unit:
     """Reads "g/cm**3", "H/cc", "Msun kpc^-2", "code_mass/code_length**3". Raises UsageError for another word."""
     size, powers = data.unit(text)

@@ -421,3 +421,18 @@ def test_the_label_of_a_bar_is_not_longer_than_the_bar(sample):
         label, height = bar.yaxis.label.get_window_extent().height, bar.get_window_extent().height
         assert label <= 1.1 * height, (label, height)
         assert "pressure, integral along z" in figure.axes[0].get_title(loc="left")
+
+
+def test_lengths_of_a_line_are_in_words_where_code_units_are(run, data, tmp_path):
+    """Maps say cm for FLASH, whose units are cgs, and m for TELEMAC; a line says so, too."""
+    small = ("--levels", "4-4", "-q")
+    run("sample", tmp_path / "flash", "--to", "flash", *small)
+    run("sample", tmp_path / "amrex", "--to", "amrex", *small)
+    ends = ("--from", "0,0.5,0.5", "--to", "1,0.5,0.5")
+    for name, unit in (("flash", "cm"), ("amrex", "code length")):
+        field = octavo.open(tmp_path / name).fields[0]
+        assert f"[{unit}]" in run("line", tmp_path / name, "--field", field, *ends).stdout
+    basin = octavo.open(data / "serafin" / "r2d_malpasset-small_5steps.slf")
+    transect = basin.line(basin.fields[0], (0.1, 0.1), (0.9, 0.9))
+    assert transect.length_unit == "m"
+    assert transect.draw().axes[0].get_xlabel() == "distance [m]"

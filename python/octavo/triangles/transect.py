@@ -11,6 +11,7 @@ from octavo.errors import UsageError
 from octavo.exports.columns import array_of
 from octavo.line import converted
 from octavo.printable import printable
+from octavo.units import length_word
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Transect:
     #: The condition as text ("" for everything), and the time [code time].
     selection: str
     time: float
+    length_unit: str = "code length"  #: a code length in words: "m" where it is one
 
     def __repr__(self) -> str:
         said = f"{len(self.distance)} places, length {self.length:.6g}, fields {', '.join(self.values)}"
@@ -40,12 +42,12 @@ class Transect:
     @classmethod
     def of(cls, found: dict[str, Any]) -> Transect:
         """The transect of a compiled table."""
-        return cls(**{key: found[key] for key in cls.__dataclass_fields__})
+        return cls(**{key: found[key] for key in cls.__dataclass_fields__ if key in found})
 
     def in_units(self, units: dict[str, str] | None, data: Any) -> Transect:
         """The same with some fields in other units, by name."""
         values, names = converted(self.values, self.units, units, data)
-        return replace(self, values=values, units=names)
+        return replace(self, values=values, units=names, length_unit=length_word(data))
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -135,11 +137,11 @@ class Transect:
             if self.z is not None and len(self) == 1:
                 axes.plot(values[0], self.z[0], ".-", linewidth=1)
                 axes.set_xlabel(labelled(name, unit))
-                axes.set_ylabel("z [code length]")
+                axes.set_ylabel(f"z [{self.length_unit}]")
             else:
                 axes.plot(self.distance, values, linewidth=1)
                 axes.set_ylabel(labelled(name, unit), fontsize=8)
-                axes.set_xlabel("distance [code length]")
+                axes.set_xlabel(f"distance [{self.length_unit}]")
         return figure
 
 

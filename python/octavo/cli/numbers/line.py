@@ -90,7 +90,7 @@ def _tell(arguments: argparse.Namespace, line, reading) -> None:
         rows = {} if arguments.output else line.rows()
         console.print_json({"output": arguments.output, **line.facts(), **reading.facts(), **rows})
     elif arguments.output:
-        console.say(arguments.quiet, f"{arguments.output}: {len(line)} cells, {line.length:.6g} [code length]")
+        console.say(arguments.quiet, f"{arguments.output}: {len(line)} cells, {line.length:.6g} [{line.length_unit}]")
     else:
         _print(line)
 
@@ -124,7 +124,7 @@ def _transect(arguments: argparse.Namespace, ds, ranks) -> int:
     if arguments.json:
         console.print_json({"output": arguments.output, **line.facts(), **({} if arguments.output else line.rows())})
     elif arguments.output:
-        console.say(arguments.quiet, f"{arguments.output}: {len(line)} places, {line.length:.6g} [code length]")
+        console.say(arguments.quiet, f"{arguments.output}: {len(line)} places, {line.length:.6g} [{line.length_unit}]")
     else:
         _print_transect(line)
     return 0
@@ -137,7 +137,7 @@ def _print_transect(line) -> None:
     units = dict(zip(line.values, line.units, strict=True))
     heads = [f"{name} [{units[name]}]" if units.get(name) else name for name in columns]
     table = list(zip(*columns.values(), strict=True))
-    console.line(f"{len(line)} places on a line of {line.length:.10g} [code length]")
+    console.line(f"{len(line)} places on a line of {line.length:.10g} [{line.length_unit}]")
     shown = table if len(table) <= _MOST_ROWS else table[: _MOST_ROWS // 2] + table[-_MOST_ROWS // 2 :]
     console.table("", heads, ([float(value) for value in row] for row in shown))
     if len(shown) < len(table):
@@ -147,7 +147,9 @@ def _print_transect(line) -> None:
 def _print(line) -> None:
     from octavo.cli import console
 
-    console.line(f"{len(line)} cells from {_place(line.start)} to {_place(line.end)}, {line.length:.10g} [code length]")
+    console.line(
+        f"{len(line)} cells from {_place(line.start)} to {_place(line.end)}, {line.length:.10g} [{line.length_unit}]"
+    )
     names = list(line.values)
     table = list(zip(line.entry, line.exit, line.level, *(line.values[name] for name in names), strict=True))
     heads = ["entry", "exit", "level"] + [
