@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -62,6 +63,20 @@ double idle_seconds(MPI_Comm comm, int cores, double application, double cpu) {
   return std::max(0.0, most_cores * sums[0] / size - sums[1]) / size;
 }
 
+// [s] that the threads of this process have waited for a core.
+double waited_for_cores() noexcept try {
+  std::int64_t waiting = 0;  // [ns]
+  std::error_code failed;
+  for (std::filesystem::directory_iterator thread("/proc/self/task", failed), end; !failed && thread != end;
+       thread.increment(failed)) {
+    std::int64_t ran = 0, waited = 0;
+    if (std::ifstream(thread->path() / "schedstat") >> ran >> waited) waiting += waited;
+  }
+  return 1e-9 * static_cast<double>(waiting);
+} catch (const std::exception&) {
+  return 0;  // a rank that lacks memory here goes on like the others
+}
+
 }  // namespace
 
 Choice cheapest(const WriteCost& cost, bool by_cost, const std::optional<Mode>& fixed) {
@@ -91,19 +106,10 @@ std::string to_text(const Choice& choice, const WriteCost& cost, std::uint64_t b
   return all + (free ? "; the thread finds idle cores" : "; the thread takes cores from the computation");
 }
 
-Spent spent_by_process(double application) {
-  Spent spent{application};
+Spent spent_by_process(double application) noexcept {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  spent.cpu = static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  std::error_code failed;
-  for (std::filesystem::directory_iterator thread("/proc/self/task", failed), end; !failed && thread != end;
-       thread.increment(failed)) {
-    std::int64_t ran = 0, waited = 0;  // [ns]
-    if (std::ifstream(thread->path() / "schedstat") >> ran >> waited)
-      spent.waiting += 1e-9 * static_cast<double>(waited);
-  }
-  return spent;
+  return {application, static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec), waited_for_cores()};
 }
 
 void AutoMode::handed_over(const Spent& now) noexcept {
@@ -137,8 +143,9 @@ std::string AutoMode::decide(MPI_Comm comm, int cores, bool by_cost, const std::
     const int intervals = std::max(1, intervals_);
     // In each interval this process's own thread encoded and wrote a step, which is no work of the computation. A core
     // for which threads waited was not idle: the wait makes the interval longer, as idle cores would.
-    const double cpu = (until_.cpu + until_.waiting - begin_->cpu - begin_->waiting) / intervals -
-                       measured.cost.encoding - measured.cost.writing_cpu;
+    const double waiting = std::max(0.0, until_.waiting - begin_->waiting);
+    const double cpu =
+        (until_.cpu - begin_->cpu + waiting) / intervals - measured.cost.encoding - measured.cost.writing_cpu;
     double idle = idle_seconds(comm, cores, (until_.application - begin_->application) / intervals, std::max(0.0, cpu));
     MPI_Allreduce(MPI_IN_PLACE, &idle, 1, MPI_DOUBLE, MPI_MIN, comm);
     cost_ = {largest[0], idle, of_all};

@@ -48,8 +48,8 @@ struct Spent {
 };
 
 /// Those of this process; `application` is the caller's. `waiting` is of the threads that it has now (Linux counts it
-/// in /proc/self/task/ID/schedstat), 0 where it is not counted.
-Spent spent_by_process(double application);
+/// in /proc/self/task/ID/schedstat), 0 where it is not counted or memory for the question is lacking.
+Spent spent_by_process(double application) noexcept;
 
 /// Decides for one flow from its first step, which is written in the background. If the codec is chosen by cost, and
 /// the given encoding pays but takes the computation's time, a step is encoded with effort `fast` before that is
