@@ -30,7 +30,8 @@ def test_a_peak_is_the_command_s_own_and_not_that_of_the_tests():
 
 def test_clumps_and_surfaces_hold_parts_and_borders_not_all_leaves(run, tmp_path):
     """The leaves with their tree take 130 bytes each: 60 MB and more here. A surface around few cells, and few clumps,
-    leave the borders of parts, which nothing above the threshold touches."""
+    leave the borders of parts, which nothing above the threshold touches. NumPy takes 14 MB of the 35, and freed memory
+    that the command keeps 7 more where it does not fit what comes next: that changes with the environment's length."""
     run("sample", tmp_path / "run.octavo", "--to", "octavo", "--levels", "6-8", "--domains", "64", "-q")
     stats = json.loads(run("stats", tmp_path / "run.octavo", "--field", "density", "--json").stdout)
     assert stats["leaves"] * 130 > 50e6
@@ -41,7 +42,7 @@ def test_clumps_and_surfaces_hold_parts_and_borders_not_all_leaves(run, tmp_path
         ["contour", "--field", "density", "--at", high, "-o", tmp_path / "s.ply"],
     ):
         code, text, most = peak_of([words[0], tmp_path / "run.octavo", *words[1:], "-j", 1])
-        assert code == 0 and most < bare + 25e6, (text, most, bare)
+        assert code == 0 and most < bare + 35e6, (text, most, bare)
 
 
 def rewrite_table(path, change):
