@@ -42,7 +42,7 @@ template <class Vector, class T>
   store_fours(from, to.data());
 }
 
-// Grids whatever the type of their values: with a bound only the last rounding of a value depends on that.
+// The grid of a typed grid. With a bound only the last rounding of a value depends on its type.
 
 template <class T>
 const ExactGrid<T>& untyped(const ExactGrid<T>& grid) {
@@ -78,7 +78,8 @@ struct Decoded {
   explicit Decoded(std::span<float> to) : floats(to.data()) {}
 };
 
-/// What the prediction of many families needs of a model, whatever the type of its values.
+/// The parts of a model from which many families are predicted. The code that uses them is compiled once for floats and
+/// doubles.
 struct FamilyModel {
   const Families& place;
   const Numbers& coarse;

@@ -450,7 +450,7 @@ struct BadIndices {
   FourBits bad{}, far{};
 };
 
-/// What children are decoded from, and where those go whose values are known at once.
+/// Children are decoded from `symbols`. Those whose values are known at once are put into `out`.
 struct CodedChildren {
   const Symbols& symbols;
   const Numbers* specials;

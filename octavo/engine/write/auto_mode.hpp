@@ -18,7 +18,8 @@ struct EncodingCost {
   double ratio = 1;        ///< bytes put for each byte stored
 };
 
-/// What a flow's first steps cost on the slowest rank. They are copied and written in the background.
+/// The seconds that a flow's first steps took on the slowest rank. These steps are copied and written in the
+/// background.
 struct WriteCost {
   double copying = 0;  ///< [s] of end_step(): into staging
   double idle = 0;     ///< [s] of cores that no rank used until the next step, for each rank
@@ -73,7 +74,7 @@ class AutoMode {
   std::string decide(MPI_Comm comm, int cores, bool by_cost, const std::optional<Mode>& fixed);
 
  private:
-  // Of this rank.
+  // The seconds and bytes of one step on this rank.
   struct Measured {
     bool known = false;
     double copying = 0;
